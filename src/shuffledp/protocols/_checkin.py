@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import ClassVar, Literal, Self, get_args
+from typing import Literal, Self, get_args
 
 import numpy as np
 
@@ -12,13 +11,13 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.checkin import checkin_local_budget
-from shuffledp.guarantees import OWN_COIN, UPPER, Standing
+from shuffledp.guarantees import OWN_COIN, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.populations import Binomial, Fixed, Population
 from shuffledp.protocols._occupancy import filled
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols._schedules import OneReport
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust, message_bits
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.tasks import Ints, Public, Task, Users
 
 Threat = Literal["conditional", "own_coin"]
@@ -50,10 +49,9 @@ class CheckinSchedule(OneReport):
 
     label = "RandomCheckin"
     source = "Balle, Kairouz, McMahan, Thakkar and Thakurta 2020, fixed window; constants re-derived"
-    trust: ClassVar[Trust] = "shuffler_adds"
-    accountings = ("printed", "exact")
+    trust = "shuffler_adds"
     reduction = "clones"
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    guarantees = under(printed=UPPER, exact=UPPER)
     streamable = False  # a slot keeps one report of all chunks
 
     def slot_bits(self) -> float:

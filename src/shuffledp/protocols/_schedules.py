@@ -9,7 +9,6 @@ theirs. `shuffledp.protocols._checkin` is one more schedule.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +18,7 @@ from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.best_dummies import optimal_dummies
-from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, Standing
+from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, under
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Law
 from shuffledp.protocols._requests import from_request
@@ -51,15 +50,9 @@ class OneReport(ProtocolBase):
     dummy_count = 0
     adaptive = False
     trust: ClassVar[Trust] = "shuffler_adds"
-    accountings: ClassVar[tuple[str, ...]] = ("printed", "simplified", "corrected", "exact")
     reduction = "clones"
     # Closed forms are bounds on the reduction, and it is one for every local randomizer.
-    guarantees: ClassVar[Mapping[str, Standing]] = {
-        "printed": UPPER,
-        "simplified": SIMPLIFIED,
-        "corrected": UPPER,
-        "exact": UPPER,
-    }
+    guarantees = under(printed=UPPER, simplified=SIMPLIFIED, corrected=UPPER, exact=UPPER)
     relies_on: ClassVar[Reliance] = "others' reports"
     objective: ClassVar[str] = "randomized_response"
     """What the best number of dummies minimizes, see `shuffledp.accounting.optimal_dummies`."""
@@ -156,11 +149,10 @@ class LocalSchedule(OneReport):
 
     label = "LOCAL"
     source = "Wang et al. 2023, section VII-A"
-    trust: ClassVar[Trust] = "local"
-    relies_on: ClassVar[Reliance] = "no other user"
-    accountings = ("printed", "exact")
+    trust = "local"
+    relies_on = "no other user"
     reduction = "local"
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "exact": EXACT}
+    guarantees = under(printed=EXACT, exact=EXACT)
 
     @classmethod
     @from_request
@@ -174,7 +166,7 @@ class AmplifiedSchedule(OneReport):
 
     label = "AMPLIFIED"
     source = "Wang et al. 2023, Theorems 1 and 2"
-    trust: ClassVar[Trust] = "shuffler"
+    trust = "shuffler"
 
     @classmethod
     @from_request

@@ -76,6 +76,8 @@ class ProtocolBase(metaclass=ABCMeta):
         """Every ``calibrate`` refuses what is no budget, no population or no task, in one sentence; every method that
         is handed users, messages or a generator refuses what is none."""
         super().__init_subclass__(**settings)
+        if "guarantees" in vars(cls) and "accountings" not in vars(cls):
+            cls.accountings = tuple(cls.guarantees)
         own = vars(cls).get("calibrate")
         if isinstance(own, classmethod):
             cls.calibrate = classmethod(with_checked_arguments(own.__func__))  # type: ignore[method-assign,assignment]
@@ -95,7 +97,7 @@ class ProtocolBase(metaclass=ABCMeta):
     relies_on: ClassVar[Reliance] = "not stated"
     """What of other users must be honest beside the one whom users trust, see `shuffledp.protocols.reliance`."""
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
-    """Accountings that ``calibrate`` accepts; others are neither run nor drawn."""
+    """Accountings that ``calibrate`` accepts, by default those of ``guarantees``; others are neither run nor drawn."""
     reduction: ClassVar[str] = "own"
     guarantees: ClassVar[Mapping[str, Standing]] = {}
     """What stands behind the claim under each accounting; all of ``accountings``, or none."""

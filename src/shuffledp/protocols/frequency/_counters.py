@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson, 
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Participants, Public, Users
 
 #: Noises that are drawn at once.
@@ -38,7 +37,7 @@ class NoisyCounters(PlannedUsers):
     domain_size: int
 
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "shares of the noise"
+    relies_on = "shares of the noise"
     reduction = "own"
     noise_shares = True
 

@@ -8,14 +8,13 @@ independent noise on both counts would pay twice for one number.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
 
 
@@ -58,7 +57,7 @@ class CuratorNoise(ProtocolBase):
     domain_size: int
     relation: Neighbours
 
-    relies_on: ClassVar[Reliance] = "no other user"
+    relies_on = "no other user"
 
     @abstractmethod
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:

@@ -28,7 +28,7 @@ from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View, at
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
+from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse, held_counts
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
@@ -109,7 +109,7 @@ class DummyPoints(PlannedUsers):
     domain_size: int
     eps_local: float
 
-    trust: ClassVar[Trust] = "shuffler"
+    trust = "shuffler"
     relies_on: ClassVar[Reliance] = "others' reports and dummies"
     reduction = "dummy blanket"
 

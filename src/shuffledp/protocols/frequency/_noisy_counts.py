@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust, message_bits
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 
@@ -122,8 +121,8 @@ class ShufflerNoise(NoisyCounts):
     n_users: int
     share: float
 
-    trust: ClassVar[Trust] = "shuffler_adds"
-    relies_on: ClassVar[Reliance] = "no other user"
+    trust = "shuffler_adds"
+    relies_on = "no other user"
 
     @property
     def keep(self) -> float:

@@ -20,9 +20,8 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,7 @@ from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import from_top
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
@@ -41,7 +40,6 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints
 
 BIN_ACCOUNTINGS = ("printed", "exact")
@@ -170,9 +168,8 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     label = "balls into bins"
     source = "Luo, Wang and Yi, CCS 2022, direct form"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = BIN_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
+    relies_on = "others' dummies"
+    guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
     @from_request

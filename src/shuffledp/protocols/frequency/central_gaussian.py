@@ -1,15 +1,14 @@
 """Discrete Gaussian noise from a trusted curator: a reference line of a histogram."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import discrete_gaussian, discrete_gaussian_variance
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request, law_of
@@ -42,10 +41,8 @@ class CentralGaussian(CuratorNoise):
     label = "central discrete Gaussian"
     source = "Canonne, Kamath and Steinke 2020; the pair of counts is derived for this project"
     trust = "central"
-    accountings = ("exact",)
-    reduction = "own"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request

@@ -1,14 +1,13 @@
 """Discrete Laplace noise from a trusted curator: the reference line of a histogram."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request, law_of
@@ -40,10 +39,8 @@ class CentralLaplace(CuratorNoise):
     label = "central discrete Laplace"
     source = "Ghosh, Roughgarden and Sundararajan 2012"
     trust = "central"
-    accountings = ("exact",)
-    reduction = "own"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request

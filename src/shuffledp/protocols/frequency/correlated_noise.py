@@ -1,16 +1,14 @@
 """Correlated noise: a counter per value, whose messages +1 and -1 carry noise that mostly cancels."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.correlated_counts import (
-    CORRELATED_ACCOUNTINGS,
     CORRELATED_CONSTANTS,
     WITHDRAWN_CONSTANTS,
     CounterNoise,
@@ -21,7 +19,7 @@ from shuffledp.accounting.baselines.correlated_pair import correlated_pair_noise
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.general.count_pairs import settled_count_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
 from shuffledp.protocols._requests import from_request
@@ -63,8 +61,7 @@ class CorrelatedNoise(NoisyCounters):
     task_kind = "frequency"
     label = "correlated noise"
     source = "Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247; as a baseline in arXiv 2009.13738"
-    accountings = CORRELATED_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
+    guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
     @from_request

@@ -1,21 +1,20 @@
 """Designated coins: some named users add a fair coin to every count."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Trust
+from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency.sbin import BinomialDummies, fair_coins
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Users
 
 
@@ -44,10 +43,9 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     task_kind = "frequency"
     label = "designated coins"
     source = "this project; the upper end of the family of balls into bins"
-    trust: ClassVar[Trust] = "shuffler"
-    relies_on: ClassVar[Reliance] = "named users' dummies"
-    accountings = ("exact",)
-    guarantees = {"exact": EXACT}  # noqa: RUF012
+    trust = "shuffler"
+    relies_on = "named users' dummies"
+    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -51,7 +51,6 @@ from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._unary_bits import WholeRows
-from shuffledp.protocols.reliance import Reliance
 
 FAKE_USERS_ACCOUNTINGS = ("printed", "exact")
 OTHER_ROWS = ("dropped", "blanket")
@@ -215,9 +214,8 @@ class FakeUsers(WholeRows):
     label = "fake users"
     source = "Cheu and Zhilyaev 2021, arXiv 2104.02739"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = FAKE_USERS_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = FAKE_USERS_STANDINGS
+    relies_on = "others' dummies"
+    guarantees = FAKE_USERS_STANDINGS
     reduction = "blanket"
 
     @classmethod

@@ -1,11 +1,10 @@
 """Flexible mixDUMP: randomized values among dummies from some of the users."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_positive
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
@@ -19,12 +18,7 @@ class FlexibleMixDump(FlexibleDummies):
     task_kind = "frequency"
     label = "mixDUMP, flexible"
     source = "Li et al. 2020, Theorem 5.12"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {
-        "printed": RANDOM_SENDERS,
-        "corrected": UPPER,
-        "exact": UPPER,
-    }
+    guarantees = under(printed=RANDOM_SENDERS, corrected=UPPER, exact=UPPER)
 
     @classmethod
     @from_request

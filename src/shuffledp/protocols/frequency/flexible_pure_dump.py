@@ -1,15 +1,13 @@
 """Flexible pureDUMP: values sent as they are, among dummies from some of the users."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
-from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
-from shuffledp.protocols.reliance import Reliance
 
 
 @dataclass(frozen=True)
@@ -17,16 +15,11 @@ class FlexiblePureDump(FlexibleDummies):
     """Every user sends its value and, with some probability, dummies."""
 
     name = "flexible_pure_dump"
-    relies_on: ClassVar[Reliance] = "others' dummies"
+    relies_on = "others' dummies"
     task_kind = "frequency"
     label = "pureDUMP, flexible"
     source = "Li et al. 2020, Theorem 5.11"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {
-        "printed": RANDOM_SENDERS,
-        "corrected": UPPER,
-        "exact": EXACT,
-    }
+    guarantees = under(printed=RANDOM_SENDERS, corrected=UPPER, exact=EXACT)
 
     @classmethod
     @from_request

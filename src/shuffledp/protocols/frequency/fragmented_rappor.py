@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._unary_bits import FlippedBits
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Users
 
 #: Calibrations of each accounting, the default first.
@@ -44,7 +43,7 @@ class FragmentedRappor(FlippedBits):
     label = "fragmented RAPPOR"
     source = "Erlingsson et al. 2020; printed: calibrated as in Ghazi et al. 2021, arXiv 2106.04247"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
+    relies_on = "others' reports"
     accountings = ("printed", "exact")
     reduction = "own"
 

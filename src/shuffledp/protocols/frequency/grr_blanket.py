@@ -1,15 +1,13 @@
 """Privacy amplification: generalized randomized response under the privacy blanket, without dummies."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
-from shuffledp.protocols.reliance import Reliance
 
 
 @dataclass(frozen=True)
@@ -20,12 +18,11 @@ class GrrBlanket(FixedDummies):
     """
 
     name = "grr_blanket"
-    relies_on: ClassVar[Reliance] = "others' reports"
+    relies_on = "others' reports"
     task_kind = "frequency"
     label = "privacy-amplification"
     source = "Balle et al. 2019, Theorem 3.1"
-    accountings = ("printed", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    guarantees = under(printed=UPPER, exact=UPPER)
     reduction = "blanket"
 
     @classmethod

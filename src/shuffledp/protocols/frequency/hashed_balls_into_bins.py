@@ -16,10 +16,9 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.matched_blanket import matched_delta, mixed_matched_delta
 from shuffledp.accounting.general.matched_contour import contour_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import (
     MOST,
     check_choice,
@@ -46,7 +45,6 @@ from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._dummy_points import dealers, dealt_out, most_dealt_out
 from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 BIN_RULES = ("logarithmic", "cubed", "economical")
@@ -261,9 +259,8 @@ class HashedBallsIntoBins(PlannedUsers):
     label = "hashed balls into bins"
     source = "Luo, Wang and Yi 2022"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    relies_on = "others' dummies"
+    guarantees = under(exact=UPPER)
     reduction = "blanket"
     few_numbers = True
 

@@ -1,9 +1,8 @@
 """Counters with jumps: a counter per value, whose pairs of messages +1 and -1 come in numbers of our own."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.summation.jump_counters import JumpCounter, JumpCountersProfile, jump_counters
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._counters import NoisyCounters
@@ -44,8 +43,7 @@ class JumpCounts(NoisyCounters):
     task_kind = "frequency"
     label = "correlated noise with jumps (ours)"
     source = "derived for this project, after Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    guarantees = under(exact=UPPER)
 
     @classmethod
     @from_request

@@ -1,12 +1,11 @@
 """mixDUMP: randomized values among dummies from all users."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.dump.best_mix import best_mix_plan
 from shuffledp.accounting.dump.dummies import mix_dummy_count
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_choice, check_positive
 from shuffledp.protocols._requests import from_request, positive_delta
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
@@ -21,8 +20,7 @@ class MixDump(FixedDummies):
     task_kind = "frequency"
     label = "mixDUMP"
     source = "Li et al. 2020, Theorem 5.6"
-    accountings = ("printed", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    guarantees = under(printed=UPPER, exact=UPPER)
 
     @classmethod
     @from_request

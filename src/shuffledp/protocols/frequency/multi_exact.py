@@ -1,11 +1,10 @@
 """MULTI-EXACT: secret shares with Polya noise, planned by the exact delta averaged over the number of users."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.random_population.multi_message import multi_exact_plan
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._secret_shares import PolyaShares, law_for_bits
@@ -19,8 +18,7 @@ class MultiExact(PolyaShares):
     name = "multi_exact"
     label = "MULTI-EXACT"
     source = "this project: the noise of Wang et al. 2023, Theorem 5, with its exact expected delta"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    guarantees = under(exact=UPPER)
 
     @classmethod
     @from_request

@@ -1,14 +1,13 @@
 """MULTI-EXPECTED: secret shares with discrete Gaussian noise, planned by its expected delta."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.multi_message import multi_expected_plan
 from shuffledp.accounting.random_population.secure_sum import group_order, most_users
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.samplers import LARGEST_SCALE
 from shuffledp.populations import Law, Population
@@ -29,8 +28,7 @@ class MultiExpected(GaussianShares):
     name = "multi_expected"
     label = "MULTI-EXPECTED"
     source = "Wang et al. 2023, Theorem 6, Proposition 2, Algorithms 1 and 2"
-    accountings = ("printed", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    guarantees = under(printed=UPPER, exact=UPPER)
 
     @classmethod
     @from_request

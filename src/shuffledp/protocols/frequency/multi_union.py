@@ -1,11 +1,10 @@
 """MULTI-UNION: secret shares with Polya noise for a number of users that is almost surely reached."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.random_population.multi_message import TABLE_II_BINOMIAL, multi_union_plan
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.populations import Binomial, Population
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._secret_shares import PolyaShares, law_for_bits
@@ -19,12 +18,7 @@ class MultiUnion(PolyaShares):
     name = "multi_union"
     label = "MULTI-UNION"
     source = "Wang et al. 2023, Theorem 5 and Table II"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {
-        "printed": TABLE_II_BINOMIAL,
-        "corrected": UPPER,
-        "exact": UPPER,
-    }
+    guarantees = under(printed=TABLE_II_BINOMIAL, corrected=UPPER, exact=UPPER)
 
     @classmethod
     @from_request

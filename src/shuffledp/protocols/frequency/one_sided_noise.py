@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from shuffledp.accounting.general.count_pairs import (
     settled_count_delta,
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import EXACT
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
@@ -38,10 +38,9 @@ from shuffledp.numerics.windows import negative_binomial_window
 from shuffledp.protocols._noise_shares import NegativeBinomialShare
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Trust
+from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency.silent_users import poisson_dummies
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints
 
 _REMEMBERED = 1024
@@ -186,10 +185,9 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     task_kind = "frequency"
     label = "one-sided noise"
     source = "this project; what correlated noise is without its correlation"
-    trust: ClassVar[Trust] = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = ("exact",)
-    guarantees = {"exact": EXACT}  # noqa: RUF012
+    trust = "shuffler"
+    relies_on = "others' dummies"
+    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request

@@ -1,20 +1,19 @@
 """Private-coin protocol: tuples of Hadamard codeword entries, hidden among uniform tuples."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.private_coin import (
-    PRIVATE_COIN_ACCOUNTINGS,
     default_entries,
     private_coin_tuples,
 )
 from shuffledp.accounting.general.matched_blanket import matched_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
@@ -28,7 +27,6 @@ from shuffledp.protocols.frequency._binary_subspaces import (
     subspace_count,
 )
 from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: Elements of subspaces, or of matrices, that are treated at once.
@@ -66,9 +64,8 @@ class PrivateCoin(PlannedUsers):
     label = "private-coin"
     source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Theorem 4.3; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = PRIVATE_COIN_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    relies_on = "others' dummies"
+    guarantees = under(printed=UPPER, exact=UPPER)
     reduction = "blanket"
 
     @classmethod

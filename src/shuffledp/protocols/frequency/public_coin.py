@@ -1,22 +1,21 @@
 """Public-coin protocol: a count-min sketch in which every cell gets binomial noise."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.public_coin import (
     BEYOND_PROOF,
-    PUBLIC_COIN_ACCOUNTINGS,
     public_coin_rate,
     public_coin_rows,
     rows_delta,
 )
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
@@ -25,7 +24,6 @@ from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
 from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: Mass outside of the law of the noise in closed forms, and cells of values in all rows that these hold at once.
@@ -64,10 +62,8 @@ class PublicCoin(PlannedUsers):
     label = "public-coin"
     source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Lemma 4.10; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = PUBLIC_COIN_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
-    reduction = "own"
+    relies_on = "others' dummies"
+    guarantees = under(printed=UPPER, exact=UPPER)
     biased = True
 
     @classmethod

@@ -1,15 +1,13 @@
 """pureDUMP: values sent as they are, among dummies from all users."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.dump.dummies import dummy_count
-from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
-from shuffledp.protocols.reliance import Reliance
 
 
 @dataclass(frozen=True)
@@ -17,12 +15,11 @@ class PureDump(FixedDummies):
     """Every user sends its value and an even part of the dummies that hide one value."""
 
     name = "pure_dump"
-    relies_on: ClassVar[Reliance] = "others' dummies"
+    relies_on = "others' dummies"
     task_kind = "frequency"
     label = "pureDUMP"
     source = "Li et al. 2020, Theorem 5.2"
-    accountings = ("printed", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
+    guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
     @from_request

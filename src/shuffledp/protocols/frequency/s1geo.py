@@ -1,14 +1,12 @@
 """S1Geo-Shuffle: a trusted shuffler drops messages and adds one-sided geometric noise; delta is 0."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.argument_ranges import check_positive
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency.sageo import MOST_HALF, GeometricDummies, GeometricShuffle, least_share
-from shuffledp.protocols.frequency.sbin import AUGMENTED_ACCOUNTINGS
 
 
 def s1geo_dummies(eps: float) -> GeometricDummies:
@@ -35,8 +33,7 @@ class S1Geo(GeometricShuffle):
     task_kind = "frequency"
     label = "S1Geo-Shuffle"
     source = "Murakami, Sei and Eriguchi, arXiv 2504.07362"
-    accountings = AUGMENTED_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "exact": EXACT}
+    guarantees = under(printed=EXACT, exact=EXACT)
 
     @classmethod
     @from_request

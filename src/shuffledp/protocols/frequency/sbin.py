@@ -18,9 +18,8 @@ messages are noise on top.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +35,7 @@ from shuffledp.accounting.general.count_pairs import (
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
-from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
@@ -272,8 +271,7 @@ class SBin(ShufflerNoise):
     task_kind = "frequency"
     label = "SBin-Shuffle"
     source = "Murakami, Sei and Eriguchi, arXiv 2504.07362"
-    accountings = AUGMENTED_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
+    guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
     @from_request

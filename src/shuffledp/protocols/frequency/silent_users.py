@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from shuffledp.accounting.general.count_pairs import (
     settled_count_delta,
 )
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, Profile
-from shuffledp.guarantees import EXACT
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
@@ -41,9 +41,8 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import poisson_window
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Trust
+from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints
 
 _REMEMBERED = 1024
@@ -215,10 +214,9 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     task_kind = "frequency"
     label = "silent users"
     source = "this project; one level of the segmented protocol, for sets of one item"
-    trust: ClassVar[Trust] = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = ("exact",)
-    guarantees = {"exact": EXACT}  # noqa: RUF012
+    trust = "shuffler"
+    relies_on = "others' dummies"
+    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request

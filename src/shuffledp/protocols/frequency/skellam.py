@@ -1,16 +1,15 @@
 """Skellam noise in a secure sum: a reference line of a histogram."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import skellam
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
@@ -22,7 +21,6 @@ from shuffledp.protocols.frequency._curator_noise import (
     released_counts,
 )
 from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Users
 
 
@@ -57,11 +55,9 @@ class Skellam(PlannedUsers):
     label = "Skellam, secure aggregation"
     source = "Agarwal, Kairouz and Liu 2021; the pair of counts is derived for this project"
     trust = "secure_sum"
-    relies_on: ClassVar[Reliance] = "shares of the noise"
-    accountings = ("exact",)
-    reduction = "own"
+    relies_on = "shares of the noise"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request

@@ -1,16 +1,15 @@
 """SOLH: every user reports the randomized hash of its value, and the hash function."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.solh import SOLH_ACCOUNTINGS, solh_report
+from shuffledp.accounting.baselines.solh import solh_report
 from shuffledp.accounting.general.matched_blanket import blanketed_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
@@ -19,7 +18,6 @@ from shuffledp.protocols.frequency._randomized_response import (
     GeneralizedResponse,
     held_counts,
 )
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Participants, Public, Users
 
 #: Pairs of a report and a value that are compared at once: they fit into the cache.
@@ -52,9 +50,8 @@ class Solh(PlannedUsers):
     label = "SOLH"
     source = "Wang et al. 2020; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
-    accountings = SOLH_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    relies_on = "others' reports"
+    guarantees = under(printed=UPPER, exact=UPPER)
     reduction = "blanket"
 
     @classmethod

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_b
 from shuffledp.accounting.general.matched_blanket import block_length, matched_rate, mixed_matched_delta
 from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
@@ -39,7 +38,6 @@ from shuffledp.protocols.frequency._randomized_response import (
     GeneralizedResponse,
     held_counts,
 )
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Participants, Public, Users
 
 _REMEMBERED = 1024
@@ -290,9 +288,8 @@ class SubsetSelection(PlannedUsers):
     label = "subset selection"
     source = "Ye and Barg 2018; Wang et al. 2016"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    relies_on = "others' reports"
+    guarantees = under(exact=UPPER)
     reduction = "blanket"
     few_numbers = True
 

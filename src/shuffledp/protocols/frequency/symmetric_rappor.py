@@ -1,19 +1,17 @@
 """Symmetric RAPPOR under secure summation: rows of randomized bits, of which only the sums are seen."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._unary_bits import FlippedBits
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Users
 
 
@@ -30,9 +28,8 @@ class SymmetricRappor(FlippedBits):
     label = "symmetric RAPPOR, summed"
     source = "Erlingsson, Pihur and Korolova 2014; drafts on differential privacy in the Prio system"
     trust = "secure_sum"
-    relies_on: ClassVar[Reliance] = "others' reports"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    relies_on = "others' reports"
+    guarantees = under(exact=UPPER)
     reduction = "own"
 
     @classmethod

@@ -1,26 +1,23 @@
 """Truncation-based histogram: every user adds a coin flip to every count, and small counts become 0."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.truncation import (
-    TRUNCATION_ACCOUNTINGS,
     truncation_miss_rate,
     two_bins_delta,
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Participants, Public, Users
 
 #: Mass outside of the law of the noise in closed forms.
@@ -53,10 +50,8 @@ class Truncation(PlannedUsers):
     label = "truncation-based"
     source = "Balcer and Cheu 2020, Theorem 9 and Section 3; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = TRUNCATION_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
-    reduction = "own"
+    relies_on = "others' dummies"
+    guarantees = under(printed=UPPER, exact=EXACT)
     biased = True
 
     @classmethod

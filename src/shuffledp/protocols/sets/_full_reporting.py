@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from collections.abc import Sequence
+from typing import Self
 
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import full_reporting_standing
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Trust, message_bits
-from shuffledp.protocols.reliance import Reliance
+from shuffledp.protocols.base import Cost, message_bits
 from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, most_blankets, sets_task
-from shuffledp.tasks import Budget, Sets, Task, TaskKind
+from shuffledp.tasks import Budget, Sets, Task
 
 
 class FullReporting(SetProtocol, PlannedUsers):
@@ -31,11 +30,10 @@ class FullReporting(SetProtocol, PlannedUsers):
 
     calibration: str
 
-    task_kind: ClassVar[TaskKind] = "sets"
-    trust: ClassVar[Trust] = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
+    task_kind = "sets"
+    trust = "shuffler"
+    relies_on = "others' dummies"
+    guarantees = under(printed=UPPER, corrected=UPPER, exact=UPPER)
 
     @classmethod
     @abstractmethod

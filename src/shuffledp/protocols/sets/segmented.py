@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,12 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plan_search import segmented_choices, segmented_plan
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
-from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, weakest
+from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, under, weakest
 from shuffledp.numerics.argument_ranges import check_choice, check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
 from shuffledp.protocols.sets._set_protocol import (
     SetProtocol,
@@ -82,13 +81,8 @@ class Segmented(SetProtocol, PlannedUsers):
     label = "SegMM"
     source = "Wang et al. 2024 (arXiv 2407.19639), Algorithms 1 and 2"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {
-        "printed": NUMBER_OF_MESSAGES,
-        "corrected": UPPER,
-        "exact": UPPER,
-    }
+    relies_on = "others' dummies"
+    guarantees = under(printed=NUMBER_OF_MESSAGES, corrected=UPPER, exact=UPPER)
     multi_level = True
     follows_announcement = True
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.baselines.sets import local_subset_exponential
 from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request, law_of
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
 from shuffledp.tasks import Task
@@ -26,9 +24,8 @@ class SubsetLocal(SubsetReports):
     label = "Subexp, local"
     source = "Wang et al. 2018 (PrivSet)"
     trust = "local"
-    relies_on: ClassVar[Reliance] = "no other user"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "corrected": EXACT, "exact": EXACT}
+    relies_on = "no other user"
+    guarantees = under(printed=EXACT, corrected=EXACT, exact=EXACT)
 
     @classmethod
     @from_request

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.baselines.sets import has_residual, shuffled_subset_exponential
 from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import FORGOTTEN_RESIDUAL, UPPER, Standing
+from shuffledp.guarantees import FORGOTTEN_RESIDUAL, UPPER, Standing, under
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
 from shuffledp.tasks import Task
@@ -37,11 +35,10 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
     label = "Subexp, shuffled"
     source = "Wang et al. 2018 (PrivSet); Wang et al. 2024 (arXiv 2407.19639), Theorem 1"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
+    relies_on = "others' reports"
     reduction = "variation ratio"
     mixed_under = ("corrected",)
-    accountings = ("printed", "corrected")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": FORGOTTEN_RESIDUAL, "corrected": UPPER}
+    guarantees = under(printed=FORGOTTEN_RESIDUAL, corrected=UPPER)
 
     @classmethod
     @from_request

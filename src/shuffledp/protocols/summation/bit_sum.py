@@ -1,13 +1,12 @@
 """Bit sum: a number rounded to one bit, then randomized response."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.baselines.bit_sums import THIRD_PARTY, bit_sum_rate
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._levels import LevelReports
 from shuffledp.protocols.summation._sums import numbers_of
@@ -22,8 +21,7 @@ class BitSum(LevelReports):
     task_kind = "summation"
     label = "one randomized bit"
     source = "Cheu, Smith, Ullman, Zeber and Zhilyaev 2019; printed: as quoted by code of third parties"
-    accountings = ("printed", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": THIRD_PARTY, "exact": UPPER}
+    guarantees = under(printed=THIRD_PARTY, exact=UPPER)
 
     @classmethod
     @from_request

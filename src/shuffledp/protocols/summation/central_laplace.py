@@ -1,15 +1,14 @@
 """Discrete Laplace noise from a trusted curator."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from shuffledp.accounting.expected_errors.sums import central_laplace_mse
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request, law_of
@@ -41,10 +40,8 @@ class CentralLaplace(CuratorNoise):
     label = "central discrete Laplace"
     source = "Ghosh, Roughgarden and Sundararajan 2012; as a baseline in Ghazi et al. 2021 (ICML), Section 5"
     trust = "central"
-    accountings = ("exact",)
-    reduction = "own"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request

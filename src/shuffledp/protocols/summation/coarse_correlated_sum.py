@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self
@@ -15,7 +14,7 @@ from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.summation.coarse_design import CoarseDesign, atom_content
 from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, coarse_noise_deltas
 from shuffledp.accounting.summation.coarse_shipped import quick_coarse, shipped_coarse
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, Noise
 from shuffledp.protocols._requests import from_request
@@ -95,8 +94,7 @@ class CoarseCorrelatedSum(NoisySum):
     task_kind = "summation"
     label = "coarse correlated noise (ours)"
     source = "derived for this project, after Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML)"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    guarantees = under(exact=UPPER)
 
     @classmethod
     @from_request

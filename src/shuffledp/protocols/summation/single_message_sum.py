@@ -1,11 +1,10 @@
 """Single-message sum: a number rounded to few levels, then generalized randomized response under the blanket."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._levels import LevelReports, best_levels
@@ -21,8 +20,7 @@ class SingleMessageSum(LevelReports):
     task_kind = "summation"
     label = "single message, levels"
     source = "Balle, Bell, Gascon and Nissim 2019, with Theorem 3.1"
-    accountings = ("printed", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    guarantees = under(printed=UPPER, exact=UPPER)
 
     @classmethod
     @from_request

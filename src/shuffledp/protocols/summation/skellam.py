@@ -1,9 +1,8 @@
 """Skellam noise in a secure sum: a reference line of a sum."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +10,11 @@ from numpy.typing import NDArray
 from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import LARGEST_SCALE, skellam
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users
 
@@ -50,11 +48,9 @@ class Skellam(PlannedUsers):
     label = "Skellam, secure aggregation"
     source = "Agarwal, Kairouz and Liu 2021; the pair of sums is derived for this project"
     trust = "secure_sum"
-    relies_on: ClassVar[Reliance] = "shares of the noise"
-    accountings = ("exact",)
-    reduction = "own"
+    relies_on = "shares of the noise"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request

@@ -1,9 +1,8 @@
 """Unary bits: a number as so many bits, each replaced by a fair coin with some probability."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +10,11 @@ from numpy.typing import NDArray
 from shuffledp.accounting.baselines.bit_sums import unary_bits_delta, unary_bits_rate
 from shuffledp.accounting.expected_errors.level_sums import unary_bits_variance
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._levels import rounded, rounded_inputs, unit
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Floats, Participants, Public, Task, Users
@@ -53,10 +51,8 @@ class UnaryBits(PlannedUsers):
         "Cheu, Smith, Ullman, Zeber and Zhilyaev 2019, real sums; the accounting is derived for this project"
     )
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
-    accountings = ("exact",)
-    reduction = "own"
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    relies_on = "others' reports"
+    guarantees = under(exact=UPPER)
 
     @classmethod
     @from_request

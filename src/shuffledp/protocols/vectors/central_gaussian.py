@@ -1,20 +1,18 @@
 """Gaussian noise from a trusted curator: the reference line of a mean of vectors."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
 from shuffledp.accounting.general.profiles import GaussianProfile, PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped, sums_held
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users, Vectors
 
@@ -44,11 +42,9 @@ class CentralGaussian(ProtocolBase):
     label = "central Gaussian"
     source = "Balle and Wang 2018, Theorem 8"
     trust = "central"
-    relies_on: ClassVar[Reliance] = "no other user"
-    accountings = ("exact",)
-    reduction = "own"
+    relies_on = "no other user"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request

@@ -1,8 +1,7 @@
 """PrivUnit: a random unit vector that is more likely to lie near one's own direction."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +17,10 @@ from shuffledp.accounting.expected_errors.unit_vectors import (
 )
 from shuffledp.accounting.general.grr_blanket import favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
 from shuffledp.protocols.vectors._participants import squares_of
 from shuffledp.tasks import Floats, Participants, Public, Task, Users, Vectors
@@ -63,10 +61,9 @@ class PrivUnit(PlannedUsers):
     label = "PrivUnit"
     source = "Bhowmick et al. 2018; the blanket of Balle et al. 2019, evaluated for this project"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
-    accountings = ("exact",)
+    relies_on = "others' reports"
     reduction = "blanket"
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    guarantees = under(exact=UPPER)
 
     @classmethod
     @from_request
