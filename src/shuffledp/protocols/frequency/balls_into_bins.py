@@ -39,8 +39,7 @@ from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.tasks import Floats, Ints
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
 
 BIN_ACCOUNTINGS = ("printed", "exact")
 
@@ -198,14 +197,9 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
         """That of the accounting, unless the exact delta is above the budget's."""
         return super().standing if self.sufficient else TOO_FEW
 
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """``n rho`` and ``n rho (1 - rho)``."""
-        mean = np.asarray(users, float) * self.rate
-        return mean, mean * (1 - self.rate)
-
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Binomial, (R, k)."""
-        return rng.binomial(np.asarray(users)[:, None], self.rate, (len(users), self.domain_size))
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """A coin of rate rho of every user."""
+        return coin_noise(users, self.rate)
 
     def cost(self) -> Cost:
         """The own value, and ``k rho`` dummies, k at most."""

@@ -1,21 +1,21 @@
 """Designated coins: some named users add a fair coin to every count."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency.sbin import BinomialDummies, fair_coins
-from shuffledp.tasks import Floats, Ints, Users
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
+from shuffledp.protocols.frequency.sbin import fair_coins
+from shuffledp.tasks import Ints, Users
 
 
 @dataclass(frozen=True)
@@ -73,17 +73,9 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
         """Exact, unless coins of users who may collude are not counted."""
         return UPPER if self.colluding else super().standing
 
-    def _coins(self, users: NDArray[Any]) -> Ints:
-        return np.minimum(np.asarray(users, np.int64), self.designated)
-
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """``M / 2`` and ``M / 4`` for M designated users, or all if there are fewer."""
-        coins = self._coins(users)
-        return coins / 2, coins / 4
-
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Binomial, (R, k)."""
-        return rng.binomial(self._coins(users)[:, None], 0.5, (len(users), self.domain_size))
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """Fair coins of the designated users, or of all if there are fewer."""
+        return coin_noise(np.minimum(np.asarray(users, np.int64), self.designated), 0.5)
 
     def noise_of(self, users: Users, rng: np.random.Generator) -> Ints:
         """The coins of those among these users who are designated by their place in the list."""
@@ -103,9 +95,6 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the coins of those who do not collude."""
-        coins = max(min(users, self.designated) - self.colluding, 0)
-        return Profile(
-            BinomialDummies(1.0, coins).delta,
-            "the two counts that change, each with the shuffler's dummies",
-            "upper" if self.colluding else "exact",
-        )
+        left = max(min(users, self.designated) - self.colluding, 0)
+        found = self.two_counts(coin_noise(left, 0.5), "the shuffler's dummies")
+        return replace(found, kind="upper") if self.colluding else found

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -26,22 +25,20 @@ from shuffledp.accounting.general.count_pairs import (
     MovingCount,
     added_message,
     pair_delta,
-    settled_count_delta,
 )
-from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
-from shuffledp.numerics.windows import negative_binomial_window
+from shuffledp.numerics.windows import Window, negative_binomial_window
 from shuffledp.protocols._noise_shares import NegativeBinomialShare
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts
 from shuffledp.protocols.frequency.silent_users import poisson_dummies
-from shuffledp.tasks import Floats, Ints
 
 _REMEMBERED = 1024
 _XTOL = 1e-11
@@ -77,7 +74,11 @@ class OneSidedNoise:
         return self.mean / -math.expm1(-self.decay)
 
     def count_at(self, tail: float) -> MovingCount:
-        """Laws of a count, with `tail` of the mass left out on either side at most.
+        """Laws of a count, with `tail` of the mass left out on either side at most."""
+        return added_message(self.window(tail))
+
+    def window(self, tail: float) -> Window:
+        """Law of the noise, with `tail` of the mass left out on either side at most.
 
         Raises
         ------
@@ -87,7 +88,7 @@ class OneSidedNoise:
         window = negative_binomial_window(self.shape, self.decay, tail, _MOST_TERMS)
         if window is None:
             raise Infeasible(f"The noise is too wide: it has more than {_MOST_TERMS} values.")
-        return added_message(window)
+        return window
 
 
 def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> OneSidedNoise:
@@ -207,33 +208,24 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
         found = one_sided_noise(eps, delta, shape=shape)
         return cls(k, n, found.shape, found.decay)
 
-    @property
-    def noise(self) -> OneSidedNoise:
-        """The noise of a count when all planned users take part."""
-        return OneSidedNoise(self.shape, self.decay)
-
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Those of a negative binomial law, in proportion to the users."""
-        part = np.asarray(users, float) / self.n_users
-        return part * self.noise.mean, part * self.noise.variance
-
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Negative binomial, (R, k): laws of real shape add up."""
-        shapes = self.shape * np.asarray(users, float)[:, None] / self.n_users
-        return rng.negative_binomial(shapes, -np.expm1(-self.decay), (len(users), self.domain_size))
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """Negative binomial, of the shares of the users: laws of real shape add up."""
+        whole, part = OneSidedNoise(self.shape, self.decay), users / self.n_users
+        shapes = np.asarray(self.shape * users / self.n_users)
+        return CountNoise(
+            part * whole.mean,
+            part * whole.variance,
+            lambda size, rng: rng.negative_binomial(shapes[:, None], -np.expm1(-self.decay), size),
+            lambda tail: OneSidedNoise(float(shapes), self.decay).window(tail),
+        )
 
     def cost(self) -> Cost:
         """The own value, and a share of the dummies of all values."""
         part = self.domain_size / self.n_users
         dummies = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
         most = most_sent([dummies], part, self.expected_users)
-        return self.cost_of(part * self.noise.mean, most, certain=False)
+        return self.cost_of(part * OneSidedNoise(self.shape, self.decay).mean, most, certain=False)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the dummies of so many users."""
-        noise = OneSidedNoise(self.shape * users / self.n_users, self.decay)
-        return Profile(
-            partial(settled_count_delta, noise.count_at),
-            "the two counts that change, each with negative binomial dummies",
-            "exact",
-        )
+        return self.two_counts(self.noise(np.array(users)), "negative binomial dummies")

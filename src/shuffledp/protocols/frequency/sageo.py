@@ -39,9 +39,9 @@ from shuffledp.numerics.argument_ranges import (
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.frequency._noisy_counts import ShufflerNoise
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise
 from shuffledp.protocols.frequency.sbin import AUGMENTED_ACCOUNTINGS
-from shuffledp.tasks import Floats, Ints
+from shuffledp.tasks import Ints
 
 Shares = NDArray[np.float64] | np.float64
 
@@ -319,22 +319,21 @@ class GeometricShuffle(ShufflerNoise):
     turn: int
 
     @property
-    def noise(self) -> GeometricDummies:
-        """The law of the dummies of a value."""
+    def law(self) -> GeometricDummies:
+        """The finite law of the dummies of a value."""
         return GeometricDummies(self.half_eps, self.share, self.turn)
 
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Mean and variance of the finite law, whoever takes part."""
-        noise = self.noise
-        return np.full(len(users), noise.mean), np.full(len(users), noise.variance)
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """The same law, whoever takes part."""
+        return CountNoise(self.law.mean, self.law.variance, self._draw)
 
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
+    def _draw(self, size: tuple[int, int], rng: np.random.Generator) -> Ints:
         """Exact in distribution, (R, k): a geometric law from nu on, or one that ends at 0 below it.
 
         Exponential numbers keep the relative precision of small probabilities, which uniform ones round to 2^-53. A
         geometric number modulo nu has the law that ends.
         """
-        (right, left, below), size = self.noise.rates, (len(users), self.domain_size)
+        right, left, below = self.law.rates
         above = self.turn + np.floor(rng.standard_exponential(size) / right).astype(np.int64)
         if self.turn == 0:
             return above
@@ -344,7 +343,7 @@ class GeometricShuffle(ShufflerNoise):
     def privacy_profile(self) -> PrivacyProfile:
         """The two counts that change."""
         return Profile(
-            self.noise.delta,
+            self.law.delta,
             "the two counts that change, each with the shuffler's dummies",
             "upper" if self.others_hide else "exact",
         )

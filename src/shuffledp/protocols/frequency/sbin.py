@@ -33,7 +33,7 @@ from shuffledp.accounting.general.count_pairs import (
     pair_delta,
     settled_count_delta,
 )
-from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.argument_ranges import (
@@ -48,8 +48,7 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.frequency._noisy_counts import ShufflerNoise
-from shuffledp.tasks import Floats, Ints
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise, coin_noise
 
 Shares = NDArray[np.float64] | np.float64
 
@@ -297,18 +296,10 @@ class SBin(ShufflerNoise):
         found = sbin_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
         return cls(k, usual_users, found.share, found.coins)
 
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """``M / 2`` and ``M / 4``, whoever takes part."""
-        return np.full(len(users), self.coins / 2), np.full(len(users), self.coins / 4)
-
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Binomial, (R, k)."""
-        return rng.binomial(self.coins, 0.5, (len(users), self.domain_size))
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """M fair coins, whoever takes part."""
+        return coin_noise(self.coins, 0.5)
 
     def privacy_profile(self) -> PrivacyProfile:
         """The two counts that change."""
-        return Profile(
-            BinomialDummies(self.share, self.coins).delta,
-            "the two counts that change, each with the shuffler's dummies",
-            "upper" if self.others_hide else "exact",
-        )
+        return self.two_counts(coin_noise(self.coins, 0.5), "the shuffler's dummies")

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -30,9 +29,8 @@ from shuffledp.accounting.general.count_pairs import (
     MovingCount,
     added_message,
     pair_delta,
-    settled_count_delta,
 )
-from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, Profile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember
@@ -42,8 +40,7 @@ from shuffledp.numerics.windows import poisson_window
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.tasks import Floats, Ints
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, poisson_noise
 
 _REMEMBERED = 1024
 #: Relative tolerance of mu, and of what the search for p compares.
@@ -236,15 +233,9 @@ class SilentUsers(NoisyCounts, PlannedUsers):
         """p."""
         return self.rate
 
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Both are the sum of the users' shares of mu."""
-        mean = self.dummy_mean * np.asarray(users, float) / self.n_users
-        return mean, mean
-
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Poisson, (R, k)."""
-        mean, _ = self.noise_moments(users)
-        return rng.poisson(mean[:, None], (len(users), self.domain_size))
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """Poisson, of the sum of the users' shares of mu."""
+        return poisson_noise(self.dummy_mean * np.asarray(users, float) / self.n_users)
 
     def cost(self) -> Cost:
         """The own value as often as it is sent, and a share of the dummies of all values."""
@@ -253,10 +244,4 @@ class SilentUsers(NoisyCounts, PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the dummies of so many users."""
-        report = SilentReport(self.rate, self.dummy_mean * users / self.n_users)
-        kind: Kind = "upper" if self.others_hide else "exact"
-        return Profile(
-            partial(settled_count_delta, report.count_at),
-            "the two counts that change, each with Poisson dummies",
-            kind,
-        )
+        return self.two_counts(self.noise(np.array(users)), "Poisson dummies")
