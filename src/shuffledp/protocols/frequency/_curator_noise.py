@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.frequency._randomized_response import checked_values, held_counts
 from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
 
 
@@ -31,20 +31,6 @@ def moving_counts(domain_size: int, relation: Neighbours) -> int:
 def noise_of_all(released: Ints) -> Ints:
     """Return noise of all counts, (R, k), from that of the released ones; of two, the second has the opposite noise."""
     return released if released.shape[1] > 1 else np.hstack((released, -released))
-
-
-def checked_values(users: Users, domain_size: int) -> Ints:
-    """The values of the users, (n,).
-
-    Raises
-    ------
-    ValueError
-        If one of them is not in 0..domain_size-1.
-    """
-    values = np.asarray(users.values, np.int64)
-    if values.size and not 0 <= values.min() <= values.max() < domain_size:
-        raise ValueError(f"Values must lie in 0..{domain_size - 1}, got {values.min()}..{values.max()}.")
-    return values
 
 
 class CuratorNoise(ProtocolBase):
@@ -76,7 +62,7 @@ class CuratorNoise(ProtocolBase):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The values as they are."""
-        values = checked_values(users, self.domain_size)
+        values = checked_values(users.values, self.domain_size)
         return Messages(np.column_stack((values, np.ones_like(values))))
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:

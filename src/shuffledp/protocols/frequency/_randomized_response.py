@@ -22,6 +22,20 @@ from shuffledp.protocols.base import message_bits
 from shuffledp.tasks import Floats, Ints, Participants, Public, Task
 
 
+def checked_values(values: NDArray[Any], domain_size: int) -> Ints:
+    """Values of users, (n,).
+
+    Raises
+    ------
+    ValueError
+        If one of them is not in 0..domain_size-1.
+    """
+    checked = np.asarray(values, np.int64)
+    if checked.size and not 0 <= checked.min() <= checked.max() < domain_size:
+        raise ValueError(f"Values must lie in 0..{domain_size - 1}, got {checked.min()}..{checked.max()}.")
+    return checked
+
+
 @dataclass(frozen=True)
 class GeneralizedResponse:
     """The local randomizer and what follows from it, for k values and a local budget in nats.
@@ -55,9 +69,7 @@ class GeneralizedResponse:
         ValueError
             If a value is not in 0..k-1.
         """
-        true = np.asarray(values, dtype=np.int64)
-        if true.size and not (true.min() >= 0 and true.max() < self.domain_size):
-            raise ValueError(f"Values must lie in 0..{self.domain_size - 1}, got {true.min()}..{true.max()}.")
+        true = checked_values(values, self.domain_size)
         lies = rng.random(len(true)) >= self.keep
         steps = rng.integers(1, self.domain_size, size=len(true))  # a uniform value other than the true one
         return np.where(lies, (true + steps) % self.domain_size, true)

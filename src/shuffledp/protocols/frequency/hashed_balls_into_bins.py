@@ -44,7 +44,7 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._dummy_points import dealers, dealt_out, most_dealt_out
-from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.frequency._randomized_response import checked_values, held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 BIN_RULES = ("logarithmic", "cubed", "economical")
@@ -310,11 +310,7 @@ class HashedBallsIntoBins(PlannedUsers):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n + dummies, 3): a function and the bin of the own value for each user, and uniform messages."""
-        values = np.asarray(users.values, np.int64)
-        if values.size and not (values.min() >= 0 and values.max() < self.domain_size):
-            raise ValueError(
-                f"Values must lie in 0..{self.domain_size - 1}, got {values.min()}..{values.max()}."
-            )
+        values = checked_values(users.values, self.domain_size)
         dummies = int(self.dummies_of(np.array([len(users)]), users.offset)[0])
         q, b = self.family.prime, self.family.bins
         payload = np.empty((len(values) + dummies, 3), np.int64)

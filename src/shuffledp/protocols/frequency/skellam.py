@@ -15,12 +15,11 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._curator_noise import (
-    checked_values,
     moving_counts,
     noise_of_all,
     released_counts,
 )
-from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.frequency._randomized_response import checked_values, held_counts
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Users
 
 
@@ -89,7 +88,7 @@ class Skellam(PlannedUsers):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One-hot rows and shares of the noise, (n, k)."""
-        values = checked_values(users, self.domain_size)
+        values = checked_values(users.values, self.domain_size)
         shares = skellam(self.variance / self.n_users, rng, (len(values), self._released))
         rows = noise_of_all(shares)
         rows[np.arange(len(values)), values] += 1

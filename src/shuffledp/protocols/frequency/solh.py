@@ -10,38 +10,32 @@ from shuffledp.accounting.baselines.solh import solh_report
 from shuffledp.accounting.general.matched_blanket import blanketed_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
-from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import SEED_BITS, draw_seeds, hash_values
+from shuffledp.protocols.frequency._pure_reports import PureReports
 from shuffledp.protocols.frequency._randomized_response import (
     GeneralizedResponse,
-    held_counts,
+    checked_values,
 )
-from shuffledp.tasks import Floats, Participants, Public, Users
+from shuffledp.tasks import Users
 
 #: Pairs of a report and a value that are compared at once: they fit into the cache.
 _PAIRS = 2**16
 
 
 @dataclass(frozen=True)
-class Solh(PlannedUsers):
+class Solh(PureReports):
     """Shuffled optimal local hashing.
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
-    domain_size : int
-        Values are 0..domain_size-1.
     eps_local : float
         Budget of the randomized response over the cells, nats.
     cells : int
         Range of the hash functions, d'.
     """
 
-    n_users: int
-    domain_size: int
     eps_local: float
     cells: int
 
@@ -85,11 +79,7 @@ class Solh(PlannedUsers):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, 2): each user's seed, and its hashed value after randomized response."""
-        values = np.asarray(users.values, np.int64)
-        if values.size and not (values.min() >= 0 and values.max() < self.domain_size):
-            raise ValueError(
-                f"Values must lie in 0..{self.domain_size - 1}, got {values.min()}..{values.max()}."
-            )
+        values = checked_values(users.values, self.domain_size)
         seeds = draw_seeds(len(values), rng)
         hashed = hash_values(seeds, values, self.cells).view(np.int64)
         payload = np.empty((len(values), 2), np.int64)
@@ -109,30 +99,10 @@ class Solh(PlannedUsers):
             support += np.count_nonzero(agrees, axis=0)
         return support
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the support counts, (R, k), for fully random hashes: binomials, independent over values."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
-        others = participants.public.n_users[:, None] - held
-        return rng.binomial(held, self.response.keep) + rng.binomial(others, 1 / self.cells)
-
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k)."""
-        share = np.asarray(aggregate, float) / np.asarray(public.n_users, float)[:, None]
-        return np.asarray((share - 1 / self.cells) / self._gap)
-
-    def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
-        held = np.asarray(held_counts(participants, self.domain_size), float)
-        keep, chance = self.response.keep, 1 / self.cells
-        return np.asarray(
-            (held * keep * (1 - keep) + (n - held) * chance * (1 - chance)) / (n * self._gap) ** 2
-        )
-
     @property
-    def _gap(self) -> float:
-        """How much likelier a report agrees with the own value than with another one."""
-        return self.response.gap * (1 - 1 / self.cells)
+    def two_rates(self) -> tuple[float, float, float]:
+        """Of a report that agrees with the hash of a value, for fully random hashes."""
+        return self.response.keep, 1 / self.cells, self.response.gap * (1 - 1 / self.cells)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The report among the uniform reports of the others."""

@@ -31,14 +31,15 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.frequency._pure_reports import PureReports
 from shuffledp.protocols.frequency._randomized_response import (
     GeneralizedResponse,
+    checked_values,
     held_counts,
 )
-from shuffledp.tasks import Floats, Participants, Public, Users
+from shuffledp.tasks import Participants, Users
 
 _REMEMBERED = 1024
 #: Nats; a larger budget is as good as none.
@@ -267,20 +268,17 @@ _FEW_SUBSETS = 200
 
 
 @dataclass(frozen=True)
-class SubsetSelection(PlannedUsers):
+class SubsetSelection(PureReports):
     """A message is a subset of d values; every user sends one.
 
     The shuffler permutes. Users rely on the reports of all others, which are uniform now and then.
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     report : SubsetReport
         Values, size of the subsets and local budget.
     """
 
-    n_users: int
     report: SubsetReport
 
     name = "subset_selection"
@@ -303,12 +301,13 @@ class SubsetSelection(PlannedUsers):
         size : int, optional
             d, in 1..k-1; chosen for the least error when left out.
         """
-        return cls(n, subset_report(n, k, eps, delta, size=size))
+        return cls(n, k, subset_report(n, k, eps, delta, size=size))
 
     @property
-    def domain_size(self) -> int:
-        """Values are 0..domain_size-1."""
-        return self.report.domain_size
+    def two_rates(self) -> tuple[float, float, float]:
+        """Of a subset that holds a value."""
+        p, q = self.report.own_rate, self.report.other_rate
+        return p, q, p - q
 
     def cost(self) -> Cost:
         """One of all subsets of this size."""
@@ -317,11 +316,7 @@ class SubsetSelection(PlannedUsers):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, d): each user's subset, in increasing order."""
-        values, size = np.asarray(users.values, np.int64), self.report.size
-        if values.size and not (values.min() >= 0 and values.max() < self.domain_size):
-            raise ValueError(
-                f"Values must lie in 0..{self.domain_size - 1}, got {values.min()}..{values.max()}."
-            )
+        values, size = checked_values(users.values, self.domain_size), self.report.size
         holds = rng.random(len(values)) < self.report.own_rate
         subsets = np.empty((len(values), size), np.int64)
         for block, keys in coin_blocks(len(values), self.domain_size, rng):
@@ -346,13 +341,13 @@ class SubsetSelection(PlannedUsers):
         left out, which concerns no error of a value, nor their mean.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
-        report, k = self.report, self.domain_size
-        if report.size == 1:
-            return GeneralizedResponse(report.eps_local, k).sample_counts(held, rng)
-        if self.joint_law:
-            return self._sampled_subsets(held, rng)
-        others = participants.public.n_users[:, None] - held
-        return np.asarray(rng.binomial(held, report.own_rate) + rng.binomial(others, report.other_rate))
+        if self.report.size == 1:
+            return GeneralizedResponse(self.report.eps_local, self.domain_size).sample_counts(held, rng)
+        return (
+            self._sampled_subsets(held, rng)
+            if self.joint_law
+            else super().sample_aggregate(participants, rng)
+        )
 
     def _sampled_subsets(self, held: NDArray[np.int64], rng: np.random.Generator) -> NDArray[Any]:
         """The joint law, by how many users report each subset."""
@@ -363,19 +358,6 @@ class SubsetSelection(PlannedUsers):
         for value, law in enumerate(weights / weights.sum(axis=1, keepdims=True)):
             counts += rng.multinomial(held[:, value], law) @ holds
         return counts
-
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k)."""
-        share = np.asarray(aggregate, float) / np.asarray(public.n_users, float)[:, None]
-        p, q = self.report.own_rate, self.report.other_rate
-        return np.asarray((share - q) / (p - q))
-
-    def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
-        held = np.asarray(held_counts(participants, self.domain_size), float)
-        p, q = self.report.own_rate, self.report.other_rate
-        return np.asarray((held * p * (1 - p) + (n - held) * q * (1 - q)) / (n * (p - q)) ** 2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The subset among the uniform ones of the others."""
