@@ -71,12 +71,16 @@ class Profile:
         eps (nats, >= 0) -> delta, the worse of both directions.
     source, kind, neighbours
         See :class:`PrivacyProfile`.
+    bound : callable, optional
+        eps and a relative excess -> an upper bound on delta, above it by the excess at most, found much sooner. Where
+        delta is below 1e-24 it may be further above.
     """
 
     delta_at: Callable[[float], float]
     source: str
     kind: Kind = "upper"
     neighbours: str = "replace_one"
+    bound: Callable[[float, float], float] | None = None
     view: ClassVar[View] = "analyzer"
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:

@@ -46,7 +46,8 @@ from shuffledp.pipeline.audit.message_positions import MANY, plain, response
 from shuffledp.pipeline.audit.views import ModularView, ProductView, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.frequency._curator_noise import CuratorNoise
-from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
+from shuffledp.protocols.frequency._dummy_points import FixedDummies
+from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
 from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares, SecretShares

@@ -54,7 +54,8 @@ from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.frequency import _curator_noise as frequency_curator
 from shuffledp.protocols.frequency import skellam as frequency_skellam
-from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
+from shuffledp.protocols.frequency._dummy_points import FixedDummies
+from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
 from shuffledp.protocols.frequency._secret_shares import GaussianShares, PolyaShares

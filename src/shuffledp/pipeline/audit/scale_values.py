@@ -39,7 +39,8 @@ from shuffledp.pipeline.audit.views import SumView
 from shuffledp.populations import Law
 from shuffledp.protocols.frequency import _curator_noise as frequency_curator
 from shuffledp.protocols.frequency import skellam as frequency_skellam
-from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
+from shuffledp.protocols.frequency._dummy_points import FixedDummies
+from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies
 from shuffledp.protocols.frequency._hashing import hash_values
 from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
 from shuffledp.protocols.frequency._secret_shares import GaussianShares

@@ -7,7 +7,7 @@ from typing import Self
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
+from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies, flexible_plan
 
 
 @dataclass(frozen=True)
