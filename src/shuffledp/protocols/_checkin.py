@@ -51,6 +51,7 @@ class CheckinSchedule(OneReport):
     source = "Balle, Kairouz, McMahan, Thakkar and Thakurta 2020, fixed window; constants re-derived"
     trust = "shuffler_adds"
     reduction = "clones"
+    accountings = ("printed", "exact")
     guarantees = under(printed=UPPER, exact=UPPER)
     streamable = False  # a slot keeps one report of all chunks
 

@@ -152,6 +152,7 @@ class LocalSchedule(OneReport):
     trust = "local"
     relies_on = "no other user"
     reduction = "local"
+    accountings = ("printed", "exact")
     guarantees = under(printed=EXACT, exact=EXACT)
 
     @classmethod

@@ -74,9 +74,11 @@ class ProtocolBase(metaclass=ABCMeta):
 
     def __init_subclass__(cls, **settings: Any) -> None:
         """Every ``calibrate`` refuses what is no budget, no population or no task, in one sentence; every method that
-        is handed users, messages or a generator refuses what is none."""
+        is handed users, messages or a generator refuses what is none. Accountings that no class states are those of
+        ``guarantees``."""
         super().__init_subclass__(**settings)
-        if "guarantees" in vars(cls) and "accountings" not in vars(cls):
+        stated = any("accountings" in vars(base) for base in cls.__mro__ if base is not ProtocolBase)
+        if cls.guarantees and not stated:
             cls.accountings = tuple(cls.guarantees)
         own = vars(cls).get("calibrate")
         if isinstance(own, classmethod):
