@@ -6,6 +6,7 @@ import pytest
 
 from shuffledp.protocols import available, get, module_path, registry
 from shuffledp.protocols.registry import UnknownProtocol, is_plugin
+from shuffledp.tasks import TASK_KINDS
 
 PLUGINS = Path(__file__).parent / "plugins"
 SOUND = (PLUGINS / "four_methods.py").read_text()
