@@ -43,6 +43,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.public_functions import check_fields
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_nonnegative,
     check_open_unit,
@@ -271,8 +272,7 @@ def correlated_noise(
     385755
     1189
     """
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, CORRELATED_ACCOUNTINGS)
     share = check_open_unit("share", share)
     check_choice("constants", constants, CORRELATED_CONSTANTS)

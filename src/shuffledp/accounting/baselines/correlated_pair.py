@@ -25,7 +25,7 @@ import numpy as np
 from shuffledp.accounting.baselines.correlated_counts import CounterNoise, pair_law, with_geometric
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
-from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_budget, check_open_unit
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
@@ -133,7 +133,7 @@ def correlated_pair_noise(eps: float, delta: float, *, share: float = 0.1) -> Co
     >>> print(round(correlated_noise(1.0, 1e-6).messages), round(correlated_pair_noise(1.0, 1e-6).messages))
     1189 554
     """
-    eps, delta = check_positive("eps", eps), check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     return _best_noise(min(eps, _MOST_EPS), delta, check_open_unit("share", share))
 
 

@@ -31,10 +31,10 @@ from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, si
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.profiles import Profile
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
-    check_open_unit,
     check_positive,
 )
 from shuffledp.numerics.memoize import remember
@@ -178,8 +178,7 @@ def noisy_count_variance(
     >>> round(noisy_count_variance(1.0, 1e-6, "gaussian"), 3), round(noisy_count_variance(1.0, 1e-6, "skellam"), 3)
     (35.72, 33.721)
     """
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     noisy_count_delta(eps, noise, 1.0, shift=1, counts=counts)  # refuses what is none
     shift = check_count("shift", shift, 1)
     tail = max(1e-13 * delta, 1e-300)
@@ -220,8 +219,7 @@ def gaussian_ratio(eps: float, delta: float) -> float:
     -----
     Balle and Wang (2018), Theorem 8, the analytic Gaussian mechanism.
     """
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
 
     def excess(log_mu: float) -> float:
         return log_gaussian_delta(math.exp(log_mu), eps) - math.log(delta)

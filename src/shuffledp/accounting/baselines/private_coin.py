@@ -23,10 +23,9 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.matched_blanket import mixed_matched_delta
 from shuffledp.numerics.argument_ranges import (
     MOST,
+    check_budget,
     check_choice,
     check_count,
-    check_open_unit,
-    check_positive,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
@@ -87,8 +86,7 @@ def private_coin_formula(eps: float, delta: float, *, constant: str = "theorem")
     -----
     Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358.
     """
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("constant", constant, PRIVATE_COIN_CONSTANTS)
     if eps > 1:
         raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
@@ -146,8 +144,7 @@ def private_coin_tuples(
     (534, 35)
     """
     n = check_count("n", n, 1)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, PRIVATE_COIN_ACCOUNTINGS)
     check_choice("constant", constant, PRIVATE_COIN_CONSTANTS)
     entries = default_entries(n) if entries is None else check_entries(entries)

@@ -31,11 +31,11 @@ from scipy.fft import irfft, next_fast_len, rfft
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
-    check_positive,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
@@ -256,8 +256,7 @@ def public_coin_rate(
     """
     n = check_count("n", n, 1)
     rows = check_count("rows", rows, 1)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, PUBLIC_COIN_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_rate(n, rows, eps, delta)

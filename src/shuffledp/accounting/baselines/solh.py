@@ -31,7 +31,12 @@ from shuffledp.accounting.general.matched_blanket import (
     mixed_matched_delta,
 )
 from shuffledp.accounting.public_functions import check_fields
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    check_budget,
+    check_choice,
+    check_count,
+    check_positive,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -124,8 +129,7 @@ def solh_report(
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, SOLH_ACCOUNTINGS)
     if cells is not None:
         cells = check_count("cells", cells, 2)

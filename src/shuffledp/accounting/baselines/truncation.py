@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import added_message, pair_delta
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
-    check_positive,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
@@ -106,8 +106,7 @@ def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = 
     ``exact`` is derived for this project.
     """
     n = check_count("n", n, 1)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, TRUNCATION_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_miss_rate(n, eps, delta)

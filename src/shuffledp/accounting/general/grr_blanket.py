@@ -29,6 +29,7 @@ from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_bu
 from shuffledp.accounting.general.profiles import Profile
 from shuffledp.accounting.general.randomizers import GRR
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
@@ -215,8 +216,7 @@ def blanket_local_budget(
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, GRR_ACCOUNTINGS)
     if accounting == "exact":
         return favored_local_budget(n, domain_size, eps, delta)

@@ -94,11 +94,11 @@ class NoisyCounters(PlannedUsers):
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased relative frequencies, (R, k): messages +1 minus messages -1."""
         counts = np.asarray(aggregate, float)
-        return np.asarray((counts[:, ::2] - counts[:, 1::2]) / np.asarray(public.n_users, float)[:, None])
+        return np.asarray((counts[:, ::2] - counts[:, 1::2]) / public.users_column)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency, (R, k): of a discrete Laplace variable."""
         held = held_counts(participants, self.domain_size)
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         variance = self.noise.variance * (n / self.n_users) / n**2
         return np.asarray(np.broadcast_to(variance, held.shape).copy())

@@ -87,7 +87,7 @@ class CuratorNoise(ProtocolBase):
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency, (R, k): that of the noise, whatever the data."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         return np.repeat(self.noise_variance / n**2, self.domain_size, axis=1)
 
     @property

@@ -84,7 +84,7 @@ class DummyPoints(PlannedUsers):
 
     def _variance(self, participants: Participants, per_value: NDArray[Any]) -> Floats:
         """Variance of each frequency, (R, k), if the dummies of a value have the variance `per_value`, (R,)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
         return np.asarray((self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2)
 

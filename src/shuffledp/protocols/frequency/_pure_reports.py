@@ -55,13 +55,13 @@ class PureReports(PlannedUsers):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased relative frequencies, (R, k)."""
-        share = np.asarray(aggregate, float) / np.asarray(public.n_users, float)[:, None]
+        share = np.asarray(aggregate, float) / public.users_column
         _, q, gap = self.two_rates
         return np.asarray((share - self.rows_per_user * q) / gap)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency given the participants' values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         held = np.asarray(held_counts(participants, self.domain_size), float)
         p, q, gap = self.two_rates
         noise = held * p * (1 - p) + (self.rows_per_user * n - held) * q * (1 - q)

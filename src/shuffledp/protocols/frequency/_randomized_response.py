@@ -175,7 +175,7 @@ class RandomizedResponse(ValueReports):
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency given the participants' values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         return np.asarray(self.response.variance(self._reporters(participants)) / n**2)
 
     def _reporters(self, participants: Participants) -> NDArray[Any]:

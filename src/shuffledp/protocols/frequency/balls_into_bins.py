@@ -31,7 +31,11 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import from_top
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    check_budget,
+    check_choice,
+    check_count,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -84,7 +88,7 @@ def bin_dummy_rate(
     Luo, Wang and Yi, CCS 2022, their released code; ``exact`` is derived for this project.
     """
     n = check_count("n", n, 1)
-    eps, delta = check_positive("eps", eps), check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, BIN_ACCOUNTINGS)
     if accounting == "exact":
         return truncation_miss_rate(n, eps, delta, accounting="exact")

@@ -38,11 +38,11 @@ from shuffledp.accounting.general.matched_blanket import (
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
-    check_positive,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
@@ -165,8 +165,7 @@ def fake_users_flip_probability(
     """
     n = check_count("n", n, 1)
     kappa = check_count("kappa", kappa, 1)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, FAKE_USERS_ACCOUNTINGS)
     check_choice("other_rows", other_rows, OTHER_ROWS)
     if accounting == "exact":

@@ -31,10 +31,9 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import (
     MOST,
+    check_budget,
     check_choice,
     check_count,
-    check_open_unit,
-    check_positive,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
@@ -179,8 +178,7 @@ def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
     Derived for this project, see the module's description. The released code of Luo, Wang and Yi searches for a number
     that its criterion does not always make sufficient. Replacement neighbors.
     """
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     return _dummies_in_bins(family, eps, delta)
 
 
@@ -365,14 +363,14 @@ class HashedBallsIntoBins(PlannedUsers):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased relative frequencies, (R, k)."""
-        n = np.asarray(public.n_users, float)[:, None]
+        n = public.users_column
         stray = self.family.collision_rate
         dummies = self.dummies_of(public.n_users)[:, None] / self.family.bins
         return np.asarray((np.asarray(aggregate, float) - dummies - n * stray) / (n * (1 - stray)))
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency given the participants' values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         held = np.asarray(held_counts(participants, self.domain_size), float)
         stray, share = self.family.collision_rate, 1 / self.family.bins
         dummies = self.dummies_of(participants.public.n_users)[:, None]

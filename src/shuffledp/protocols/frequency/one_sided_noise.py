@@ -28,7 +28,7 @@ from shuffledp.accounting.general.count_pairs import (
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_budget, check_positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
@@ -117,7 +117,7 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
     -----
     Derived for this project, see the module's description.
     """
-    eps, delta = check_positive("eps", eps), check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     if shape is None:
         return _best_noise(eps, delta)
     return _least_noise(eps, delta, check_positive("shape", shape), 0.0)

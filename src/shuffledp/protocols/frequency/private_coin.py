@@ -205,13 +205,13 @@ class PrivateCoin(PlannedUsers):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased relative frequencies, (R, k)."""
-        n = np.asarray(public.n_users, float)[:, None]
+        n = public.users_column
         surplus = np.asarray(aggregate, float) / n - (self.tuples + 1) * self.chance
         return np.asarray(surplus / (1 - self.chance))
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency given the participants' values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         held = np.asarray(held_counts(participants, self.domain_size), float)
         return np.asarray((n * (self.tuples + 1) - held) * self.chance / (1 - self.chance) / n**2)
 

@@ -167,7 +167,7 @@ class PublicCoin(PlannedUsers):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Relative frequencies, (R, k): the least marked cell, less its expected noise, and at least 0. Biased low."""
-        n = np.asarray(public.n_users, float)[:, None]
+        n = public.users_column
         least = np.min(np.asarray(aggregate), axis=1).astype(float)
         return np.asarray(np.maximum(least - self.rate * n, 0.0) / n)
 

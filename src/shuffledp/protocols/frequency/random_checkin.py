@@ -83,7 +83,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         Randomization of all m reports over K^2, plus the sampling of K users out of N. The mean of ``1/K`` and
         ``1/K^2`` is exact up to 512 slots or users and within 1e-5 relative beyond (see `inverse_filled`).
         """
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         share = np.asarray(held_counts(participants, self.domain_size), float) / n
         inverse, inverse_square = (
             x[:, None] for x in inverse_filled(participants.public.n_users, self.slots)

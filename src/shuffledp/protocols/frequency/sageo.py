@@ -30,10 +30,10 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
-    check_open_unit,
     check_positive,
     check_unit,
 )
@@ -211,7 +211,7 @@ def sageo_dummies(
     law, an upper bound on the variance. ``exact`` is derived for this project.
     """
     n, k = check_count("n", n, 1), check_count("k", k, 1)
-    eps, delta = check_positive("eps", eps), check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, AUGMENTED_ACCOUNTINGS)
     half, least = min(eps / 2, MOST_HALF), least_share(min(eps, 2 * MOST_HALF))
     share = beta

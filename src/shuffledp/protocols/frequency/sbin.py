@@ -37,6 +37,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_open_unit,
@@ -134,7 +135,7 @@ def sbin_dummies(
     project. Errs to the safe side.
     """
     n, k = check_count("n", n, 1), check_count("k", k, 1)
-    eps, delta = check_positive("eps", eps), check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, AUGMENTED_ACCOUNTINGS)
     share = beta
     if beta is not None:

@@ -32,7 +32,7 @@ from shuffledp.accounting.general.count_pairs import (
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_budget, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -101,7 +101,7 @@ def silent_report(n: int, k: int, eps: float, delta: float, *, rate: float | Non
     that can be the best, and then between its neighbors, within 0.2 %; a larger p may be as good.
     """
     n, k = check_count("n", n, 1), check_count("k", k, 1)
-    eps, delta = check_positive("eps", eps), check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     if rate is None:
         return _best_report(n / k, eps, delta)
     share = checked_share("rate", rate, 0.0)
@@ -127,7 +127,7 @@ def poisson_dummies(eps: float, delta: float) -> float:
     -----
     Derived for this project. What all protocols converge to where every user hides everybody's value with dummies.
     """
-    eps, delta = check_positive("eps", eps), check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     return _least_dummies(eps, delta, 1.0, 1.0, _XTOL)
 
 

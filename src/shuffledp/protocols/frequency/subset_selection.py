@@ -25,7 +25,7 @@ from shuffledp.accounting.general.matched_blanket import block_length, matched_r
 from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_budget, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
@@ -174,8 +174,7 @@ def subset_report(
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     if size is not None:
         size = check_count("size", size, 1)
         if size >= domain_size:

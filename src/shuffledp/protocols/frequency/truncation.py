@@ -100,7 +100,7 @@ class Truncation(PlannedUsers):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Relative frequencies, (R, k); 0 where truncated."""
-        n = np.asarray(public.n_users, float)[:, None]
+        n = public.users_column
         above = np.asarray(aggregate, float) - n  # the held count minus the coins that added nothing
         frequency = above / n + self.miss_rate
         return np.where(above > 0, frequency, 0.0) if self.truncate else np.asarray(frequency)
@@ -109,7 +109,7 @@ class Truncation(PlannedUsers):
         """Variance of each frequency, (R, k), ``p (1 - p) / n``; None with truncation."""
         if self.truncate:
             return None
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
         return np.asarray(np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, held.shape).copy())
 

@@ -40,7 +40,11 @@ from shuffledp.accounting.general.matched_blanket import (
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    check_budget,
+    check_choice,
+    check_count,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -132,8 +136,7 @@ def row_rates(
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("form", form, ROW_FORMS)
     check_choice("bound", bound, ROW_BOUNDS)
     return _rates(n, domain_size, eps, delta, form, bound)

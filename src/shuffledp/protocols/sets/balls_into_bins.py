@@ -81,7 +81,7 @@ class BallsIntoBins(FullReporting):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased shares of holders, (R, d - padding_items)."""
-        n = np.asarray(public.n_users, float)[:, None]
+        n = public.users_column
         return self.real(np.asarray(aggregate, float) / n - self.plan.blankets / self.domain_size)
 
     def expected_variance(self, participants: Participants) -> Floats:

@@ -156,7 +156,7 @@ class PrivUnit(PlannedUsers):
         sums = squares_of(participants, self.task)
         if sums is None:
             return None
-        n, d = np.asarray(participants.public.n_users, float)[:, None], self.task.dimension
+        n, d = participants.public.users_column, self.task.dimension
         along = report_square(d, self.cap_mass, self.in_cap)
         across = (1 - along) / (d - 1)
         squares, directions = sums
