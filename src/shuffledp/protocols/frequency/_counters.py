@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson, most_sent
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Participants, Public, Users
 
 #: Noises that are drawn at once.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.frequency._randomized_response import checked_values, held_counts
+from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
 from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
 
 

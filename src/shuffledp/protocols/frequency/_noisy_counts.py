@@ -20,7 +20,7 @@ from shuffledp.accounting.general.profiles import Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Participants, Public
 
 

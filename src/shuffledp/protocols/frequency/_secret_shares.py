@@ -34,13 +34,13 @@ from shuffledp.populations import Law, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
 from shuffledp.protocols._requests import domain_size_of, law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.frequency._randomized_response import held_counts
 from shuffledp.protocols.frequency._share_profiles import (
     SMOOTH,
     GaussianSumProfile,
     PointProfile,
     secure_sum_delta,
 )
+from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 

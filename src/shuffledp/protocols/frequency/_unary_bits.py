@@ -19,7 +19,7 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency._pure_reports import PureReports
-from shuffledp.protocols.frequency._randomized_response import checked_values
+from shuffledp.protocols.frequency._value_counts import checked_values
 from shuffledp.tasks import Users
 
 

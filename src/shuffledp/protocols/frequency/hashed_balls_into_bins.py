@@ -43,7 +43,7 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._dummy_points import dealers, dealt_out, most_dealt_out
-from shuffledp.protocols.frequency._randomized_response import checked_values, held_counts
+from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 BIN_RULES = ("logarithmic", "cubed", "economical")

@@ -26,7 +26,7 @@ from shuffledp.protocols.frequency._binary_subspaces import (
     spans,
     subspace_count,
 )
-from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: Elements of subspaces, or of matrices, that are treated at once.

@@ -23,7 +23,7 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
-from shuffledp.protocols.frequency._randomized_response import held_counts
+from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: Mass outside of the law of the noise in closed forms, and cells of values in all rows that these hold at once.

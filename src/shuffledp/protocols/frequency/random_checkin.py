@@ -11,7 +11,8 @@ from shuffledp.populations import Binomial
 from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
 from shuffledp.protocols.base import Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import ValueReports, held_counts
+from shuffledp.protocols.frequency._randomized_response import ValueReports
+from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public
 
 #: Users from which numpy draws no hypergeometric numbers, and values from which drawing them one by one takes long.

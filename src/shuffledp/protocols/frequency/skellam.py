@@ -19,7 +19,7 @@ from shuffledp.protocols.frequency._curator_noise import (
     noise_of_all,
     released_counts,
 )
-from shuffledp.protocols.frequency._randomized_response import checked_values, held_counts
+from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Users
 
 

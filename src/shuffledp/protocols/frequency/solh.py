@@ -14,10 +14,7 @@ from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import SEED_BITS, draw_seeds, hash_values
 from shuffledp.protocols.frequency._pure_reports import PureReports
-from shuffledp.protocols.frequency._randomized_response import (
-    GeneralizedResponse,
-    checked_values,
-)
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values
 from shuffledp.tasks import Users
 
 #: Pairs of a report and a value that are compared at once: they fit into the cache.

@@ -34,11 +34,7 @@ from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._pure_reports import PureReports
-from shuffledp.protocols.frequency._randomized_response import (
-    GeneralizedResponse,
-    checked_values,
-    held_counts,
-)
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_counts
 from shuffledp.tasks import Participants, Users
 
 _REMEMBERED = 1024

@@ -18,7 +18,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.numerics.roots import root_below
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
