@@ -34,14 +34,14 @@ from shuffledp.accounting import (
     smallest_batch,
 )
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
-from shuffledp.accounting.baselines.hashed_balls import HashFamily, dummies_in_bins
 from shuffledp.accounting.baselines.privunit import privunit_local_budget
-from shuffledp.accounting.baselines.subset_selection import subset_report
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.numerics.memoize import forget_all
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.populations import Binomial, Fixed, Poisson
+from shuffledp.protocols.frequency.hashed_balls_into_bins import HashFamily, dummies_in_bins
+from shuffledp.protocols.frequency.subset_selection import subset_report
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from random_population import Row
 
-from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse
 from shuffledp.protocols.frequency.private_coin import PrivateCoin
 from shuffledp.protocols.frequency.solh import Solh
 from shuffledp.tasks import Users

@@ -112,8 +112,13 @@ def _accounting() -> list[Group]:
 
 
 def _group_of(home: str) -> str:
-    """Return the package of the module that defines a name; single modules hold for any protocol."""
+    """Return the package of the module that defines a name; single modules hold for any protocol.
+
+    What calibrates one protocol is on the page of the baselines.
+    """
     inside = home.removeprefix("shuffledp.")
+    if inside.startswith("protocols."):
+        return "accounting.baselines"
     return next((package for package in GROUPS if inside.startswith(f"{package}.")), "accounting.general")
 
 

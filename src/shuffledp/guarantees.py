@@ -64,6 +64,11 @@ EXACT = Standing("exact")
 UPPER = Standing("upper")
 
 
+def under(**standings: Standing) -> Mapping[str, Standing]:
+    """What stands behind a claim, by the accounting that it was found with."""
+    return MappingProxyType(standings)
+
+
 def weakest(standings: Iterable[Standing]) -> Standing:
     """The weakest of several standings, the first of equally weak ones: what a claim that needs all of them has.
 

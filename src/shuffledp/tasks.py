@@ -385,6 +385,11 @@ class Public:
         """How many repeats R there are."""
         return len(self.n_users)
 
+    @property
+    def users_column(self) -> Floats:
+        """Numbers of participants as floats, (R, 1)."""
+        return np.asarray(self.n_users, float)[:, None]
+
     def of_repeat(self, repeat: int) -> Public:
         """The same for one repeat alone, as the message level sees it (R = 1)."""
         return self.of_repeats(slice(repeat, repeat + 1))

@@ -18,7 +18,7 @@ from shuffledp.populations import (
     SubGaussian,
 )
 from shuffledp.protocols import get
-from shuffledp.protocols._random_users import ANNOUNCED, MIXED, MIXED_BOUND, PlannedUsers, RandomUsers
+from shuffledp.protocols._random_users import ANNOUNCED, MIXED, MIXED_BOUND, PlannedUsers
 from shuffledp.protocols.registry import available
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Sets, Summation, Vectors
 
@@ -34,7 +34,7 @@ PROTOCOLS = [
     (kind, name)
     for kind in TASK_KINDS
     for name in available(kind)
-    if issubclass(get(kind, name), RandomUsers)
+    if issubclass(get(kind, name), PlannedUsers)
 ]
 LEFT_OUT = ("public_coin", "split_and_mix", "real_sum")
 #: Frequencies for which a handful of users is too few.
@@ -65,7 +65,7 @@ def test_laws_and_bounds_are_accepted_and_the_label_says_how_they_are_treated(ki
         assert protocol.population == population
         assert protocol.treatment in protocol.guarantee_note
         assert protocol.guarantee == ("upper" if fixed.guarantee == "exact" else fixed.guarantee)
-        if not isinstance(protocol, PlannedUsers):
+        if protocol.follows_announcement:
             assert protocol.treatment == ANNOUNCED
             continue
         assert 1700 < protocol.planned_users <= 2001
@@ -101,7 +101,7 @@ def test_a_law_without_spread_is_a_fixed_number(kind, name, others):
 @pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
 def test_a_fixed_number_is_planned_for_as_it_is(kind, name):
     protocol = calibrated(kind, name, Fixed(2000))
-    if not isinstance(protocol, PlannedUsers):
+    if protocol.follows_announcement:
         return
     assert protocol.planned_users == 2001
     own, planned = protocol.privacy_profile(), protocol.profile_for(2001)
@@ -111,7 +111,7 @@ def test_a_fixed_number_is_planned_for_as_it_is(kind, name):
 @pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
 def test_delta_does_not_grow_with_the_number_of_users(kind, name):
     protocol = calibrated(kind, name, Fixed(2000))
-    if not isinstance(protocol, PlannedUsers):
+    if protocol.follows_announcement:
         return
     numbers = (2001, 2030, 2500) if protocol.noise_shares else (2, 300, 1500, 1990, 2001, 2030, 2500)
     profiles = [protocol.profile_for(n) for n in numbers]

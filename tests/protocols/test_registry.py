@@ -6,6 +6,7 @@ import pytest
 
 from shuffledp.protocols import available, get, module_path, registry
 from shuffledp.protocols.registry import UnknownProtocol, is_plugin
+from shuffledp.tasks import TASK_KINDS
 
 PLUGINS = Path(__file__).parent / "plugins"
 SOUND = (PLUGINS / "four_methods.py").read_text()
@@ -200,3 +201,9 @@ def test_options_are_checked_by_a_users_class_in_a_child_alone(tmp_path):
     found = registry.get_safely("frequency", "mine.py:Coin", root=tmp_path)
     with pytest.raises(ValueError, match=r"mine.py:Coin: check_options ends the process with exit status 0"):
         registry.check_options_safely(found, "mine.py:Coin", tmp_path, {})
+
+
+def test_few_classes_are_above_a_protocol():
+    above = sorted(len(get(kind, name).__mro__) - 2 for kind in TASK_KINDS for name in available(kind))
+    assert above[len(above) // 2] <= 3
+    assert above[-1] <= 5

@@ -21,7 +21,7 @@ from shuffledp.accounting.general.clone_pair import ClonePair
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
 from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.accounting.general.epsilon_search import FINE
-from shuffledp.accounting.general.profiles import Exported
+from shuffledp.accounting.general.profiles import Exported, at_each
 from shuffledp.accounting.general.random_users import best_split, least_numbers, numbers_at
 from shuffledp.accounting.general.randomizers import Randomizer
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta
@@ -185,8 +185,7 @@ class LeastProfile(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
-        eps_ = np.asarray(eps, np.float64)
-        return np.array([self._at(float(e)) for e in eps_.flat]).reshape(eps_.shape)
+        return at_each(self._at, eps)
 
     def _at(self, eps: float) -> float:
         """From the largest number on: smaller ones that hardly have mass beside the sum count as delta 1."""

@@ -1,6 +1,7 @@
 """Privacy accounting: pure functions, numbers in and numbers out.
 
-Nothing here draws random numbers, reads files or knows a protocol. Conventions: eps in nats; populations
+Nothing here draws random numbers or reads files. What calibrates one protocol alone stands beside its class in
+`shuffledp.protocols`, and is offered here too. Conventions: eps in nats; populations
 describe the users other than user 1; guarantees are for replacement neighbors unless a function says
 otherwise. Every function checks its arguments and raises ValueError naming the argument, the value and the range; its
 own ``Raises`` says only what goes beyond that. A delta above 0 is at least 2.23e-308, below which double
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         allocation_method_epsilon,
         allocation_noise,
     )
-    from shuffledp.accounting.baselines.bin_dummies import bin_dummy_rate
     from shuffledp.accounting.baselines.central_gaussian import (
         central_gaussian_epsilon,
         central_replacement_epsilon,
@@ -48,11 +48,8 @@ if TYPE_CHECKING:
         gaussian_local_epsilon,
         optimal_composition,
     )
-    from shuffledp.accounting.baselines.one_sided_noise import one_sided_noise
     from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
     from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows, rows_delta
-    from shuffledp.accounting.baselines.sageo import GeometricDummies, s1geo_dummies, sageo_dummies
-    from shuffledp.accounting.baselines.sbin import BinomialDummies, fair_coins, sbin_dummies
     from shuffledp.accounting.baselines.sets import (
         SeparatePlan,
         SubsetExponential,
@@ -69,7 +66,6 @@ if TYPE_CHECKING:
         profile_rdp,
         shuffled_gaussian_profile,
     )
-    from shuffledp.accounting.baselines.silent_users import poisson_dummies, silent_report
     from shuffledp.accounting.baselines.solh import HashedReport, solh_report
     from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_shares
     from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
@@ -262,6 +258,12 @@ if TYPE_CHECKING:
         shipped_design,
         shipped_designs,
     )
+    from shuffledp.protocols.frequency.balls_into_bins import bin_dummy_rate
+    from shuffledp.protocols.frequency.one_sided_noise import one_sided_noise
+    from shuffledp.protocols.frequency.s1geo import s1geo_dummies
+    from shuffledp.protocols.frequency.sageo import GeometricDummies, sageo_dummies
+    from shuffledp.protocols.frequency.sbin import BinomialDummies, fair_coins, sbin_dummies
+    from shuffledp.protocols.frequency.silent_users import poisson_dummies, silent_report
 else:
 
     def _guarded(function):

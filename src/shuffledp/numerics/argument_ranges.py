@@ -55,6 +55,11 @@ def check_open_unit(name: str, value: SupportsFloat) -> float:
     return number
 
 
+def check_budget(eps: SupportsFloat, delta: SupportsFloat) -> tuple[float, float]:
+    """Return eps > 0 and delta in (0, 1) as floats, else raise ValueError."""
+    return check_positive("eps", eps), check_open_unit("delta", delta)
+
+
 def check_unit(name: str, value: SupportsFloat) -> float:
     """Return `value` as a float if it lies in [0, 1], else raise ValueError."""
     number = _as_float(name, value, "in [0, 1]")

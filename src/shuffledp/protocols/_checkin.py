@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import ClassVar, Literal, Self, get_args
+from typing import Literal, Self, get_args
 
 import numpy as np
 
@@ -13,14 +11,14 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.checkin import checkin_local_budget
-from shuffledp.guarantees import OWN_COIN, UPPER, Standing
+from shuffledp.guarantees import OWN_COIN, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.populations import Binomial, Fixed, Population
 from shuffledp.protocols._occupancy import filled
-from shuffledp.protocols._requests import positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols._schedules import OneReport
-from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
-from shuffledp.tasks import Budget, Ints, Public, Task, Users
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.tasks import Ints, Public, Task, Users
 
 Threat = Literal["conditional", "own_coin"]
 
@@ -51,10 +49,10 @@ class CheckinSchedule(OneReport):
 
     label = "RandomCheckin"
     source = "Balle, Kairouz, McMahan, Thakkar and Thakurta 2020, fixed window; constants re-derived"
-    trust: ClassVar[Trust] = "shuffler_adds"
-    accountings = ("printed", "exact")
+    trust = "shuffler_adds"
     reduction = "clones"
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    accountings = ("printed", "exact")
+    guarantees = under(printed=UPPER, exact=UPPER)
     streamable = False  # a slot keeps one report of all chunks
 
     def slot_bits(self) -> float:
@@ -62,11 +60,13 @@ class CheckinSchedule(OneReport):
         return message_bits(self.slots) + self.report_bits()
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
         population: Population,
         task: Task,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         threat: Threat = "conditional",
@@ -75,12 +75,6 @@ class CheckinSchedule(OneReport):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Binomial
-            Number of other users.
-        task : Task
-            Of the protocol's kind.
         accounting : {"printed", "exact"}
             ``printed``: the closed form. ``exact``: the slots are shuffled, hence clones among m - 1 others.
         threat : {"conditional", "own_coin"}
@@ -92,14 +86,10 @@ class CheckinSchedule(OneReport):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
-            If the population is not binomial, there is no slot, delta is 0, or nothing is proven.
+            If the population is not binomial, there is no slot, or nothing is proven.
         """
-        cls.check_request(budget, task, accounting)
         check_choice("random_checkin: threat", threat, get_args(Threat))
-        delta = positive_delta(budget)
         if not isinstance(population, Binomial):
             kind = type(population).__name__
             raise Infeasible(f"Random check-in needs users who each decide by a coin (Binomial), not {kind}.")
@@ -112,9 +102,8 @@ class CheckinSchedule(OneReport):
         if threat == "own_coin" and accounting == "exact":
             raise Infeasible("No exact value is proven when user 1's own coin counts as protection.")
         rate = population.rate if threat == "own_coin" else 1.0
-        eps_local = checkin_local_budget(slots, budget.largest_eps, delta, rate=rate, accounting=accounting)
-        found = cls.scheduled(task, population, eps_local, slots=slots, threat=threat)
-        return replace(found, calibrated_under=accounting)
+        eps_local = checkin_local_budget(slots, eps, delta, rate=rate, accounting=accounting)
+        return cls.scheduled(task, population, eps_local, slots=slots, threat=threat)
 
     @property
     def standing(self) -> Standing:
@@ -153,3 +142,5 @@ class CheckinSchedule(OneReport):
         if self.threat != "conditional":
             return None
         return ClonesProfile(OtherReports(Fixed(self.slots - 1)), self.eps_local)
+
+    parameters = ProtocolBase.parameters

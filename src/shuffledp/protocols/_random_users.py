@@ -12,11 +12,9 @@ See :mod:`shuffledp.accounting.general.random_users` for both, and for why more 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import Any, ClassVar, TypeVar, cast
+from typing import ClassVar, Self, cast
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
@@ -29,6 +27,7 @@ from shuffledp.accounting.general.random_users import (
 from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Fixed, Law, Population
+from shuffledp.protocols._requests import users_until_announced
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget
 
@@ -52,8 +51,11 @@ ANNOUNCED = "parameters are chosen for the number of users that take part, and d
 
 
 @dataclass(frozen=True)
-class RandomUsers(ProtocolBase):
+class PlannedUsers(ProtocolBase):
     """A protocol that can be calibrated for a random number of users.
+
+    Its parameters are made for a planned number of users, its field ``n_users``; or they follow the announced number.
+    ``calibrate`` is written for a :class:`Fixed` population, unless parameters follow the announcement.
 
     Parameters
     ----------
@@ -66,6 +68,19 @@ class RandomUsers(ProtocolBase):
     population: Population | None = field(default=None, kw_only=True)
     treatment: str = field(default="", kw_only=True)
 
+    follows_announcement: ClassVar[bool] = False
+    """Whether the number of users is announced and `refine` follows it, so that nothing is planned."""
+    noise_shares: ClassVar[bool] = False
+    """Whether users send shares of one noise, so that nothing is claimed for fewer than planned."""
+    mixed_under: ClassVar[tuple[str, ...]] = ("exact",)
+    """Accountings under which delta is averaged; under the others there is a formula for one number at a time."""
+    few_numbers: ClassVar[bool] = False
+    """Whether delta takes too long to be averaged over every number of users.
+
+    Then the planned number is reached but for a probability that is taken out of delta, and a profile rounds the number
+    of users down to one of a few.
+    """
+
     @property
     def guarantee(self) -> Guarantee:
         """The label of the claim; at best an upper bound where the number of users is random."""
@@ -77,25 +92,26 @@ class RandomUsers(ProtocolBase):
         """What is open, or the witness; and how a random number of users is dealt with."""
         return "; ".join(filter(None, (super().guarantee_note, self.treatment)))
 
+    @classmethod
+    def for_population(
+        cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
+    ) -> Self:
+        """The protocol for a fixed number of users, or for the number that is planned for."""
+        if isinstance(population, Fixed):
+            return fitted(budget, population)
+        if cls.follows_announcement:
+            return replace(fitted(budget, population), population=population, treatment=ANNOUNCED)
+        found = planned_for(
+            lambda users, delta: fitted(replace(budget, delta=delta), Fixed(users - 1)), budget, population
+        )
+        return cast(Self, found)
 
-@dataclass(frozen=True)
-class PlannedUsers(RandomUsers):
-    """A protocol whose parameters are made for a planned number of users, its field ``n_users``.
-
-    ``calibrate`` is written for a :class:`Fixed` population and carries the decorator `any_population`.
-    """
-
-    noise_shares: ClassVar[bool] = False
-    """Whether users send shares of one noise, so that nothing is claimed for fewer than planned."""
-    mixed_under: ClassVar[tuple[str, ...]] = ("exact",)
-    """Accountings under which delta is averaged; under the others there is a formula for one number at a time."""
-
-    @abstractmethod
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """Profile if so many users take part, whatever was planned; does not grow with the number.
 
-        None where nothing is known, or nothing is claimed.
+        None, the default, where nothing is known, or nothing is claimed.
         """
+        return None
 
     @property
     def planned_users(self) -> int:
@@ -128,7 +144,7 @@ class PlannedUsers(RandomUsers):
     @property
     def averages(self) -> bool:
         """Whether ``profile_for`` is what the calibration evaluates, so that it may be averaged."""
-        return self.calibrated_under in self.mixed_under and not self.noise_shares
+        return self.calibrated_under in self.mixed_under and not (self.noise_shares or self.few_numbers)
 
     def privacy_profile(self) -> PrivacyProfile | None:
         """The profile for the planned number of users; averaged over the law of their number if that is random."""
@@ -142,66 +158,18 @@ class PlannedUsers(RandomUsers):
         )
 
     def _profile_for_others(self, users: int) -> PrivacyProfile | None:
+        if self.few_numbers:
+            part = min(users * _PARTS // self.planned_users, _PARTS)
+            return self.profile_for(part * self.planned_users // _PARTS) if part else None
         if not self.noise_shares:
             return self.profile_for(users)
         # More shares than planned are the planned noise and independent noise on top.
         return self.profile_for(self.planned_users) if users >= self.planned_users else None
 
 
-@dataclass(frozen=True)
-class FewNumbers(PlannedUsers):
-    """A protocol whose delta takes too long to be averaged over every number of users.
-
-    The planned number is reached but for a probability that is taken out of delta; a profile rounds the number of users
-    down to one of a few.
-    """
-
-    mixed_under: ClassVar[tuple[str, ...]] = ()
-
-    def _profile_for_others(self, users: int) -> PrivacyProfile | None:
-        part = min(users * _PARTS // self.planned_users, _PARTS)
-        return self.profile_for(part * self.planned_users // _PARTS) if part else None
-
-
 def _numbers(population: Population) -> LeastNumbers:
     """The same for a calibration and for the profile of what it finds."""
     return least_numbers(population, _LEAST_DELTA)
-
-
-T = TypeVar("T")
-R = TypeVar("R", bound="RandomUsers")
-
-
-def users_until_announced(population: Population) -> int:
-    """Users that are planned for until their number is announced: all of a fixed number, or the mean."""
-    return 1 + math.floor(population.mean)
-
-
-def announced(protocol: R, population: Population) -> R:
-    """A protocol whose parameters follow the announced number of users, with the population that it is for."""
-    if isinstance(population, Fixed):
-        return protocol
-    return replace(protocol, population=population, treatment=ANNOUNCED)
-
-
-def any_population(calibrate: Callable[..., T]) -> Callable[..., T]:
-    """Let a ``calibrate`` that is written for a fixed number of users take any population.
-
-    A :class:`Fixed` population is passed on as it is, and so is every population if the protocol is no `PlannedUsers`.
-    """
-
-    @wraps(calibrate)
-    def calibrated(cls: Any, budget: Budget, population: Population, task: Any, **options: Any) -> T:
-        if isinstance(population, Fixed) or not issubclass(cls, PlannedUsers):
-            return calibrate(cls, budget, population, task, **options)
-
-        def planned(users: int, delta: float) -> PlannedUsers:
-            found = calibrate(cls, replace(budget, delta=delta), Fixed(users - 1), task, **options)
-            return cast(PlannedUsers, found)
-
-        return cast(T, planned_for(planned, budget, population))
-
-    return calibrated
 
 
 Planned = Callable[[int, float], PlannedUsers]

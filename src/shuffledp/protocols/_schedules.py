@@ -9,8 +9,6 @@ theirs. `shuffledp.protocols._checkin` is one more schedule.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,20 +18,20 @@ from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.best_dummies import optimal_dummies
-from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, Standing
+from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, under
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.populations import Law, Population
-from shuffledp.protocols._requests import law_of, positive_delta
+from shuffledp.populations import Law
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Ints, Public, Task, Users
+from shuffledp.tasks import Ints, Public, Task, Users
 
 
 class OneReport(ProtocolBase):
-    """One report per user with the same local budget, and reports of a fixed public input beside them.
+    """One report per user with the same local budget, which the clones reduction allows; the shuffler may add dummies.
 
-    A local randomizer derives from this, is a dataclass with these two fields among its own, and writes the four
-    methods; a schedule derives from it and uses them.
+    Dummies are reports of a fixed public input. A local randomizer derives from this, is a dataclass with these
+    fields among its own, and writes ``estimate`` and the abstract methods; a schedule derives from it and uses them.
 
     Parameters
     ----------
@@ -41,12 +39,23 @@ class OneReport(ProtocolBase):
         Law of the number of *other* users.
     eps_local : float
         Local budget in nats.
+    dummy_count : int
+        Dummies: added in full, or, if ``adaptive``, only as many as fill the other users up to this number. None,
+        unless this and ``adaptive`` are fields of the local randomizer.
     """
 
     population: Law
     eps_local: float
 
+    dummy_count = 0
+    adaptive = False
+    trust: ClassVar[Trust] = "shuffler_adds"
+    reduction = "clones"
+    # Closed forms are bounds on the reduction, and it is one for every local randomizer.
+    guarantees = under(printed=UPPER, simplified=SIMPLIFIED, corrected=UPPER, exact=UPPER)
     relies_on: ClassVar[Reliance] = "others' reports"
+    objective: ClassVar[str] = "randomized_response"
+    """What the best number of dummies minimizes, see `shuffledp.accounting.optimal_dummies`."""
 
     def counted_on(self) -> str:
         """All other users, with their expected number."""
@@ -68,27 +77,6 @@ class OneReport(ProtocolBase):
     @abstractmethod
     def report_bits(self) -> float:
         """Size of a report in bits."""
-
-
-# -- one report per user, and dummies -----------------------------------------------------------------------------
-
-
-class SingleReport(OneReport):
-    """Reports as they are; the shuffler may add some of the fixed public input.
-
-    A protocol of this kind is a dataclass with these two fields among its own, and writes ``estimate``.
-
-    Parameters
-    ----------
-    dummy_count : int
-        Dummies: added in full, or, if ``adaptive``, only as many as fill the other users up to this number.
-    """
-
-    dummy_count: int
-    adaptive: bool
-
-    objective: ClassVar[str] = "randomized_response"
-    """What the best number of dummies minimizes, see `shuffledp.accounting.optimal_dummies`."""
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One randomized report per user."""
@@ -115,7 +103,7 @@ class SingleReport(OneReport):
         window = self.population.window()
         return float(window.pmf @ np.maximum(self.dummy_count - window.support, 0))
 
-    def privacy_profile(self) -> PrivacyProfile:
+    def privacy_profile(self) -> PrivacyProfile | None:
         """Clones: an upper bound for every local randomizer with this budget (Wang et al. 2023, Lemmas 1 and 2)."""
         return ClonesProfile(OtherReports(self.population, self.dummy_count, self.adaptive), self.eps_local)
 
@@ -123,66 +111,13 @@ class SingleReport(OneReport):
         """Local budget and dummies."""
         return {"eps_local": self.eps_local, "dummies": float(self.dummy_count)}
 
-
-class LocalSchedule(SingleReport):
-    """LOCAL: the shuffler is ignored."""
-
-    label = "LOCAL"
-    source = "Wang et al. 2023, section VII-A"
-    trust: ClassVar[Trust] = "local"
-    relies_on: ClassVar[Reliance] = "no other user"
-    accountings = ("printed", "exact")
-    reduction = "local"
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "exact": EXACT}
-
-    @classmethod
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
-        """``eps_local = eps``; both accountings agree, since the guarantee of the report itself is exact.
-
-        Parameters
-        ----------
-        budget : Budget
-            One eps, replacement neighbours; any delta, as delta = 0 already holds.
-        population : Law
-            Number of other users.
-        task : Task
-            Of the protocol's kind.
-        accounting : {"printed", "exact"}
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If the population is not a law, or for other neighbours.
-        """
-        cls.check_request(budget, task, accounting)
-        found = cls.scheduled(task, law_of(population), budget.largest_eps)
-        return replace(found, calibrated_under=accounting)
-
-
-class ClonesSchedule(SingleReport):
-    """The local budget is what the clones reduction allows, with or without dummies."""
-
-    trust: ClassVar[Trust] = "shuffler_adds"
-    accountings = ("printed", "simplified", "corrected", "exact")
-    reduction = "clones"
-    # Closed forms are bounds on the reduction, and it is one for every local randomizer.
-    guarantees: ClassVar[Mapping[str, Standing]] = {
-        "printed": UPPER,
-        "simplified": SIMPLIFIED,
-        "corrected": UPPER,
-        "exact": UPPER,
-    }
-
     @classmethod
     def _amplified(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        law: Law,
+        eps: float,
+        delta: float,
         accounting: str,
         dummies: int | None,
         *,
@@ -190,8 +125,6 @@ class ClonesSchedule(SingleReport):
         stray_factor: bool = False,
     ) -> Self:
         """The protocol with so many dummies, the best number if None, and the largest local budget that these allow."""
-        cls.check_request(budget, task, accounting)
-        law, delta, eps = law_of(population), positive_delta(budget), budget.largest_eps
         if dummies is None:
             plan = optimal_dummies(
                 law,
@@ -208,45 +141,48 @@ class ClonesSchedule(SingleReport):
         else:
             count = check_count("dummies", dummies)
             eps_local = local_budget(law, eps, delta, dummies=count, adaptive=adaptive, accounting=accounting)
-        found = cls.scheduled(task, law, eps_local, dummy_count=count, adaptive=adaptive)
-        return replace(found, calibrated_under=accounting)
+        return cls.scheduled(task, law, eps_local, dummy_count=count, adaptive=adaptive)
 
 
-class AmplifiedSchedule(ClonesSchedule):
+class LocalSchedule(OneReport):
+    """LOCAL: the shuffler is ignored."""
+
+    label = "LOCAL"
+    source = "Wang et al. 2023, section VII-A"
+    trust = "local"
+    relies_on = "no other user"
+    reduction = "local"
+    accountings = ("printed", "exact")
+    guarantees = under(printed=EXACT, exact=EXACT)
+
+    @classmethod
+    @from_request
+    def calibrate(cls, task: Task, law: Law, eps: float) -> Self:
+        """``eps_local = eps``, for any delta; both accountings agree: the guarantee of the report itself is exact."""
+        return cls.scheduled(task, law, eps)
+
+
+class AmplifiedSchedule(OneReport):
     """AMPLIFIED: the local budget that shuffling with a random number of other users allows."""
 
     label = "AMPLIFIED"
     source = "Wang et al. 2023, Theorems 1 and 2"
-    trust: ClassVar[Trust] = "shuffler"
+    trust = "shuffler"
 
     @classmethod
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, task: Task, law: Law, eps: float, delta: float, *, accounting: str = "exact") -> Self:
         """The largest local budget whose central guarantee meets (eps, delta); never below eps.
-
-        Parameters
-        ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Law
-            Number of other users.
-        task : Task
-            Of the protocol's kind.
-        accounting : {"printed", "simplified", "corrected", "exact"}
-            How the clones reduction is evaluated.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
-            If the population is not a law, delta is 0, or the accounting says nothing about this population.
+            If the accounting, one of the clones reduction, has no bound for this population.
         """
-        return cls._amplified(budget, population, task, accounting, dummies=0)
+        return cls._amplified(task, law, eps, delta, accounting, dummies=0)
 
 
-class NonAdaptiveSchedule(ClonesSchedule):
+class NonAdaptiveSchedule(OneReport):
     """NON-ADAPTIVE: k dummies, however many users take part.
 
     The shuffler adds the dummies: whoever knew their reports could subtract them. They amplify like reports of
@@ -257,29 +193,26 @@ class NonAdaptiveSchedule(ClonesSchedule):
     source = "Wang et al. 2023, Theorem 4 and equation (6)"
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        law: Law,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         dummies: int | None = None,
     ) -> Self:
         """The number of dummies with the smallest expected error, and the local budget it allows.
 
+        For frequencies the error that is minimized is that of two values; with more of them the guarantee is the same
+        and the number of dummies only nearly the best.
+
         Parameters
         ----------
-        budget, population, task, accounting
-            As for `AmplifiedSchedule.calibrate`. For frequencies the error that is minimized is that of two values;
-            with more of them the guarantee is the same and the number of dummies only nearly the best.
         dummies : int, optional
             Use this number instead, at least 0.
-
-        Raises
-        ------
-        ValueError, Infeasible
-            As there.
 
         Notes
         -----
@@ -287,10 +220,10 @@ class NonAdaptiveSchedule(ClonesSchedule):
         ten-thousandth of it above 1e8 users; 0 stands for Theorems 1 and 2 (reading note RP-N9). Where dummies help,
         with the printed constants, the curve is flat.
         """
-        return cls._amplified(budget, population, task, accounting, dummies)
+        return cls._amplified(task, law, eps, delta, accounting, dummies)
 
 
-class AdaptiveSchedule(ClonesSchedule):
+class AdaptiveSchedule(OneReport):
     """ADAPTIVE: ``max(k - (N - 1), 0)`` dummies, added by the shuffler.
 
     User 1 always hides among at least k others, and no dummies are spent when enough users take part.
@@ -300,11 +233,13 @@ class AdaptiveSchedule(ClonesSchedule):
     source = "Wang et al. 2023, equation (7); clone bound derived, its Appendix C being unavailable"
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        law: Law,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         dummies: int | None = None,
@@ -314,7 +249,7 @@ class AdaptiveSchedule(ClonesSchedule):
 
         Parameters
         ----------
-        budget, population, task, accounting, dummies
+        dummies
             As for `NonAdaptiveSchedule.calibrate`, k being the number of dummies.
         stray_factor : bool
             Minimize equation (7) as printed, with a factor k in front of the expectation (corrected by default,
@@ -323,10 +258,8 @@ class AdaptiveSchedule(ClonesSchedule):
         Raises
         ------
         ValueError
-            If the request does not fit this protocol, or both `dummies` and `stray_factor` are given.
-        Infeasible
-            As for `AmplifiedSchedule.calibrate`.
+            If both `dummies` and `stray_factor` are given.
         """
         return cls._amplified(
-            budget, population, task, accounting, dummies, adaptive=True, stray_factor=stray_factor
+            task, law, eps, delta, accounting, dummies, adaptive=True, stray_factor=stray_factor
         )

@@ -7,8 +7,8 @@ never changes state; randomness always comes in as a ``numpy.random.Generator``.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self, cast, final, get_args
 
@@ -49,7 +49,7 @@ Expectation = Literal["variance", "squared_error", "absolute_error"]
 
 
 @dataclass(frozen=True)
-class ProtocolBase(ABC):
+class ProtocolBase(metaclass=ABCMeta):
     """Base of every protocol, built-in or plug-in.
 
     Concrete protocols are frozen dataclasses that set the class variables and write ``calibrate``, ``encode``,
@@ -74,8 +74,12 @@ class ProtocolBase(ABC):
 
     def __init_subclass__(cls, **settings: Any) -> None:
         """Every ``calibrate`` refuses what is no budget, no population or no task, in one sentence; every method that
-        is handed users, messages or a generator refuses what is none."""
+        is handed users, messages or a generator refuses what is none. Accountings that no class states are those of
+        ``guarantees``."""
         super().__init_subclass__(**settings)
+        stated = any("accountings" in vars(base) for base in cls.__mro__ if base is not ProtocolBase)
+        if cls.guarantees and not stated:
+            cls.accountings = tuple(cls.guarantees)
         own = vars(cls).get("calibrate")
         if isinstance(own, classmethod):
             cls.calibrate = classmethod(with_checked_arguments(own.__func__))  # type: ignore[method-assign,assignment]
@@ -95,7 +99,7 @@ class ProtocolBase(ABC):
     relies_on: ClassVar[Reliance] = "not stated"
     """What of other users must be honest beside the one whom users trust, see `shuffledp.protocols.reliance`."""
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
-    """Accountings that ``calibrate`` accepts; others are neither run nor drawn."""
+    """Accountings that ``calibrate`` accepts, by default those of ``guarantees``; others are neither run nor drawn."""
     reduction: ClassVar[str] = "own"
     guarantees: ClassVar[Mapping[str, Standing]] = {}
     """What stands behind the claim under each accounting; all of ``accountings``, or none."""
@@ -174,10 +178,28 @@ class ProtocolBase(ABC):
     def calibrate(
         cls, budget: Budget, population: Population, task: Task, *args: Any, **options: Any
     ) -> Self:
-        """Parameters that meet the budget; raise ``Infeasible`` with the reason when none exist.
+        """Parameters that meet the budget.
 
         Implementations take the keyword ``accounting`` and, as further keywords, the options of the protocol; the
-        open signature here only lets each of them name its own.
+        open signature here only lets each of them name its own. Built-ins are written with `from_request`.
+
+        Parameters
+        ----------
+        budget : Budget
+            One eps and delta > 0 for replacement neighbours, unless the protocol's docstring states another one.
+        population : Population
+            Number of other users.
+        task : Task
+            Of the protocol's kind.
+        accounting : str
+            One of ``accountings``.
+
+        Raises
+        ------
+        ValueError
+            If the request does not fit the protocol.
+        Infeasible
+            With the reason, if no parameters meet the budget: delta is 0, the population is no law, and so on.
         """
 
     @abstractmethod
@@ -219,6 +241,13 @@ class ProtocolBase(ABC):
             raise Infeasible(
                 f"The guarantee is for {', '.join(cls.neighbours)}, not for {budget.neighbours}."
             )
+
+    @classmethod
+    def for_population(
+        cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
+    ) -> Self:
+        """The protocol that a calibration finds for a population; by default the calibration takes any."""
+        return fitted(budget, population)
 
     def announce(self, participants: Participants, rng: np.random.Generator) -> Public:
         """Public first round: what the server knows before the messages, R repeats; by default it is told exactly."""

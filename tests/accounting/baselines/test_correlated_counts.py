@@ -14,7 +14,7 @@ from shuffledp.accounting.baselines import correlated_counts
 from shuffledp.accounting.baselines.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
     CounterNoise,
-    CountersProfile,
+    both_counters_delta,
     correlated_noise,
     counter_delta,
 )
@@ -31,7 +31,7 @@ def test_every_budget_and_share_has_an_answer_that_keeps_its_target(eps, account
     for delta, share in itertools.product(DELTAS, SHARES):
         noise = correlated_noise(eps, delta, accounting=accounting, share=share)
         assert counter_delta(eps / 2, noise) <= delta / 2
-        assert CountersProfile(noise).delta(eps) <= delta
+        assert both_counters_delta(eps, noise) <= delta
         assert math.isfinite(noise.messages) and noise.variance > 0
 
 

@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from shuffledp.accounting.baselines.correlated_counts import CounterNoise, CountersProfile, correlated_noise
+from shuffledp.accounting.baselines.correlated_counts import (
+    CounterNoise,
+    both_counters_delta,
+    correlated_noise,
+)
 from shuffledp.accounting.baselines.correlated_pair import (
-    CounterPairProfile,
     correlated_pair_noise,
     counter_pair,
 )
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
+
+
+def pair_profile(noise):
+    return CorrelatedNoise(1, 2, noise.eps_geometric, noise.shape, noise.decay).profile_for(1)
 
 
 def by_messages(eps, noise, size):
@@ -36,7 +44,7 @@ def by_messages(eps, noise, size):
 @pytest.mark.parametrize("eps", [0.3, 2.0, 3.1])
 def test_delta_is_that_of_all_messages_of_both_counters(eps, noise):
     first, second = by_messages(eps, noise, 32)
-    got = float(CounterPairProfile(noise).delta(eps))
+    got = float(pair_profile(noise).delta(eps))
     assert first == pytest.approx(second, rel=1e-6, abs=1e-12)
     assert got == pytest.approx(first, rel=1e-6, abs=1e-12)
 
@@ -59,8 +67,8 @@ def test_pairs_are_those_of_the_specification(eps, delta, pairs, one_counter):
     assert together.pairs == pytest.approx(pairs, rel=5e-3)
     assert alone.pairs == pytest.approx(one_counter, rel=5e-3)
     assert together.variance == alone.variance
-    assert float(CounterPairProfile(together).delta(eps)) == pytest.approx(delta, rel=1e-8)
-    assert CounterPairProfile(alone).delta(eps) < delta < CountersProfile(together).delta(eps)
+    assert float(pair_profile(together).delta(eps)) == pytest.approx(delta, rel=1e-8)
+    assert pair_profile(alone).delta(eps) < delta < both_counters_delta(eps, together)
 
 
 @pytest.mark.parametrize(
@@ -69,19 +77,19 @@ def test_pairs_are_those_of_the_specification(eps, delta, pairs, one_counter):
 def test_every_budget_keeps_its_target_and_no_other_shape_needs_much_fewer(eps, delta, share):
     noise = correlated_pair_noise(eps, delta, share=share)
     target = min(eps, 300.0)
-    assert CounterPairProfile(noise).delta(target) <= delta * (1 + 1e-9)
+    assert pair_profile(noise).delta(target) <= delta * (1 + 1e-9)
     for factor in (0.3, 0.7, 1.5, 4.0):
         shape = noise.shape * factor
         pairs = 0.98 * noise.pairs  # as many with another shape
         other = CounterNoise(noise.eps_geometric, shape, math.log1p(shape / pairs))
-        assert CounterPairProfile(other).delta(target) > delta
+        assert pair_profile(other).delta(target) > delta
 
 
 def test_no_pairs_are_needed_where_delta_alone_hides_a_user():
     least = -math.expm1(-0.45)
     assert correlated_pair_noise(1.0, least * (1 + 1e-9)).shape == 0
     assert correlated_pair_noise(1.0, least * (1 - 1e-3)).shape > 0
-    assert CounterPairProfile(CounterNoise(0.45, 0.0, 1.0)).delta(1.0) == pytest.approx(least, rel=1e-10)
+    assert pair_profile(CounterNoise(0.45, 0.0, 1.0)).delta(1.0) == pytest.approx(least, rel=1e-10)
 
 
 def test_noise_that_is_too_wide_is_refused_with_a_reason():

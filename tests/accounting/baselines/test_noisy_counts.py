@@ -10,11 +10,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting.baselines.noisy_counts import (
-    NoisyCountsProfile,
     discrete_gaussian_window,
     gaussian_ratio,
     noisy_count_delta,
     noisy_count_variance,
+    noisy_counts_profile,
     skellam_window,
 )
 from shuffledp.accounting.errors import Infeasible
@@ -109,7 +109,7 @@ def test_deltas_are_sums_over_all_outcomes(noise, shift, eps, variance):
 @pytest.mark.parametrize(("eps", "delta", "shift"), [(0.05, 1e-9, 1), (1.0, 1e-2, 1), (6.0, 1e-4, 2)])
 def test_less_noise_does_not_meet_the_budget(noise, eps, delta, shift):
     found = noisy_count_variance(eps, delta, noise, shift=shift)
-    assert NoisyCountsProfile(noise, found, shift, 2).delta(eps) <= delta * (1 + 1e-9)
+    assert noisy_counts_profile(noise, found, shift, 2).delta(eps) <= delta * (1 + 1e-9)
     assert noisy_count_delta(eps, noise, found * (1 - 1e-4), shift=shift) > delta
 
 

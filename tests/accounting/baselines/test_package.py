@@ -9,28 +9,30 @@ from scipy.stats import binom, nbinom
 from shuffledp.accounting import Infeasible, hockey_stick
 from shuffledp.accounting.baselines.correlated_counts import (
     CounterNoise,
-    CountersProfile,
     correlated_noise,
     counter_delta,
 )
 from shuffledp.accounting.baselines.private_coin import (
-    TuplesProfile,
     default_entries,
     private_coin_formula,
     private_coin_tuples,
 )
 from shuffledp.accounting.baselines.public_coin import (
-    RowsProfile,
     _composed,
     public_coin_rate,
     public_coin_rows,
     rows_delta,
 )
-from shuffledp.accounting.baselines.solh import SolhProfile, solh_report
-from shuffledp.accounting.baselines.truncation import TwoBinsProfile, truncation_miss_rate, two_bins_delta
+from shuffledp.accounting.baselines.solh import solh_report
+from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
 from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
 from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.general.matched_blanket import blanketed_delta, matched_delta
+from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
+from shuffledp.protocols.frequency.private_coin import PrivateCoin
+from shuffledp.protocols.frequency.public_coin import PublicCoin
+from shuffledp.protocols.frequency.solh import Solh
+from shuffledp.protocols.frequency.truncation import Truncation
 
 N = 500_000
 DELTA = 1e-6
@@ -254,16 +256,17 @@ def test_a_counter_equals_the_full_table_in_both_directions(shape, ratio, eps_on
 
 
 @pytest.mark.parametrize(
-    "profile, eps",
+    "protocol, eps",
     [
-        (SolhProfile(1000, 5, 2.0), (0.1, 0.5, 1.5)),
-        (TwoBinsProfile(1000, 0.05), (0.1, 0.5, 1.5)),
-        (TuplesProfile(1000, 4), (0.1, 0.5, 1.5)),
-        (RowsProfile(1000, 0.3, 3), (0.1, 0.5, 1.5)),
-        (CountersProfile(CounterNoise(0.3, 4.0, 0.05)), (0.1, 0.7, 1.5)),
+        (Solh(1000, 20, 2.0, 5), (0.1, 0.5, 1.5)),
+        (Truncation(1000, 20, 0.05), (0.1, 0.5, 1.5)),
+        (PrivateCoin(1000, 20, 1, 4), (0.1, 0.5, 1.5)),
+        (PublicCoin(1000, 20, 3, 0.3), (0.1, 0.5, 1.5)),
+        (CorrelatedNoise(1000, 20, 0.3, 4.0, 0.05, together=False), (0.1, 0.7, 1.5)),
     ],
 )
-def test_profiles_fall_with_eps_and_keep_the_shape(profile, eps):
+def test_profiles_fall_with_eps_and_keep_the_shape(protocol, eps):
+    profile = protocol.profile_for(1000)
     delta = profile.delta(np.array([eps, eps]))
     assert delta.shape == (2, 3)
     assert np.all(np.diff(delta, axis=1) < 0)

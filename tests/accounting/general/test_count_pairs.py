@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
 from shuffledp.accounting.general.count_pairs import (
-    CountsProfile,
     MovingCount,
     added_message,
     pair_delta,
@@ -18,6 +18,7 @@ from shuffledp.accounting.general.count_pairs import (
     single_delta,
     worst_pair_delta,
 )
+from shuffledp.accounting.general.profiles import Profile
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 
 FACTORS = (1, Fraction(3, 2), 4)
@@ -108,8 +109,8 @@ def test_profile_answers_arrays_and_both_relations() -> None:
     def count(tail: float) -> MovingCount:
         return added_message(poisson_window(20.0, tail))
 
-    pair = CountsProfile(count, "a test")
-    single = CountsProfile(count, "a test", neighbours="add_remove")
+    pair = Profile(partial(settled_count_delta, count), "a test")
+    single = Profile(partial(settled_count_delta, count, neighbours="add_remove"), "a test")
     eps = np.array([[0.0, 0.5], [1.0, 800.0]])
     assert pair.delta(eps).shape == eps.shape
     assert np.all(single.delta(eps) <= pair.delta(eps) * (1 + 1e-12))

@@ -5,11 +5,11 @@ import math
 import pytest
 
 from shuffledp.accounting import blanket_local_budget, grr_blanket_delta, grr_blanket_epsilon
-from shuffledp.accounting.baselines.subset_selection import subset_delta, subset_report
 from shuffledp.accounting.general import matched_contour
 from shuffledp.accounting.general.matched_blanket import blanketed_delta, matched_delta
 from shuffledp.accounting.general.matched_contour import contour_delta, is_long
 from shuffledp.numerics.memoize import forget_all
+from shuffledp.protocols.frequency.subset_selection import subset_delta, subset_report
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from shuffledp.accounting import Infeasible, dummy_count, hockey_stick
 from shuffledp.accounting.expected_errors.dump import printed_dump_mse, printed_flexible_mse
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.protocols.frequency._dummy_points import BlanketProfile
+from shuffledp.protocols.frequency.mix_dump import MixDump
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 FIXED = ("pure_dump", "mix_dump", "grr_blanket")
@@ -318,7 +318,7 @@ def test_an_exact_calibration_meets_its_budget_and_no_more_than_that(name):
 
 
 def test_profiles_take_arrays_of_any_shape():
-    profile = BlanketProfile(50, 4, 2.0, 30)
+    profile = MixDump(50, 4, 2.0, 30).privacy_profile()
     grid = np.array([[0.1, 0.5], [1.0, 3.0]])
     assert profile.delta(grid).shape == (2, 2)
     assert profile.delta(0.5).shape == ()

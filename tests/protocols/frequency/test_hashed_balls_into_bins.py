@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
+from shuffledp.accounting import hockey_stick
+from shuffledp.numerics.memoize import forget_all
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import Messages, get
 from shuffledp.protocols.conformance import Case, check_one_law, running, statistics
+from shuffledp.protocols.frequency import hashed_balls_into_bins as hashed_balls
+from shuffledp.protocols.frequency.hashed_balls_into_bins import (
+    HashFamily,
+    bin_count,
+    dummies_in_bins,
+    hashed_balls_delta,
+    prime_above,
+)
 from shuffledp.tasks import Budget, Frequency, Participants, Users
 
 
@@ -87,3 +101,104 @@ def test_bad_requests_are_refused():
         calibrated(50, 3, bins="all")
     with pytest.raises(ValueError, match=r"Values must lie in 0\.\.2"):
         calibrated(50, 3, delta=0.1).encode(Users(np.array([3])), np.random.default_rng(1))
+
+
+# -- calibration --------------------------------------------------------------------------------------------------
+
+
+def hashed(u: int, v: int, x: int, family: HashFamily) -> int:
+    return (u * x + v) % family.prime % family.bins
+
+
+@pytest.mark.parametrize(
+    ("k", "b", "q"), [(4, 2, 5), (3, 2, 5), (2, 2, 3), (5, 3, 7), (2, 10, 11), (20, 7, 23), (6, 16, 17)]
+)
+def test_collisions_are_those_of_all_functions(k: int, b: int, q: int) -> None:
+    family = HashFamily(k, b)
+    assert family.prime == q
+    functions = list(itertools.product(range(1, q), range(q)))
+    for x in range(1, k):
+        share = np.mean([hashed(u, v, 0, family) == hashed(u, v, x, family) for u, v in functions])
+        assert family.collision_rate == pytest.approx(float(share), rel=1e-13)
+    if (q, b) == (5, 2):
+        assert family.collision_rate == 0.4
+
+
+def test_primes() -> None:
+    assert [prime_above(x) for x in (1, 2, 3, 7, 13, 5000, 8685, 2**31 - 1)] == [
+        2, 3, 5, 11, 17, 5003, 8689, 2147483659,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("eps", "delta"), [(0.2, 0.306819), (0.7, 0.185505)])
+def test_two_dummies_are_enumerated(eps: float, delta: float) -> None:
+    family = HashFamily(4, 2)
+    functions = list(itertools.product(range(1, 5), range(5)))
+    uniform = {(u, v, w): 1 / 40 for u, v in functions for w in range(2)}
+    views = []
+    for x in (0, 1):
+        view: Counter[tuple[tuple[int, ...], ...]] = Counter()
+        for u, v in functions:
+            for rest in itertools.combinations_with_replacement(sorted(uniform), 2):
+                ways = 1 if rest[0] == rest[1] else 2
+                view[tuple(sorted(((u, v, hashed(u, v, x, family)), *rest)))] += ways / 20 / 40**2
+        views.append(view)
+    seen = sorted(set(views[0]) | set(views[1]))
+    with np.errstate(divide="ignore"):
+        logs = [np.log([view.get(one, 0.0) for one in seen]) for view in views]
+    want = float(hockey_stick(logs[0], logs[1], eps))
+    got = hashed_balls_delta(eps, family, 2)
+    assert_allclose(got, want, rtol=1e-10)
+    assert round(got, 6) == delta
+
+
+@pytest.mark.parametrize(
+    ("n", "rule", "b", "q", "dummies"),
+    [
+        (10**5, "cubed", 65, 5003, 2736),
+        (10**5, "logarithmic", 8685, 8689, 370_458),
+        (10**6, "cubed", 379, 5003, 16_133),
+    ],
+)
+def test_dummies_of_the_specification(n: int, rule: str, b: int, q: int, dummies: int) -> None:
+    bins = bin_count(rule, n, 5000, 1.0, 1e-6)
+    family = HashFamily(5000, bins)
+    assert (bins, family.prime) == (b, q)
+    found = dummies_in_bins(family, 1.0, 1e-6)
+    assert found == pytest.approx(dummies, rel=2e-4)
+    enough, less = (hashed_balls_delta(1.0, family, m) for m in (found, found - 1))
+    assert enough <= 1e-6 < less
+
+
+def test_economical_bins_cost_about_two_messages() -> None:
+    bins = bin_count("economical", 10**5, 5000, 1.0, 1e-6)
+    assert dummies_in_bins(HashFamily(5000, bins), 1.0, 1e-6) / 1e5 == pytest.approx(1, rel=0.01)
+    assert bin_count("economical", 10**5, 100, 1.0, 1e-6) == 100  # never more than values
+    for rule in ("logarithmic", "cubed", "economical"):
+        for n in (1, 2, 3, 10):
+            assert 2 <= bin_count(rule, n, 50, 1.0, 1e-3) <= max(2, n)
+
+
+@pytest.mark.parametrize("wrong", [(1, 5), (5, 1), (2**31 + 1, 5), (5, 2**31 + 1)])
+def test_impossible_families_are_refused(wrong: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match=r"domain_size|bins"):
+        HashFamily(*wrong)
+
+
+def test_large_tables_give_way_to_a_contour_that_is_no_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    family = HashFamily(50, 21)
+    table = dummies_in_bins(family, 0.5, 1e-6)
+    exact = hashed_balls_delta(0.5, family, table)
+    forget_all()
+    monkeypatch.setattr(hashed_balls, "_MOST_CELLS", 0)
+    assert table <= dummies_in_bins(family, 0.5, 1e-6) <= table * (1 + 1e-5) + 1
+    assert exact <= hashed_balls_delta(0.5, family, table) <= exact * (1 + 2e-6)
+    forget_all()
+
+
+def test_very_many_dummies_are_found_as_soon() -> None:
+    family = HashFamily(5000, 8685)
+    many = dummies_in_bins(family, 1e-3, 1e-6)
+    assert many > 10**10
+    assert hashed_balls_delta(1e-3, family, many) <= 1e-6
+    assert hashed_balls_delta(1e-3, family, round(many * (1 - 1e-4))) > 1e-6

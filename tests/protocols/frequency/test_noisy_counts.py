@@ -56,7 +56,7 @@ def test_of_two_values_each_is_one_of_the_two_that_change():
 def test_the_sampler_is_that_of_the_law_and_not_of_a_table_that_ends():
     """Wrong once in a million by chance; the seed is fixed."""
     protocol = calibrated("sageo", n=50, k=40_000, eps=1.5, delta=1e-3, beta=0.8)
-    noise, rng = protocol.noise, np.random.default_rng(3)
+    noise, rng = protocol.law, np.random.default_rng(3)
     drawn = protocol.draw_noise(np.array([50, 50]), rng).ravel()
     z = np.arange(drawn.max() + 1)
     law = np.where(z < noise.turn, noise.left ** np.maximum(noise.turn - z, 0), 1.0)
@@ -77,7 +77,7 @@ def test_the_shuffler_does_not_mind_how_many_take_part():
     counts = np.array([[3, 0, 1, 0, 0], [900, 800, 300, 1, 0]])
     who = Participants.from_counts(counts)
     variance = law.expected_variance(who) * who.public.n_users[:, None] ** 2
-    assert np.allclose(variance, law.noise.variance)
+    assert np.allclose(variance, law.law.variance)
 
 
 # -- dummies of the users ------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from scipy.special import gammaln
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.exports import loss_distribution, profile_end
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.general.profiles import Exported, hockey_stick
+from shuffledp.accounting.general.profiles import Exported, at_each, hockey_stick
 from shuffledp.accounting.general.random_allocation import (
     MOST_EPS,
     allocation_delta,
@@ -54,7 +54,6 @@ from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
 from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
-    check_nonnegative,
     check_open_unit,
     check_positive,
 )
@@ -211,14 +210,10 @@ class AllocationProfile(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
-        eps_ = np.asarray(eps, np.float64)
-        check_nonnegative("eps", float(np.min(eps_)))
-        if self.participations > 1:
-            losses = _losses(self, 1e-15)
-            values = [float(losses.get_delta_for_epsilon(float(e))) for e in eps_.flat]
-        else:
-            values = [self._single(float(e)) for e in eps_.flat]
-        return np.array(values).reshape(eps_.shape)
+        if self.participations == 1:
+            return at_each(self._single, eps)
+        losses = _losses(self, 1e-15)
+        return at_each(lambda e: float(losses.get_delta_for_epsilon(e)), eps)
 
     def epsilon(self, delta: float) -> float:
         """Return the least eps, nats, rounded up, with which (eps, delta) is proven here."""

@@ -21,7 +21,13 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.general.matched_blanket import pmf_rows
 from shuffledp.guarantees import Standing
-from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    check_budget,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+    check_positive,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, settled
 from shuffledp.numerics.roots import root_below
@@ -141,8 +147,7 @@ def unary_bits_rate(n: int, bits: int, eps: float, delta: float) -> float:
     """
     n = check_count("n", n, 1)
     bits = check_count("bits", bits, 1)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     tail = max(_OMITTED * delta, 1e-300)
 
     def excess(minus_log_rate: float) -> float:

@@ -35,7 +35,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.public_functions import check_fields
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_nonnegative,
     check_open_unit,
@@ -53,9 +54,8 @@ from shuffledp.numerics.relative_sizes import log_ratio, raised
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from shuffledp.accounting.general.profiles import Kind, View
 
 CORRELATED_ACCOUNTINGS = ("printed", "exact")
 CORRELATED_CONSTANTS = ("corrected", "conference")
@@ -135,6 +135,16 @@ class CounterNoise:
 def _odds(decay: float) -> float:
     """Return ``p / (1 - p)`` for ``p = e^-decay``, 0 where p is too small for a float."""
     return math.exp(-decay) / -math.expm1(-decay)
+
+
+def both_counters_delta(eps: float, noise: CounterNoise) -> float:
+    """Return delta of the two counters that change: twice that of one at eps / 2 (Dwork and Roth 2014, Theorem 3.16).
+
+    It is 1 below ``2 eps_1``, where it is not computed. Derived for this project.
+    """
+    if eps < 2 * noise.eps_geometric:
+        return 1.0
+    return min(2 * counter_delta(eps / 2, noise), 1.0)
 
 
 def counter_delta(eps: float, noise: CounterNoise) -> float:
@@ -262,8 +272,7 @@ def correlated_noise(
     385755
     1189
     """
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, CORRELATED_ACCOUNTINGS)
     share = check_open_unit("share", share)
     check_choice("constants", constants, CORRELATED_CONSTANTS)
@@ -346,36 +355,3 @@ def _smallest_noise(
         )
     except Infeasible:
         return None
-
-
-@dataclass(frozen=True)
-class CountersProfile:
-    """Privacy profile of a histogram: both counters that change lose what one loses at eps/2.
-
-    Parameters
-    ----------
-    noise : CounterNoise
-        Of every counter.
-
-    Notes
-    -----
-    An upper bound: composition of two counters (Dwork and Roth 2014, Theorem 3.16), each exact; derived for this
-    project.
-    """
-
-    noise: CounterNoise
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "exact counter with correlated noise, twice"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; 1 below ``2 eps_1``, where it is not computed."""
-        eps_ = np.asarray(eps, np.float64)
-        flat = [self._at(float(e)) for e in eps_.ravel()]
-        return np.array(flat).reshape(eps_.shape)
-
-    def _at(self, eps: float) -> float:
-        if eps < 2 * self.noise.eps_geometric:
-            return 1.0
-        return min(2 * counter_delta(eps / 2, self.noise), 1.0)

@@ -18,23 +18,21 @@ Derived for this project.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shuffledp.accounting.baselines.correlated_counts import CounterNoise, pair_law, with_geometric
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, settled_count_delta
-from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
+from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
+from shuffledp.numerics.argument_ranges import check_budget, check_open_unit
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from shuffledp.accounting.general.profiles import Kind, View
 
 _REMEMBERED = 1024
 _XTOL = 1e-10
@@ -135,7 +133,7 @@ def correlated_pair_noise(eps: float, delta: float, *, share: float = 0.1) -> Co
     >>> print(round(correlated_noise(1.0, 1e-6).messages), round(correlated_pair_noise(1.0, 1e-6).messages))
     1189 554
     """
-    eps, delta = check_positive("eps", eps), check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     return _best_noise(min(eps, _MOST_EPS), delta, check_open_unit("share", share))
 
 
@@ -189,32 +187,3 @@ def _least_noise(eps: float, delta: float, eps_one: float, shape: float, guess: 
     except Infeasible:
         return None
     return CounterNoise(eps_one, shape, math.exp(root))
-
-
-@dataclass(frozen=True)
-class CounterPairProfile:
-    """Privacy profile of a histogram with correlated noise: the two counters that change, together.
-
-    Parameters
-    ----------
-    noise : CounterNoise
-        Of every counter.
-
-    Notes
-    -----
-    Exact; derived for this project.
-    """
-
-    noise: CounterNoise
-    kind: ClassVar[Kind] = "exact"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "the two counters that change, each with correlated noise"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        flat = [
-            settled_count_delta(lambda tail: counter_pair(self.noise, tail), float(e)) for e in eps_.ravel()
-        ]
-        return np.array(flat).reshape(eps_.shape)

@@ -15,11 +15,11 @@ from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bi
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, worst_pair_delta
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
-    check_positive,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import settled
@@ -86,8 +86,7 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     0.00730
     """
     n = check_count("n", n, 2)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("calibration", calibration, RAPPOR_CALIBRATIONS)
     return _flip_probability(n, eps, delta, calibration)
 

@@ -21,8 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from scipy.special import ive
@@ -30,11 +29,12 @@ from scipy.special import ive
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, single_delta
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.general.profiles import Profile
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
-    check_open_unit,
     check_positive,
 )
 from shuffledp.numerics.memoize import remember
@@ -43,9 +43,7 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import Kind, View
+    pass
 
 CountNoise = Literal["gaussian", "skellam"]
 COUNT_NOISES: tuple[str, ...] = get_args(CountNoise)
@@ -180,8 +178,7 @@ def noisy_count_variance(
     >>> round(noisy_count_variance(1.0, 1e-6, "gaussian"), 3), round(noisy_count_variance(1.0, 1e-6, "skellam"), 3)
     (35.72, 33.721)
     """
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     noisy_count_delta(eps, noise, 1.0, shift=1, counts=counts)  # refuses what is none
     shift = check_count("shift", shift, 1)
     tail = max(1e-13 * delta, 1e-300)
@@ -222,8 +219,7 @@ def gaussian_ratio(eps: float, delta: float) -> float:
     -----
     Balle and Wang (2018), Theorem 8, the analytic Gaussian mechanism.
     """
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
 
     def excess(log_mu: float) -> float:
         return log_gaussian_delta(math.exp(log_mu), eps) - math.log(delta)
@@ -231,32 +227,13 @@ def gaussian_ratio(eps: float, delta: float) -> float:
     return math.exp(root_below(excess, 0.0, -40.0, 40.0, xtol=1e-10))
 
 
-@dataclass(frozen=True)
-class NoisyCountsProfile:
-    """Privacy profile of one count, or two, that move under noise.
-
-    Parameters
-    ----------
-    noise, variance, shift, counts
-        As in :func:`noisy_count_delta`.
-    neighbours : {"replace_one", "add_remove"}
-        The relation under which so many counts move so far.
-    """
-
-    noise: CountNoise
-    variance: float
-    shift: int
-    counts: int
-    neighbours: str = "replace_one"
-    kind: ClassVar[Kind] = "exact"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "hockey stick of noisy counts and themselves shifted"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""
-        eps_ = np.asarray(eps, np.float64)
-        found = [
-            noisy_count_delta(float(e), self.noise, self.variance, shift=self.shift, counts=self.counts)
-            for e in eps_.flat
-        ]
-        return np.array(found).reshape(eps_.shape)
+def noisy_counts_profile(
+    noise: CountNoise, variance: float, shift: int, counts: int, neighbours: str = "replace_one"
+) -> Profile:
+    """Return the privacy profile of one count, or two, that move under noise, see :func:`noisy_count_delta`."""
+    return Profile(
+        lambda eps: noisy_count_delta(eps, noise, variance, shift=shift, counts=counts),
+        "hockey stick of noisy counts and themselves shifted",
+        "exact",
+        neighbours,
+    )

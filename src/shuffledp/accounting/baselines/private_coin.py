@@ -15,28 +15,24 @@ which tuples are theirs, so that ``exact`` is an upper bound.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.matched_blanket import matched_delta, mixed_matched_delta
+from shuffledp.accounting.general.matched_blanket import mixed_matched_delta
 from shuffledp.numerics.argument_ranges import (
     MOST,
+    check_budget,
     check_choice,
     check_count,
-    check_open_unit,
-    check_positive,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.windows import Window
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import Kind, View
+    pass
 
 PRIVATE_COIN_ACCOUNTINGS = ("printed", "exact")
 PRIVATE_COIN_CONSTANTS = ("theorem", "lemma")
@@ -90,8 +86,7 @@ def private_coin_formula(eps: float, delta: float, *, constant: str = "theorem")
     -----
     Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358.
     """
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("constant", constant, PRIVATE_COIN_CONSTANTS)
     if eps > 1:
         raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
@@ -149,8 +144,7 @@ def private_coin_tuples(
     (534, 35)
     """
     n = check_count("n", n, 1)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, PRIVATE_COIN_ACCOUNTINGS)
     check_choice("constant", constant, PRIVATE_COIN_CONSTANTS)
     entries = default_entries(n) if entries is None else check_entries(entries)
@@ -191,34 +185,3 @@ def _exact_tuples(n: int, eps: float, delta: float, entries: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-@dataclass(frozen=True)
-class TuplesProfile:
-    """Privacy profile of one tuple among uniform ones, see :func:`matched_delta`.
-
-    Parameters
-    ----------
-    uniform_tuples : int
-        Number of uniform tuples of all users, >= 0.
-    entries : int
-        tau, entries per tuple, >= 1.
-
-    Notes
-    -----
-    An upper bound, derived for this project.
-    """
-
-    uniform_tuples: int
-    entries: int
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "one tuple among uniform ones, the tuples of all others being known"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        rate = 2.0**-self.entries
-        flat = [matched_delta(float(e), self.uniform_tuples, rate) for e in eps_.ravel()]
-        return np.array(flat).reshape(eps_.shape)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -31,11 +31,11 @@ from scipy.fft import irfft, next_fast_len, rfft
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
-    check_positive,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
@@ -43,9 +43,8 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from shuffledp.accounting.general.profiles import Kind, View
 
 PUBLIC_COIN_ACCOUNTINGS = ("printed", "exact")
 #: What stands behind a printed rate above 1/2.
@@ -257,8 +256,7 @@ def public_coin_rate(
     """
     n = check_count("n", n, 1)
     rows = check_count("rows", rows, 1)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, PUBLIC_COIN_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_rate(n, rows, eps, delta)
@@ -286,36 +284,3 @@ def _exact_rate(n: int, rows: int, eps: float, delta: float) -> float:
         raise Infeasible(f"{n} users are too few: not even marks by fair coins give delta = {delta!r}.")
     guess = math.log(n * eps * eps / (2.5 * rows * math.log(2 / delta)))
     return math.exp(-root_below(excess, max(guess, fair + 0.01), fair, math.inf, xtol=_XTOL, slope=12.0))
-
-
-@dataclass(frozen=True)
-class RowsProfile:
-    """Privacy profile of the public-coin protocol, see :func:`rows_delta`.
-
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 1.
-    rate : float
-        gamma, in (0, 1).
-    rows : int
-        tau, >= 1.
-
-    Notes
-    -----
-    An upper bound, derived for this project.
-    """
-
-    n: int
-    rate: float
-    rows: int
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "composition of two counts with binomial noise per row"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        flat = [rows_delta(float(e), self.n, self.rate, self.rows) for e in eps_.ravel()]
-        return np.array(flat).reshape(eps_.shape)

@@ -35,6 +35,7 @@ from shuffledp.accounting.segmented.plans import (
     full_reporting,
 )
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
@@ -216,8 +217,7 @@ def shuffled_subset_exponential(
     """
     n = check_count("n", n, 1)
     domain_size, set_size = _check_sets(domain_size, set_size)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     return _shuffled(n, domain_size, set_size, eps, delta, bool(sound))
 
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from shuffledp.accounting.baselines.sets import reduced_pair
 from shuffledp.accounting.general.labeled_counts import binomial_blanket, settled_delta
+from shuffledp.accounting.general.profiles import at_each
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
-from shuffledp.numerics.argument_ranges import check_count, check_nonnegative
+from shuffledp.numerics.argument_ranges import check_count
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -57,10 +58,6 @@ class SubsetExponentialProfile:
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
         labels, rate, factor = reduced_pair(self.mechanism, self.sound)
         blanket_at = partial(binomial_blanket, self.n - 1, rate)
-        values = [
-            factor * settled_delta(blanket_at, labels, check_nonnegative("eps", float(e))) for e in eps_.flat
-        ]
-        return np.array(values).reshape(eps_.shape)
+        return at_each(lambda e: factor * settled_delta(blanket_at, labels, e), eps)

@@ -20,30 +20,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.general.matched_blanket import (
     BLOCKS,
-    blanketed_delta,
     block_length,
     matched_rate,
     mixed_matched_delta,
 )
 from shuffledp.accounting.public_functions import check_fields
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    check_budget,
+    check_choice,
+    check_count,
+    check_positive,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import Kind, View
+    pass
 
 SOLH_ACCOUNTINGS = ("printed", "exact")
 
@@ -129,8 +129,7 @@ def solh_report(
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, SOLH_ACCOUNTINGS)
     if cells is not None:
         cells = check_count("cells", cells, 2)
@@ -209,36 +208,3 @@ def _exact_budget(
 
     start = math.log(guess) if guess is not None else math.log(eps) + 0.1
     return math.exp(root_below(excess, start, math.log(eps), math.log(max(_MOST_BUDGET, 2 * eps)), xtol=xtol))
-
-
-@dataclass(frozen=True)
-class SolhProfile:
-    """Privacy profile of n shuffled local-hashing reports, see :func:`blanketed_delta`.
-
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 1.
-    cells : int
-        d', >= 2.
-    eps_local : float
-        Nats, > 0.
-
-    Notes
-    -----
-    An upper bound: Balle, Bell, Gascon and Nissim 2019, Theorem 3.1, evaluated exactly.
-    """
-
-    n: int
-    cells: int
-    eps_local: float
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "privacy blanket of Balle et al. 2019, evaluated exactly for local hashing"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        flat = [blanketed_delta(float(e), self.n - 1, 1 / self.cells, self.eps_local) for e in eps_.ravel()]
-        return np.array(flat).reshape(eps_.shape)

@@ -13,10 +13,9 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.secure_sum import security_bits
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
-    check_open_unit,
-    check_positive,
 )
 from shuffledp.numerics.memoize import remember
 
@@ -85,8 +84,7 @@ def ikos_shares(
     """
     n = check_count("n", n, 3)
     size = check_count("max_value", max_value, 1)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("form", form, IKOS_FORMS)
     order = n * size if group_order is None else check_count("group_order", group_order, 2)
     sigma = security_bits(eps, delta)

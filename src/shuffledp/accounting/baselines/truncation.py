@@ -17,19 +17,16 @@ Exchanging the two values exchanges the counts, and replacing p by 1 - p mirrors
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import added_message, pair_delta
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
     check_open_unit,
-    check_positive,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
@@ -37,9 +34,7 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import Kind, View
+    pass
 
 TRUNCATION_ACCOUNTINGS = ("printed", "exact")
 
@@ -111,8 +106,7 @@ def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = 
     ``exact`` is derived for this project.
     """
     n = check_count("n", n, 1)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, TRUNCATION_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_miss_rate(n, eps, delta)
@@ -139,33 +133,3 @@ def _exact_miss_rate(n: int, eps: float, delta: float) -> float:
         raise Infeasible(f"{n} users are too few: not even ones added by fair coins give delta = {delta!r}.")
     guess = math.log(n) - math.log(max(32 * math.log(2 / delta) / 10 / eps / eps, 1.0))
     return math.exp(-root_below(excess, guess, fair, math.inf, xtol=_XTOL))
-
-
-@dataclass(frozen=True)
-class TwoBinsProfile:
-    """Privacy profile of truncated counts, see :func:`two_bins_delta`.
-
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 1.
-    miss_rate : float
-        ``1 - p``, in (0, 1).
-
-    Notes
-    -----
-    Exact; derived for this project.
-    """
-
-    n: int
-    miss_rate: float
-    kind: ClassVar[Kind] = "exact"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "the two counts that change, each with binomial noise"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        flat = [two_bins_delta(float(e), self.n, self.miss_rate) for e in eps_.ravel()]
-        return np.array(flat).reshape(eps_.shape)

@@ -14,7 +14,7 @@ import numpy as np
 from shuffledp.accounting.dump.dummies import mix_dummy_count
 from shuffledp.accounting.expected_errors.dump import dump_mse
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_budget, check_count
 from shuffledp.numerics.memoize import remember
 
 _REMEMBERED = 1024
@@ -82,8 +82,7 @@ def best_mix_plan(
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     return _best(n, domain_size, eps, delta, accounting)
 
 

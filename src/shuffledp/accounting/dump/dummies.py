@@ -31,6 +31,7 @@ from shuffledp.accounting.general.dummy_blanket import (
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.numerics.argument_ranges import (
     MOST,
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
@@ -196,8 +197,7 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     40626
     """
     domain_size = check_count("domain_size", domain_size, 2)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_count(domain_size, eps, delta)
@@ -257,8 +257,7 @@ def mix_dummy_count(
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     eps_local = check_positive("eps_local", eps_local)
     check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
     rate = blanket_rate(domain_size, eps_local)

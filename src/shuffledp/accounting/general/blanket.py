@@ -38,7 +38,7 @@ from shuffledp.accounting.general.epsilon_search import (
     limit_epsilon,
     search_epsilon,
 )
-from shuffledp.accounting.general.profiles import Exported
+from shuffledp.accounting.general.profiles import Exported, at_each
 from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
 from shuffledp.accounting.general.sparse_grr import data_set_deltas, few_matches, tabulated_delta
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
@@ -202,10 +202,7 @@ class BlanketProfile(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""
-        eps_ = np.asarray(eps, np.float64)
-        check_nonnegative("eps", float(np.min(eps_)))
-        values = [population_delta(self.randomizer, self.population, float(e), self.kind) for e in eps_.flat]
-        return np.array(values).reshape(eps_.shape)
+        return at_each(lambda e: population_delta(self.randomizer, self.population, e, self.kind), eps)
 
 
 def population_delta(

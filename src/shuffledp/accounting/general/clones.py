@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.general.profiles import Exported
+from shuffledp.accounting.general.profiles import Exported, at_each
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative
 from shuffledp.numerics.argument_types import shown
@@ -403,7 +403,4 @@ class ClonesProfile(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        check_nonnegative("eps", float(np.min(eps_)))
-        values = [exact_delta(self.reports, self.eps_local, float(e)) for e in eps_.flat]
-        return np.array(values).reshape(eps_.shape)
+        return at_each(lambda e: exact_delta(self.reports, self.eps_local, e), eps)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +31,8 @@ from shuffledp.numerics.relative_sizes import raised, settled
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from shuffledp.accounting.general.profiles import Kind, View
     from shuffledp.numerics.windows import Window
 
 #: Beyond this e^eps overflows; the divergence no longer changes.
@@ -185,32 +184,3 @@ def settled_count_delta(
         return pair_delta(count, count, eps) if neighbours == "replace_one" else single_delta(count, eps)
 
     return settled(delta)
-
-
-@dataclass(frozen=True, eq=False)
-class CountsProfile:
-    """Privacy profile of counts that all have the same laws.
-
-    Parameters
-    ----------
-    count_at : callable
-        The laws of a count, by the mass that they may leave out.
-    source : str
-        What the counts are.
-    kind : {"exact", "upper"}
-        Whether the counts are all that is seen, or others are told more.
-    neighbours : {"replace_one", "add_remove"}
-        See :func:`settled_count_delta`.
-    """
-
-    count_at: Callable[[float], MovingCount]
-    source: str
-    kind: Kind = "exact"
-    neighbours: str = "replace_one"
-    view: ClassVar[View] = "analyzer"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""
-        eps_ = np.asarray(eps, np.float64)
-        flat = [settled_count_delta(self.count_at, float(e), self.neighbours) for e in eps_.ravel()]
-        return np.array(flat).reshape(eps_.shape)

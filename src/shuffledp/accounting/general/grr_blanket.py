@@ -17,8 +17,7 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,8 +26,10 @@ from shuffledp.accounting.general.blanket import population_epsilon
 from shuffledp.accounting.general.dummy_blanket import blanket_rate, lone_delta, mixed_blanket_delta
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta, is_long
+from shuffledp.accounting.general.profiles import Profile
 from shuffledp.accounting.general.randomizers import GRR
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
@@ -42,9 +43,7 @@ from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Fixed
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import Kind, View
+    pass
 
 GRR_ACCOUNTINGS = ("printed", "exact")
 
@@ -217,8 +216,7 @@ def blanket_local_budget(
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, GRR_ACCOUNTINGS)
     if accounting == "exact":
         return favored_local_budget(n, domain_size, eps, delta)
@@ -256,35 +254,12 @@ def pieced_blanket_delta(
     return min(total, worst)
 
 
-@dataclass(frozen=True)
-class FavoredReportsProfile:
-    """Privacy profile of n shuffled reports as in :func:`favored_blanket_delta`.
-
-    Parameters
-    ----------
-    n_users : int
-        All users.
-    domain_size : float
-        At least 2.
-    eps_local : float
-        Nats, > 0.
-    """
-
-    n_users: int
-    domain_size: float
-    eps_local: float
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "hockey stick of a report among the uniform reports of the others, which are told"
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions and all pairs agree."""
-        eps_ = np.asarray(eps, np.float64)
-        found = [
-            favored_blanket_delta(float(e), self.n_users, self.domain_size, self.eps_local) for e in eps_.flat
-        ]
-        return np.array(found).reshape(eps_.shape)
+def favored_profile(n: int, domain_size: float, eps_local: float) -> Profile:
+    """Return the privacy profile of n shuffled reports as in :func:`favored_blanket_delta`."""
+    return Profile(
+        lambda eps: favored_blanket_delta(eps, n, domain_size, eps_local),
+        "hockey stick of a report among the uniform reports of the others, which are told",
+    )
 
 
 def _check_delta(delta: float) -> None:

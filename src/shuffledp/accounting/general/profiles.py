@@ -53,6 +53,41 @@ class PrivacyProfile(Protocol):
         """Return delta in [0, 1], worst over directions and pairs, for each eps (nats)."""
 
 
+def at_each(delta_at: Callable[[float], float], eps: ArrayLike) -> NDArray[np.float64]:
+    """Evaluate a function at each eps (nats, >= 0), shape of `eps`."""
+    eps_ = np.asarray(eps, np.float64)
+    return np.array([delta_at(check_nonnegative("eps", float(e))) for e in eps_.flat], np.float64).reshape(
+        eps_.shape
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Privacy profile of a function that gives delta at one eps.
+
+    Parameters
+    ----------
+    delta_at : callable
+        eps (nats, >= 0) -> delta, the worse of both directions.
+    source, kind, neighbours
+        See :class:`PrivacyProfile`.
+    bound : callable, optional
+        eps and a relative excess -> an upper bound on delta, above it by the excess at most, found much sooner. Where
+        delta is below 1e-24 it may be further above.
+    """
+
+    delta_at: Callable[[float], float]
+    source: str
+    kind: Kind = "upper"
+    neighbours: str = "replace_one"
+    bound: Callable[[float, float], float] | None = None
+    view: ClassVar[View] = "analyzer"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        return at_each(self.delta_at, eps)
+
+
 @guarded_methods
 class Exported:
     """Conversions that all privacy profiles have."""
@@ -268,7 +303,4 @@ class GaussianProfile(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
-        eps_ = np.asarray(eps, np.float64)
-        check_nonnegative("eps", float(np.min(eps_)))
-        values = [math.exp(log_gaussian_delta(self.mu, float(e))) for e in eps_.flat]
-        return np.array(values).reshape(eps_.shape)
+        return at_each(lambda e: math.exp(log_gaussian_delta(self.mu, e)), eps)

@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shuffledp.accounting.general.profiles import Exported
-from shuffledp.numerics.argument_ranges import check_nonnegative, check_positive
+from shuffledp.accounting.general.profiles import Exported, at_each
+from shuffledp.numerics.argument_ranges import check_positive
 from shuffledp.populations import Law, Population
 
 if TYPE_CHECKING:
@@ -247,9 +247,7 @@ class MixedProfile(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return the mean delta for each eps (nats, >= 0), shape of `eps`."""
-        eps_ = np.asarray(eps, np.float64)
-        values = [self.at(check_nonnegative("eps", float(e))) for e in eps_.flat]
-        return np.array(values).reshape(eps_.shape)
+        return at_each(self.at, eps)
 
     def at(self, eps: float, enough: float = math.inf) -> float:
         """Return the mean delta at one eps; refined no further where it is certainly above `enough`."""

@@ -37,6 +37,7 @@ from shuffledp.accounting.random_population.secure_sum import (
 )
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_choice,
     check_count,
     check_open_unit,
@@ -236,8 +237,7 @@ def multi_expected_scale(
     4.3045
     """
     law = as_law(population, "the expected delta")
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     precision = check_count("precision", precision, 1)
     check_choice("accounting", accounting, SCALE_ACCOUNTINGS)
     return _scale(law, eps, delta, precision, accounting)
@@ -374,8 +374,7 @@ def multi_union_plan(
     >>> plan.n1, plan.share_count, plan.group_order
     (423, 34, 670)
     """
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     n1 = math.floor(population_lower_bound(population, delta / 2, form=accounting))
     return _polya_plan(population, n1, eps, delta, accounting, check_count("precision", precision, 1))
 

@@ -19,7 +19,10 @@ from shuffledp.accounting.segmented.items import (
     item_delta,
     report_labels,
 )
-from shuffledp.numerics.argument_ranges import check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    check_budget,
+    check_nonnegative,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -77,8 +80,7 @@ def reporting_rate(
     """
     check_setting(n, domain_size, blanket_law)
     blankets = check_nonnegative("blankets", blankets)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     return _reporting_rate(n, blankets, domain_size, eps, delta, blanket_law)
 
 

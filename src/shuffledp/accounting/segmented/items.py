@@ -38,11 +38,10 @@ from shuffledp.accounting.general.labeled_counts import (
 )
 from shuffledp.numerics.argument_ranges import (
     MOST,
+    check_budget,
     check_choice,
     check_count,
     check_nonnegative,
-    check_open_unit,
-    check_positive,
     check_unit,
 )
 from shuffledp.numerics.relative_sizes import negligible
@@ -248,8 +247,7 @@ def item_delta(eps: float, delta: float, set_size: int, *, composition: str = "p
     -----
     Group composition, Wang et al. 2024, arXiv 2407.19639, Lemma 1, and its proof.
     """
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     set_size = check_count("set_size", set_size, 1)
     check_choice("composition", composition, COMPOSITIONS)
     if composition == "printed":

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from shuffledp.accounting.general.profiles import at_each
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.segmented.items import segmented_delta
 from shuffledp.accounting.segmented.users import user_level_delta
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import check_count, check_nonnegative
+from shuffledp.numerics.argument_ranges import check_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,9 +66,7 @@ class SegmentedProfile:
         """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree; an upper bound,
         or for `kind` ``approximate`` the claim of the paper.
         """
-        eps_ = np.asarray(eps, np.float64)
-        values = [self._delta(check_nonnegative("eps", float(e))) for e in eps_.flat]
-        return np.array(values).reshape(eps_.shape)
+        return at_each(self._delta, eps)
 
     def _delta(self, eps: float) -> float:
         plan, rate = self.plan, self.plan.rates[self.level]

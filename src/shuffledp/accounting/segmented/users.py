@@ -35,10 +35,9 @@ from shuffledp.accounting.general.labeled_counts import check_size
 from shuffledp.accounting.segmented.item_calibration import gaussian_noise
 from shuffledp.accounting.segmented.items import check_setting
 from shuffledp.numerics.argument_ranges import (
+    check_budget,
     check_count,
     check_nonnegative,
-    check_open_unit,
-    check_positive,
     check_unit,
 )
 from shuffledp.numerics.memoize import remember
@@ -162,8 +161,7 @@ def user_level_reporting_rate(
     """
     check_setting(n, domain_size)
     blankets = check_nonnegative("blankets", blankets)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     pairs = _exchanged(domain_size, set_size)
     if pairs == 0:
         return 1.0
@@ -201,8 +199,7 @@ def user_level_blankets(n: int, domain_size: int, set_size: int, eps: float, del
     set.
     """
     check_setting(n, domain_size)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
+    eps, delta = check_budget(eps, delta)
     pairs = _exchanged(domain_size, set_size)
     if pairs == 0:
         return 0.0

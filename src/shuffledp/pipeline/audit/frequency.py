@@ -49,7 +49,8 @@ from shuffledp.protocols.base import ProtocolBase
 
 if TYPE_CHECKING:
     from shuffledp.protocols.frequency._curator_noise import CuratorNoise
-    from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
+    from shuffledp.protocols.frequency._dummy_points import FixedDummies
+    from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies
     from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
     from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
     from shuffledp.protocols.frequency._secret_shares import SecretShares
@@ -250,7 +251,7 @@ _NOISES: Mapping[str, Noise] = {
     "frequency.one_sided_noise.OneSidedCounts": lambda p, n: negative_binomial_counts(
         p.shape * n / p.n_users, -math.expm1(-p.decay)
     ),
-    "frequency._geometric_shuffle.GeometricShuffle": lambda p, n: _geometric_noise(
+    "frequency.sageo.GeometricShuffle": lambda p, n: _geometric_noise(
         p.half_eps, p.share, p.turn
     ),
 }
@@ -460,7 +461,7 @@ VIEWS: Mapping[str, Callable[..., View]] = {
     "frequency._randomized_response.RandomizedResponse": randomized_response,
     "frequency.random_checkin.RandomCheckin": random_checkin,
     "frequency._dummy_points.FixedDummies": fixed_dummies,
-    "frequency._dummy_points.FlexibleDummies": flexible_dummies,
+    "frequency._flexible_dummies.FlexibleDummies": flexible_dummies,
     "frequency.truncation.Truncation": truncation,
     "frequency._noisy_counts.NoisyCounts": noisy_counts,
     "frequency.correlated_noise.CorrelatedNoise": correlated_noise,

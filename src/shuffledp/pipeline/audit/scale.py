@@ -106,7 +106,7 @@ PROFILES: Mapping[str, Callable[..., Measured]] = {
     "vectors._laplace.LaplaceNoise": laplace,
     "vectors.random_checkin.RandomCheckin": checked_in_vectors,
     "frequency._dummy_points.FixedDummies": fixed_dummies,
-    "frequency._dummy_points.FlexibleDummies": flexible_dummies,
+    "frequency._flexible_dummies.FlexibleDummies": flexible_dummies,
     "frequency.truncation.Truncation": truncation,
     "frequency._noisy_counts.NoisyCounts": noisy_counts,
     "frequency.correlated_noise.CorrelatedNoise": correlated_counts,

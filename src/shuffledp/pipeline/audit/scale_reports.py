@@ -30,14 +30,14 @@ from shuffledp.populations import Empirical, Fixed, Law
 
 if TYPE_CHECKING:
     from shuffledp.protocols._checkin import CheckinSchedule
-    from shuffledp.protocols._schedules import SingleReport
+    from shuffledp.protocols._schedules import OneReport
     from shuffledp.protocols.frequency._randomized_response import RandomizedResponse
     from shuffledp.protocols.frequency.random_checkin import RandomCheckin
     from shuffledp.protocols.vectors import random_checkin as vector_checkin
     from shuffledp.protocols.vectors._laplace import LaplaceNoise
 
 
-def _reports(protocol: SingleReport, population: Law) -> Law:
+def _reports(protocol: OneReport, population: Law) -> Law:
     """Number of reports besides user 1's own: of the other users and of dummies, who all hold the same."""
     window = population.window()
     numbers = window.start + np.arange(window.pmf.size)

@@ -49,7 +49,8 @@ from shuffledp.protocols.frequency._hashing import hash_values
 if TYPE_CHECKING:
     from shuffledp.protocols.frequency import _curator_noise as frequency_curator
     from shuffledp.protocols.frequency import skellam as frequency_skellam
-    from shuffledp.protocols.frequency._dummy_points import FixedDummies, FlexibleDummies
+    from shuffledp.protocols.frequency._dummy_points import FixedDummies
+    from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies
     from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
     from shuffledp.protocols.frequency._secret_shares import GaussianShares
     from shuffledp.protocols.frequency._unary_bits import FlippedBits, WholeRows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson, most_sent
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.protocols.reliance import Reliance
+from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Participants, Public, Users
 
 #: Noises that are drawn at once.
@@ -38,7 +37,7 @@ class NoisyCounters(PlannedUsers):
     domain_size: int
 
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "shares of the noise"
+    relies_on = "shares of the noise"
     reduction = "own"
     noise_shares = True
 
@@ -95,11 +94,11 @@ class NoisyCounters(PlannedUsers):
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased relative frequencies, (R, k): messages +1 minus messages -1."""
         counts = np.asarray(aggregate, float)
-        return np.asarray((counts[:, ::2] - counts[:, 1::2]) / np.asarray(public.n_users, float)[:, None])
+        return np.asarray((counts[:, ::2] - counts[:, 1::2]) / public.users_column)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency, (R, k): of a discrete Laplace variable."""
         held = held_counts(participants, self.domain_size)
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         variance = self.noise.variance * (n / self.n_users) / n**2
         return np.asarray(np.broadcast_to(variance, held.shape).copy())

@@ -8,14 +8,13 @@ independent noise on both counts would pay twice for one number.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.protocols.reliance import Reliance
+from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
 from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
 
 
@@ -34,20 +33,6 @@ def noise_of_all(released: Ints) -> Ints:
     return released if released.shape[1] > 1 else np.hstack((released, -released))
 
 
-def checked_values(users: Users, domain_size: int) -> Ints:
-    """The values of the users, (n,).
-
-    Raises
-    ------
-    ValueError
-        If one of them is not in 0..domain_size-1.
-    """
-    values = np.asarray(users.values, np.int64)
-    if values.size and not 0 <= values.min() <= values.max() < domain_size:
-        raise ValueError(f"Values must lie in 0..{domain_size - 1}, got {values.min()}..{values.max()}.")
-    return values
-
-
 class CuratorNoise(ProtocolBase):
     """Users send their values; a trusted curator adds one noise to each count.
 
@@ -58,7 +43,7 @@ class CuratorNoise(ProtocolBase):
     domain_size: int
     relation: Neighbours
 
-    relies_on: ClassVar[Reliance] = "no other user"
+    relies_on = "no other user"
 
     @abstractmethod
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
@@ -77,7 +62,7 @@ class CuratorNoise(ProtocolBase):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The values as they are."""
-        values = checked_values(users, self.domain_size)
+        values = checked_values(users.values, self.domain_size)
         return Messages(np.column_stack((values, np.ones_like(values))))
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
@@ -102,7 +87,7 @@ class CuratorNoise(ProtocolBase):
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency, (R, k): that of the noise, whatever the data."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         return np.repeat(self.noise_variance / n**2, self.domain_size, axis=1)
 
     @property

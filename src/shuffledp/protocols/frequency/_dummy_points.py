@@ -13,85 +13,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shuffledp.accounting.dump.dummies import dummy_delta
-from shuffledp.accounting.dump.flexible import (
-    RANDOM_SENDERS,
-    default_rate,
-    flexible_dummies,
-    flexible_dummy_delta,
-)
 from shuffledp.accounting.dump.flexible_profile import quick_bound
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
-from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.populations import Population
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
-from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse, held_counts
+from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Users
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
-#: How the flexible variants subtract the dummies: by their expected or by their observed number.
-ESTIMATORS = ("expected", "observed")
-
-
-@dataclass(frozen=True, eq=False)
-class BlanketProfile:
-    """Profile of a report among uniform messages.
-
-    Parameters
-    ----------
-    n_users, domain_size : int
-        All users and values.
-    eps_local : float
-        Budget of everybody's GRR, nats; ``inf`` for values sent as they are.
-    dummies : int
-        In total, or per sending user if `rate` is given.
-    rate : float, optional
-        Probability with which a user sends dummies.
-    """
-
-    n_users: int
-    domain_size: int
-    eps_local: float
-    dummies: int
-    rate: float | None = None
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "hockey stick of the counts of two values, averaged over the uniform messages"
-
-    @property
-    def kind(self) -> Kind:
-        """Exact for values sent as they are; with GRR the adversary is told which other reports are uniform."""
-        return "exact" if self.eps_local == math.inf else "upper"
-
-    def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions and all pairs agree."""
-        eps_ = np.asarray(eps, np.float64)
-        return np.array([self._at(float(e)) for e in eps_.flat]).reshape(eps_.shape)
-
-    def bound(self, eps: float, excess: float) -> float:
-        """Return an upper bound on delta at eps (nats, >= 0), above it by a relative `excess` at most, much sooner.
-
-        Where delta is below 1e-24 it may be further above.
-        """
-        if self.eps_local == math.inf:  # a single sum
-            return self._at(eps)
-        shape = (self.dummies, self.rate, self.eps_local)
-        return quick_bound(self.n_users, self.domain_size, eps, *shape, excess)
-
-    def _at(self, eps: float) -> float:
-        if self.rate is not None:
-            return flexible_dummy_delta(
-                eps, self.n_users, self.domain_size, self.dummies, self.rate, eps_local=self.eps_local
-            )
-        if self.eps_local == math.inf:
-            return dummy_delta(self.domain_size, self.dummies, eps)
-        return grr_blanket_delta(eps, self.n_users, self.domain_size, self.eps_local, dummies=self.dummies)
+#: What a profile among dummies is, with GRR an upper bound: it is told which other reports are uniform.
+BLANKET = "hockey stick of the counts of two values, averaged over the uniform messages"
 
 
 @dataclass(frozen=True)
@@ -112,7 +47,7 @@ class DummyPoints(PlannedUsers):
     domain_size: int
     eps_local: float
 
-    trust: ClassVar[Trust] = "shuffler"
+    trust = "shuffler"
     relies_on: ClassVar[Reliance] = "others' reports and dummies"
     reduction = "dummy blanket"
 
@@ -149,7 +84,7 @@ class DummyPoints(PlannedUsers):
 
     def _variance(self, participants: Participants, per_value: NDArray[Any]) -> Floats:
         """Variance of each frequency, (R, k), if the dummies of a value have the variance `per_value`, (R,)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
         return np.asarray((self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2)
 
@@ -212,7 +147,14 @@ class FixedDummies(DummyPoints):
     def profile_for(self, users: int) -> PrivacyProfile:
         """The exact divergence of two values."""
         dummies = int(self.dummies_of(np.array([users]))[0])
-        return BlanketProfile(users, self.domain_size, self.eps_local, dummies)
+        k, eps_local = self.domain_size, self.eps_local
+        if eps_local == math.inf:
+            return Profile(lambda eps: dummy_delta(k, dummies, eps), BLANKET, "exact")
+        return Profile(
+            lambda eps: grr_blanket_delta(eps, users, k, eps_local, dummies=dummies),
+            BLANKET,
+            bound=lambda eps, excess: quick_bound(users, k, eps, dummies, None, eps_local, excess),
+        )
 
     def parameters(self) -> dict[str, float]:
         """Local budget, where there is one, and dummies: in total and per user."""
@@ -221,81 +163,6 @@ class FixedDummies(DummyPoints):
             "dummies": float(self._usual_dummies),
             "dummies_per_user": self._usual_dummies / self.usual_users,
         }
-
-
-@dataclass(frozen=True)
-class FlexibleDummies(DummyPoints):
-    """Each user sends a number of dummies with some probability, and otherwise only its report.
-
-    Parameters
-    ----------
-    per_sender : int
-        Dummies of a user that sends any.
-    rate : float
-        Probability of sending them, in (0, 1].
-    estimator : {"expected", "observed"}
-        Whether the analyzer subtracts the expected number of dummies, as printed, or the observed one: the number of
-        messages beyond one per user. The second has the smaller variance.
-    """
-
-    per_sender: int
-    rate: float
-    estimator: str = "expected"
-
-    @property
-    def standing(self) -> Standing:
-        """Of the accounting, where the number of senders is random or dummies are needed at all."""
-        certain = self.rate == 1 or (self.per_sender == 0 and self.eps_local < math.inf)
-        return UPPER if certain and super().standing == RANDOM_SENDERS else super().standing
-
-    def counted_on(self) -> str:
-        """The users who send dummies."""
-        return (
-            f"{super().counted_on()}, each of whom sends {self.per_sender:,} with probability {self.rate:.6g}"
-        )
-
-    def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
-        """Every user decides alone."""
-        return self.per_sender * int(rng.binomial(len(users), self.rate))
-
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages per value, (R, k), at a cost that does not depend on the number of users."""
-        senders = rng.binomial(participants.public.n_users, self.rate)
-        return self._sampled(participants, self.per_sender * np.asarray(senders, np.int64), rng)
-
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k)."""
-        if self.estimator == "observed":
-            return self._estimated(aggregate, np.asarray(aggregate).sum(axis=1) - public.n_users, public)
-        return self._estimated(aggregate, self._expected_dummies(public.n_users), public)
-
-    def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k); Theorem 5.15 is corrected."""
-        share = 1 / self.domain_size
-        mean = self._expected_dummies(participants.public.n_users) * share
-        blocks = self.per_sender * (1 - self.rate) * share if self.estimator == "expected" else 0.0
-        return self._variance(participants, mean * (1 - share + blocks))
-
-    def cost(self) -> Cost:
-        """The own report, and the expected number of dummies."""
-        return self._cost(self.rate * self.per_sender, self.per_sender)
-
-    def profile_for(self, users: int) -> PrivacyProfile:
-        """The divergence of two values, averaged over the number of senders, which the analyzer learns."""
-        return BlanketProfile(users, self.domain_size, self.eps_local, self.per_sender, self.rate)
-
-    def parameters(self) -> dict[str, float]:
-        """Local budget, where there is one, and dummies: expected in total, per user, per sender, and the rate."""
-        return {
-            **self._budget_parameters(),
-            "dummies": float(self._expected_dummies(np.array([self.usual_users]))[0]),
-            "dummies_per_user": self.rate * self.per_sender,
-            "dummies_per_sender": float(self.per_sender),
-            "rate": self.rate,
-        }
-
-    def _expected_dummies(self, users: NDArray[Any]) -> Floats:
-        return np.asarray(self.rate * self.per_sender * np.asarray(users, float))
 
 
 def dealt_out(total: int, planned: int, users: NDArray[Any], first: int = 0) -> Ints:
@@ -320,23 +187,3 @@ def dealers(total: int, planned: int) -> str:
     if each == 0:
         return f"{first}, one each"
     return f"all {planned:,} planned users, {each:,} each" + (f", and one more of {first}" if more else "")
-
-
-def flexible_plan(
-    budget: Budget,
-    population: Population,
-    domain_size: int,
-    *,
-    accounting: str,
-    rate: float | None,
-    estimator: str,
-    eps_local: float = math.inf,
-) -> tuple[int, int, float]:
-    """Users, dummies per sender and rate that meet a budget; a rate of None is `default_rate`."""
-    check_choice("estimator", estimator, ESTIMATORS)
-    n, delta = fixed_users(population), positive_delta(budget)
-    share = default_rate(n, delta) if rate is None else float(rate)
-    per_sender = flexible_dummies(
-        n, domain_size, budget.largest_eps, delta, share, accounting=accounting, eps_local=eps_local
-    )
-    return n, per_sender, share

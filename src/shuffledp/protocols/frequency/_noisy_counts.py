@@ -1,24 +1,69 @@
 """What protocols share whose messages are values: the own one, perhaps, and noise on the count of every value.
 
-The counts that the analyzer gets are ``Bin(n_j, keep) + Z_j``, independent over the values j. A subclass says what Z
-is, and who adds it: the users, each its part, or a trusted shuffler.
+The counts that the analyzer gets are ``Bin(n_j, keep) + Z_j``, independent over the values j. A protocol states the law
+of Z, for any number of users, and how it is calibrated. Users add Z, each its part, or a trusted shuffler does.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.expected_errors.counts import sampled_count_variance
+from shuffledp.accounting.general.count_pairs import added_message, settled_count_delta
+from shuffledp.accounting.general.profiles import Profile
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust, message_bits
-from shuffledp.protocols.frequency._randomized_response import held_counts
-from shuffledp.protocols.reliance import Reliance
+from shuffledp.numerics.windows import Window, binomial_window, poisson_window
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+
+
+@dataclass(frozen=True)
+class CountNoise:
+    """Law of a value's noise, for (R,) numbers of users or for any.
+
+    Parameters
+    ----------
+    mean, variance : (R,) ndarray or float
+        Of the dummies of a value.
+    draw : callable
+        (R, k) and a generator -> independent draws, (R, k).
+    window : callable
+        Probabilities for one number of users, by the mass that they may leave out on either side; none where delta is
+        a closed form.
+    """
+
+    mean: Floats | float
+    variance: Floats | float
+    draw: Callable[[tuple[int, int], np.random.Generator], Ints]
+    window: Callable[[float], Window] | None = None
+
+
+def coin_noise(trials: NDArray[Any] | int, rate: float) -> CountNoise:
+    """Binomial noise: (R,) coins, or one number of them, each with the same probability."""
+    mean = trials * rate
+    return CountNoise(
+        mean,
+        mean * (1 - rate),
+        lambda size, rng: rng.binomial(np.reshape(trials, (-1, 1)), rate, size),
+        lambda tail: binomial_window(int(trials), rate, tail),
+    )
+
+
+def poisson_noise(mean: Floats) -> CountNoise:
+    """Poisson noise of mean (R,)."""
+    return CountNoise(
+        mean,
+        mean,
+        lambda size, rng: rng.poisson(mean[:, None], size),
+        lambda tail: poisson_window(float(mean), tail),
+    )
 
 
 @dataclass(frozen=True)
@@ -56,12 +101,22 @@ class NoisyCounts(ProtocolBase):
         return self.keep < 1 and self.domain_size == 2
 
     @abstractmethod
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Mean and variance of a value's noise when (R,) users take part, each (R,)."""
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """Law of a value's noise when (R,) users take part."""
 
-    @abstractmethod
     def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
         """Noise of every value, (R, k), when (R,) users take part."""
+        return self.noise(users).draw((len(users), self.domain_size), rng)
+
+    def two_counts(self, noise: CountNoise, dummies: str) -> Profile:
+        """Profile of the two counts that change, each with noise of this law, which `dummies` names."""
+        window = noise.window
+        assert window is not None
+        return Profile(
+            lambda eps: settled_count_delta(lambda tail: added_message(window(tail), self.keep), eps),
+            f"the two counts that change, each with {dummies}",
+            "upper" if self.others_hide else "exact",
+        )
 
     def _kept(self, users: Users, rng: np.random.Generator) -> NDArray[np.int64]:
         values = np.asarray(users.values, np.int64)
@@ -88,15 +143,15 @@ class NoisyCounts(ProtocolBase):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased relative frequencies, (R, k)."""
-        mean, _ = self.noise_moments(public.n_users)
-        n = np.asarray(public.n_users, float)[:, None]
-        return np.asarray((np.asarray(aggregate, float) - mean[:, None]) / (n * self.keep))
+        n = np.asarray(public.n_users, float)
+        noise = np.broadcast_to(self.noise(n).mean, n.shape)
+        return np.asarray((np.asarray(aggregate, float) - noise[:, None]) / (n[:, None] * self.keep))
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency given the participants' values, (R, k)."""
         n = np.asarray(participants.public.n_users, float)
         held = held_counts(participants, self.domain_size)
-        _, noise = self.noise_moments(n)
+        noise = np.broadcast_to(self.noise(n).variance, n.shape)
         return np.asarray(sampled_count_variance(noise[:, None], self.keep, held) / n[:, None] ** 2)
 
     def cost_of(self, noise_per_user: float, most: float, *, certain: bool = True) -> Cost:
@@ -122,8 +177,8 @@ class ShufflerNoise(NoisyCounts):
     n_users: int
     share: float
 
-    trust: ClassVar[Trust] = "shuffler_adds"
-    relies_on: ClassVar[Reliance] = "no other user"
+    trust = "shuffler_adds"
+    relies_on = "no other user"
 
     @property
     def keep(self) -> float:
@@ -145,7 +200,7 @@ class ShufflerNoise(NoisyCounts):
     @property
     def noise_per_value(self) -> float:
         """Expected noise messages of a value."""
-        return float(self.noise_moments(np.array([self.n_users]))[0][0])
+        return float(self.noise(np.array([self.n_users])).mean)
 
     def cost(self) -> Cost:
         """One message of each user; the shuffler's noise is stated in total. What it drops is not taken off."""

@@ -1,14 +1,11 @@
 """What all single-message protocols with generalized randomized response share.
 
-A participant keeps its value with probability ``E / (E + k - 1)``, ``E = exp(eps_local)``, and sends each other value
-with probability ``1 / (E + k - 1)``. The server may add reports of the fixed public input 0. Protocols differ in their
-schedule (`shuffledp.protocols._schedules`), which fixes ``eps_local`` and the dummies; for k = 2 this is the randomized
-response of Wang et al. 2023.
+The server may add reports of the fixed public input 0. Protocols differ in their schedule
+(`shuffledp.protocols._schedules`), which fixes ``eps_local`` and the dummies.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,85 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.populations import Law
-from shuffledp.protocols._schedules import OneReport, SingleReport
+from shuffledp.protocols._requests import domain_size_of
+from shuffledp.protocols._schedules import OneReport
 from shuffledp.protocols.base import message_bits
-from shuffledp.tasks import Floats, Frequency, Ints, Participants, Public, Task
-
-
-@dataclass(frozen=True)
-class GeneralizedResponse:
-    """The local randomizer and what follows from it, for k values and a local budget in nats.
-
-    Everything is written in ``1/E``, which neither overflows for large budgets nor cancels for small ones.
-    """
-
-    eps_local: float
-    domain_size: int
-
-    @property
-    def keep(self) -> float:
-        """Probability of sending the true value, ``E / (E + k - 1)``."""
-        return 1 / (1 + (self.domain_size - 1) * math.exp(-self.eps_local))
-
-    @property
-    def lie(self) -> float:
-        """Probability of sending one particular other value, ``1 / (E + k - 1)``."""
-        return math.exp(-self.eps_local) * self.keep
-
-    @property
-    def gap(self) -> float:
-        """``keep - lie``: the probability of answering truthfully rather than uniformly at random."""
-        return -math.expm1(-self.eps_local) * self.keep
-
-    def randomize(self, values: NDArray[np.generic], rng: np.random.Generator) -> Ints:
-        """One report per value.
-
-        Raises
-        ------
-        ValueError
-            If a value is not in 0..k-1.
-        """
-        true = np.asarray(values, dtype=np.int64)
-        if true.size and not (true.min() >= 0 and true.max() < self.domain_size):
-            raise ValueError(f"Values must lie in 0..{self.domain_size - 1}, got {true.min()}..{true.max()}.")
-        lies = rng.random(len(true)) >= self.keep
-        steps = rng.integers(1, self.domain_size, size=len(true))  # a uniform value other than the true one
-        return np.where(lies, (true + steps) % self.domain_size, true)
-
-    def sample_counts(self, held: Ints, rng: np.random.Generator) -> Ints:
-        """Exact law of the reports per value, (R, k), when ``held`` (R, k) reporters hold each value."""
-        truthful = rng.binomial(held, self.gap)
-        uniform = (held - truthful).sum(axis=1)
-        shares = np.full(self.domain_size, 1 / self.domain_size)
-        return np.asarray(truthful + rng.multinomial(uniform, shares))
-
-    def debiased(self, reports: NDArray[Any], n_reports: NDArray[Any]) -> Floats:
-        """Unbiased numbers of holders, (R, k), from reports per value (R, k) and their totals (R,)."""
-        return np.asarray((np.asarray(reports, float) - self.lie * n_reports[:, None]) / self.gap)
-
-    def variance(self, held: NDArray[Any]) -> Floats:
-        """Variance of `debiased`, (R, k), when ``held`` (R, k) reporters hold each value."""
-        held = np.asarray(held, float)
-        others = held.sum(axis=1, keepdims=True) - held
-        return np.asarray(
-            (held * self.keep * (1 - self.keep) + others * self.lie * (1 - self.lie)) / self.gap**2
-        )
-
-
-def held_counts(participants: Participants, domain_size: int) -> NDArray[Any]:
-    """Users per value, (R, k); refuses data of another domain, which would broadcast into nonsense."""
-    counts = participants.counts
-    if counts.shape != (participants.public.repeats, domain_size):
-        expected = (participants.public.repeats, domain_size)
-        raise ValueError(f"Expected counts of shape {expected} (repeats, values), got {counts.shape}.")
-    return counts
-
-
-def domain_size_of(task: Task) -> int:
-    """The k of a frequency task; any other task is a mistake in the configuration."""
-    if not isinstance(task, Frequency):
-        raise ValueError(f"This protocol estimates frequencies, but the task is {task.kind!r}.")
-    return task.domain_size
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts
+from shuffledp.tasks import Floats, Participants, Public, Task
 
 
 @dataclass(frozen=True)
@@ -139,13 +62,13 @@ class ValueReports(OneReport):
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(ValueReports, SingleReport):
+class RandomizedResponse(ValueReports):
     """Generalized randomized response with dummies of input 0.
 
     Parameters
     ----------
     dummy_count, adaptive : int, bool
-        As for `shuffledp.protocols._schedules.SingleReport`.
+        As for `shuffledp.protocols._schedules.OneReport`.
     """
 
     dummy_count: int = 0
@@ -169,7 +92,7 @@ class RandomizedResponse(ValueReports, SingleReport):
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency given the participants' values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         return np.asarray(self.response.variance(self._reporters(participants)) / n**2)
 
     def _reporters(self, participants: Participants) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,16 +32,15 @@ from shuffledp.numerics.samplers import (
 )
 from shuffledp.populations import Law, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
-from shuffledp.protocols._requests import law_of
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust, message_bits
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
+from shuffledp.protocols._requests import domain_size_of, law_of
+from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.frequency._share_profiles import (
     SMOOTH,
     GaussianSumProfile,
     PointProfile,
     secure_sum_delta,
 )
-from shuffledp.protocols.reliance import Reliance
+from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 
@@ -157,8 +156,8 @@ class SecretShares(ProtocolBase):
     room: bool
 
     task_kind = "frequency"
-    trust: ClassVar[Trust] = "shuffler"
-    relies_on: ClassVar[Reliance] = "shares of the noise"
+    trust = "shuffler"
+    relies_on = "shares of the noise"
 
     def __post_init__(self) -> None:
         if not 2 <= self.group_order < LARGEST_GROUP:

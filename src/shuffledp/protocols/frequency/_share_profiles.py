@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
-from shuffledp.accounting.general.profiles import Kind, View
+from shuffledp.accounting.general.profiles import Kind, View, at_each
 from shuffledp.numerics.samplers import discrete_gaussian_pmf
 from shuffledp.populations import Law
 from shuffledp.tasks import Floats
@@ -85,10 +85,8 @@ class GaussianSumProfile:
 
     def delta(self, eps: ArrayLike) -> Floats:
         """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
         claimed = PointProfile(self.eps, self.at(self.eps), self.source)
-        direct = np.array([self.at(float(e)) for e in eps_.flat]).reshape(eps_.shape)
-        return np.asarray(np.minimum(direct, claimed.delta(eps_)))
+        return np.asarray(np.minimum(at_each(self.at, eps), claimed.delta(eps)))
 
     def at(self, eps: float) -> float:
         """Total delta at one eps."""

@@ -1,24 +1,143 @@
-"""Balls into bins, direct form: every user adds a dummy to every count with a small probability."""
+r"""Balls into bins (Luo, Wang and Yi, CCS 2022), direct form: dummies that every user adds to every count with a coin.
 
-from collections.abc import Mapping
+A user sends its value and, for every value j, one dummy j with probability rho: ``c_j = n_j + Bin(n, rho)``. Two
+accountings:
+
+``printed``
+    ``rho = 32 ln(2/delta) / (eps^2 n)``, the upper end of the search in the authors' code; or, as an option, what
+    that search looks for: the least rho with ``Pr[X >= e^eps X' - 1] <= delta``, X and X' i.i.d. Bin(n, rho).
+``exact``
+    The divergence of the two counts that change. It is that of the truncation-based protocol of Balcer and Cheu with
+    the coin turned round, as rho and 1 - rho give the same: :func:`truncation_miss_rate`.
+
+The search takes ``a / b`` for the likelihood ratio of two counts, which is ``a (n + 1 - b) / (b (n + 1 - a))``: where
+rho is not small it finds too few dummies. The authors' code, which forms binomial coefficients as floats, moreover
+tests no mean above 1,000.
+
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
+"""
+
+from __future__ import annotations
+
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.bin_dummies import BIN_ACCOUNTINGS, bin_dummy_rate
-from shuffledp.accounting.baselines.truncation import TwoBinsProfile, two_bins_delta
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.count_pairs import from_top
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.guarantees import EXACT, UPPER, Standing, under
+from shuffledp.numerics.argument_ranges import (
+    check_budget,
+    check_choice,
+    check_count,
+)
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
+
+BIN_ACCOUNTINGS = ("printed", "exact")
+
+_REMEMBERED = 1024
+_XTOL = 1e-10
+#: Largest power of e that is formed.
+_MOST_EPS = 700.0
+
+
+def bin_dummy_rate(
+    n: int, eps: float, delta: float, *, accounting: str = "exact", search: bool = False
+) -> float:
+    """Return rho, the probability with which a user adds a dummy to a count.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+    search : bool
+        Printed: the authors' search rather than the closed form.
+
+    Returns
+    -------
+    float
+        In (0, 1). Exact: the smallest that suffices, at most 1/2, rounded up by at most 1e-11 relative. The closed form
+        is above it where eps is not large; the search may be too small, see the module's description.
+
+    Raises
+    ------
+    Infeasible
+        Printed: if the formula is a probability above 1, or the search finds none up to 1/2. Exact: if not even fair
+        coins suffice.
+
+    Notes
+    -----
+    Luo, Wang and Yi, CCS 2022, their released code; ``exact`` is derived for this project.
+    """
+    n = check_count("n", n, 1)
+    eps, delta = check_budget(eps, delta)
+    check_choice("accounting", accounting, BIN_ACCOUNTINGS)
+    if accounting == "exact":
+        return truncation_miss_rate(n, eps, delta, accounting="exact")
+    if search:
+        return _searched_rate(n, eps, delta)
+    mean = 32 * math.log(2 / delta) / eps / eps
+    if mean >= n:
+        raise Infeasible(f"The formula asks for {mean:.6g} dummies per value, more than the {n} users add.")
+    return mean / n
+
+
+def search_delta(eps: float, n: int, rate: float, tail: float = 1e-30) -> float:
+    """Return ``Pr[X >= e^eps X' - 1]``, X and X' i.i.d. binomial: what the authors' search compares with delta.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+    n : int
+        Trials, >= 1.
+    rate : float
+        In (0, 1).
+    tail : float
+        Mass that the law may leave out on either side.
+
+    Returns
+    -------
+    float
+        In [0, 1], too large by at most `tail` four times. It is no bound on delta, see the module's description.
+    """
+    law = binomial_window(n, rate, tail)
+    least = np.ceil(math.exp(min(eps, _MOST_EPS)) * law.support - 1) - law.start
+    place = np.clip(least, 0, law.pmf.size).astype(np.int64)
+    return min(float(law.pmf @ from_top(law.pmf)[place]) + 2 * law.omitted, 1.0)
+
+
+@remember(_REMEMBERED)
+def _searched_rate(n: int, eps: float, delta: float) -> float:
+    tail = negligible(delta)
+
+    def excess(minus_log_rate: float) -> float:
+        return log_ratio(search_delta(eps, n, math.exp(-minus_log_rate), tail), delta)
+
+    fair = math.log(2)
+    if excess(fair) > 0:
+        raise Infeasible(f"{n} users are too few: the search finds nothing up to a dummy by a fair coin.")
+    guess = math.log(n) - math.log(max(4 * math.log(2 / delta) / eps**2, 1.0))
+    return math.exp(-root_below(excess, max(guess, 0.7), fair, math.inf, xtol=_XTOL))
+
 
 TOO_FEW = Standing(
     "violated",
@@ -52,66 +171,39 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     label = "balls into bins"
     source = "Luo, Wang and Yi, CCS 2022, direct form"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = BIN_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
+    relies_on = "others' dummies"
+    guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        search: bool = False,
+        cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", search: bool = False
     ) -> Self:
-        """The rate of the dummies, see :func:`shuffledp.accounting.baselines.bin_dummies.bin_dummy_rate`.
+        """The rate of the dummies, see :func:`bin_dummy_rate`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         search : bool
             Printed: the authors' numerical search rather than their closed form. It may find too few dummies, and the
             guarantee says where it does.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the users are too few.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta, eps = (
-            fixed_users(population),
-            domain_size_of(task),
-            positive_delta(budget),
-            budget.largest_eps,
-        )
         rate = bin_dummy_rate(n, eps, delta, accounting=accounting, search=search)
         enough = accounting == "exact" or two_bins_delta(eps, n, rate) <= delta
-        return cls(k, n, rate, enough, calibrated_under=accounting)
+        return cls(k, n, rate, enough)
 
     @property
     def standing(self) -> Standing:
         """That of the accounting, unless the exact delta is above the budget's."""
         return super().standing if self.sufficient else TOO_FEW
 
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """``n rho`` and ``n rho (1 - rho)``."""
-        mean = np.asarray(users, float) * self.rate
-        return mean, mean * (1 - self.rate)
-
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Binomial, (R, k)."""
-        return rng.binomial(np.asarray(users)[:, None], self.rate, (len(users), self.domain_size))
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """A coin of rate rho of every user."""
+        return coin_noise(users, self.rate)
 
     def cost(self) -> Cost:
         """The own value, and ``k rho`` dummies, k at most."""
@@ -119,4 +211,8 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change."""
-        return TwoBinsProfile(users, self.rate)
+        return Profile(
+            lambda eps: two_bins_delta(eps, users, self.rate),
+            "the two counts that change, each with binomial noise",
+            "exact",
+        )

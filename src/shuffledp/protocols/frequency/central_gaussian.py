@@ -1,21 +1,19 @@
 """Discrete Gaussian noise from a trusted curator: a reference line of a histogram."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
-from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import discrete_gaussian, discrete_gaussian_variance
 from shuffledp.populations import Population
-from shuffledp.protocols._requests import law_of, positive_delta
+from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.frequency._curator_noise import CuratorNoise, moving_counts
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.tasks import Budget, Ints, Neighbours, Task
+from shuffledp.tasks import Budget, Ints, Neighbours
 
 
 @dataclass(frozen=True)
@@ -43,38 +41,23 @@ class CentralGaussian(CuratorNoise):
     label = "central discrete Gaussian"
     source = "Canonne, Kamath and Steinke 2020; the pair of counts is derived for this project"
     trust = "central"
-    accountings = ("exact",)
-    reduction = "own"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, budget: Budget, population: Population, k: int, eps: float, delta: float) -> Self:
         """The smallest sigma for two counts that move by one; for one under add or remove, or of two values.
 
         Parameters
         ----------
         budget : Budget
             One eps, delta > 0, either relation.
-        population : Law
-        task : Frequency
-        accounting : {"exact"}
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0, or the population is no law.
         """
-        cls.check_request(budget, task, accounting)
         law_of(population)
-        k, delta = domain_size_of(task), positive_delta(budget)
         counts = moving_counts(k, budget.neighbours)
-        variance = noisy_count_variance(budget.largest_eps, delta, "gaussian", counts=counts)
-        return cls(k, math.sqrt(variance), budget.neighbours, calibrated_under=accounting)
+        variance = noisy_count_variance(eps, delta, "gaussian", counts=counts)
+        return cls(k, math.sqrt(variance), budget.neighbours)
 
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
         """Discrete Gaussian variables."""
@@ -87,7 +70,9 @@ class CentralGaussian(CuratorNoise):
 
     def privacy_profile(self) -> PrivacyProfile:
         """The noise of the counts that move."""
-        return NoisyCountsProfile("gaussian", self.sigma**2, 1, self.moving_counts, neighbours=self.relation)
+        return noisy_counts_profile(
+            "gaussian", self.sigma**2, 1, self.moving_counts, neighbours=self.relation
+        )
 
     def parameters(self) -> dict[str, float]:
         """sigma, and variance of a count."""

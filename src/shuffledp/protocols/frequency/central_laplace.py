@@ -1,21 +1,19 @@
 """Discrete Laplace noise from a trusted curator: the reference line of a histogram."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
-from shuffledp.protocols._requests import law_of
+from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.frequency._curator_noise import CuratorNoise
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.summation._sums import LaplaceProfile
-from shuffledp.tasks import Budget, Ints, Neighbours, Task
+from shuffledp.tasks import Budget, Ints, Neighbours
 
 
 @dataclass(frozen=True)
@@ -41,35 +39,21 @@ class CentralLaplace(CuratorNoise):
     label = "central discrete Laplace"
     source = "Ghosh, Roughgarden and Sundararajan 2012"
     trust = "central"
-    accountings = ("exact",)
-    reduction = "own"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, budget: Budget, population: Population, k: int, eps: float) -> Self:
         """Noise for two counts that move by one; for one under add or remove, or of two values.
 
         Parameters
         ----------
         budget : Budget
             One eps; delta is not needed and buys nothing. Either relation.
-        population : Law
-        task : Frequency
-        accounting : {"exact"}
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If the population is no law.
         """
-        cls.check_request(budget, task, accounting)
         law_of(population)
-        return cls(domain_size_of(task), budget.largest_eps, budget.neighbours, calibrated_under=accounting)
+        return cls(k, eps, budget.neighbours)
 
     @property
     def rate(self) -> float:

@@ -1,33 +1,30 @@
 """Correlated noise: a counter per value, whose messages +1 and -1 carry noise that mostly cancels."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from functools import partial
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.correlated_counts import (
-    CORRELATED_ACCOUNTINGS,
     CORRELATED_CONSTANTS,
     WITHDRAWN_CONSTANTS,
     CounterNoise,
-    CountersProfile,
+    both_counters_delta,
     correlated_noise,
 )
-from shuffledp.accounting.baselines.correlated_pair import CounterPairProfile, correlated_pair_noise
+from shuffledp.accounting.baselines.correlated_pair import correlated_pair_noise, counter_pair
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.accounting.general.count_pairs import settled_count_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.populations import Population
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._counters import NoisyCounters
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.tasks import Budget, Floats, Task
+from shuffledp.tasks import Floats
 
 
 @dataclass(frozen=True)
@@ -64,16 +61,16 @@ class CorrelatedNoise(NoisyCounters):
     task_kind = "frequency"
     label = "correlated noise"
     source = "Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247; as a baseline in arXiv 2009.13738"
-    accountings = CORRELATED_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
+    guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         share: float = 0.1,
@@ -87,12 +84,6 @@ class CorrelatedNoise(NoisyCounters):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         share : float
             g, in (0, 1), the part of eps that pays for the noise that cancels.
         constants : {"corrected", "conference"}
@@ -103,24 +94,18 @@ class CorrelatedNoise(NoisyCounters):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0; exact: if the noise is too wide to account for.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         check_choice("constants", constants, CORRELATED_CONSTANTS)
-        eps, both = budget.largest_eps, accounting == "exact" and bool(together)
+        both = accounting == "exact" and bool(together)
         noise = (
             correlated_pair_noise(eps, delta, share=share)
             if both
             else correlated_noise(eps, delta, accounting=accounting, share=share, constants=constants)
         )
         used = constants if accounting == "printed" else "corrected"
-        return cls(
-            n, k, noise.eps_geometric, noise.shape, noise.decay, used, both, calibrated_under=accounting
-        )
+        return cls(n, k, noise.eps_geometric, noise.shape, noise.decay, used, both)
 
     @property
     def standing(self) -> Standing:
@@ -154,7 +139,15 @@ class CorrelatedNoise(NoisyCounters):
         """The two counters that change; nothing is claimed for less than all of the noise."""
         if users < self.n_users:
             return None
-        return CounterPairProfile(self.noise) if self.together else CountersProfile(self.noise)
+        if not self.together:
+            return Profile(
+                lambda eps: both_counters_delta(eps, self.noise), "exact counter with correlated noise, twice"
+            )
+        return Profile(
+            partial(settled_count_delta, partial(counter_pair, self.noise)),
+            "the two counters that change, each with correlated noise",
+            "exact",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Users, values and the noise of a counter."""

@@ -1,25 +1,21 @@
 """Designated coins: some named users add a fair coin to every count."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.sageo import AugmentedProfile
-from shuffledp.accounting.baselines.sbin import BinomialDummies, fair_coins
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Trust
-from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Task, Users
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.base import Cost
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
+from shuffledp.protocols.frequency.sbin import fair_coins
+from shuffledp.tasks import Ints, Users
 
 
 @dataclass(frozen=True)
@@ -47,66 +43,39 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     task_kind = "frequency"
     label = "designated coins"
     source = "this project; the upper end of the family of balls into bins"
-    trust: ClassVar[Trust] = "shuffler"
-    relies_on: ClassVar[Reliance] = "named users' dummies"
-    accountings = ("exact",)
-    guarantees = {"exact": EXACT}  # noqa: RUF012
+    trust = "shuffler"
+    relies_on = "named users' dummies"
+    guarantees = under(exact=EXACT)
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        colluding: int = 0,
-    ) -> Self:
-        """The number of designated users, see :func:`shuffledp.accounting.baselines.sbin.fair_coins`.
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, colluding: int = 0) -> Self:
+        """The number of designated users, see :func:`shuffledp.protocols.frequency.sbin.fair_coins`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
         colluding : int
             Designated users who may collude with the analyzer: so many more are designated.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or there are not as many users as have to be designated.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         colluding = check_count("colluding", colluding)
-        needed = fair_coins(budget.largest_eps, delta) + colluding
+        needed = fair_coins(eps, delta) + colluding
         if needed > n:
             raise Infeasible(f"{needed} users have to be designated, there are {n}.")
-        return cls(k, n, needed, colluding, calibrated_under=accounting)
+        return cls(k, n, needed, colluding)
 
     @property
     def standing(self) -> Standing:
         """Exact, unless coins of users who may collude are not counted."""
         return UPPER if self.colluding else super().standing
 
-    def _coins(self, users: NDArray[Any]) -> Ints:
-        return np.minimum(np.asarray(users, np.int64), self.designated)
-
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """``M / 2`` and ``M / 4`` for M designated users, or all if there are fewer."""
-        coins = self._coins(users)
-        return coins / 2, coins / 4
-
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Binomial, (R, k)."""
-        return rng.binomial(self._coins(users)[:, None], 0.5, (len(users), self.domain_size))
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """Fair coins of the designated users, or of all if there are fewer."""
+        return coin_noise(np.minimum(np.asarray(users, np.int64), self.designated), 0.5)
 
     def noise_of(self, users: Users, rng: np.random.Generator) -> Ints:
         """The coins of those among these users who are designated by their place in the list."""
@@ -126,5 +95,6 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the coins of those who do not collude."""
-        coins = max(min(users, self.designated) - self.colluding, 0)
-        return AugmentedProfile(BinomialDummies(1.0, coins), "upper" if self.colluding else "exact")
+        left = max(min(users, self.designated) - self.colluding, 0)
+        found = self.two_counts(coin_noise(left, 0.5), "the shuffler's dummies")
+        return replace(found, kind="upper") if self.colluding else found

@@ -1,27 +1,194 @@
-"""Fake users: one-hot rows of users among rows of zeros, all of them with flipped bits."""
+r"""Histograms with fake users (Cheu and Zhilyaev 2021): how often a bit of a row is flipped.
 
+Every user sends the one-hot row of its value and kappa rows of zeros, the *fake users*; every bit of every row is
+flipped with probability q, and a row is one message. Two accountings:
+
+``printed``
+    ``q (1 - q) = 33 A ln(4/delta) / (5 n kappa)`` with ``A = ((e^eps + 1) / (e^eps - 1))^2``, and the smaller root q;
+    there is one from ``kappa >= 132 A ln(4/delta) / (5 n)`` on. Only fake users count as noise.
+``exact``
+    The divergence itself. The likelihood ratio of a row against a flipped row of zeros depends on the user's own bit
+    alone, ``(1 - q) / q`` if it is set and ``q / (1 - q)`` if not: the row is a report with match rate q,
+    ``E = ((1 - q) / q)^2``, among ``kappa n`` uniform messages whose matches are independent, see
+    :mod:`shuffledp.accounting.general.matched_blanket`; it is uniform with probability ``q / (1 - q)``. The rows of the
+    other users are dropped, or, as a sharper bound, count as flipped rows of zeros with that probability.
+
+That a row is one message costs a factor of two in the error at ``kappa = 1``: the rows of others carry their own set
+bit, so that they hide user 1 with probability ``q / (1 - q)`` only.
+
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
+"""
+
+from __future__ import annotations
+
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
-from shuffledp.accounting.baselines.fake_users import (
-    FAKE_USERS_ACCOUNTINGS,
-    FAKE_USERS_STANDINGS,
-    OTHER_ROWS,
-    FakeUsersProfile,
-    fake_users_flip_probability,
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.matched_blanket import (
+    BLOCKS,
+    block_length,
+    matched_rate,
+    mixed_matched_delta,
 )
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import Standing
-from shuffledp.numerics.argument_ranges import check_choice, check_count
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import (
+    check_budget,
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_open_unit,
+)
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import Window, binomial_window
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.frequency._unary_bits import WholeRows
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Task
+
+FAKE_USERS_ACCOUNTINGS = ("printed", "exact")
+OTHER_ROWS = ("dropped", "blanket")
+"""What the rows of the other users count as."""
+FAKE_USERS_STANDINGS: Mapping[str, Standing] = {
+    "printed": Standing(
+        "unproven", "the theorem was read in the code of third parties only, not in the text of its paper"
+    ),
+    "exact": UPPER,
+}
+
+_REMEMBERED = 1024
+_XTOL = 1e-10
+#: Log odds of a bit that is hardly ever flipped.
+_MOST_LOGIT = 600.0
+
+
+def fake_users_delta(
+    eps: float, n: int, fakes: int, flip_probability: float, *, other_rows: str = "dropped"
+) -> float:
+    """Return a bound on delta of one user's row among fake users.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, >= 0.
+    n : int
+        Number of users, >= 1; matters only if the others' rows count.
+    fakes : int
+        Rows of zeros that all users send together, >= 0.
+    flip_probability : float
+        q, in (0, 1/2).
+    other_rows : {"dropped", "blanket"}
+        Whether the adversary removes the rows of all other users, or is told which of them look like rows of zeros.
+
+    Returns
+    -------
+    float
+        In [0, 1]. An upper bound for every data set; exact for one user's row among the fake users.
+
+    Raises
+    ------
+    Infeasible
+        If so many rows match that the sum does not fit into memory.
+
+    Notes
+    -----
+    Cheu and Zhilyaev 2021 (arXiv 2104.02739); the divergence is derived for this project. Replacement neighbors.
+    """
+    eps = check_nonnegative("eps", eps)
+    n = check_count("n", n, 1)
+    fakes = check_count("fakes", fakes)
+    q = check_open_unit("flip_probability", flip_probability)
+    if q >= 0.5:
+        raise ValueError(f"flip_probability must be in (0, 1/2), got {flip_probability!r}.")
+    check_choice("other_rows", other_rows, OTHER_ROWS)
+    logit = math.log1p(-q) - math.log(q)
+    return settled(lambda tail: _delta(eps, n, fakes, logit, other_rows, tail))
+
+
+def _delta(eps: float, n: int, fakes: int, logit: float, other_rows: str, tail: float) -> float:
+    q, eps_local = 1 / (1 + math.exp(logit)), 2 * logit
+    if other_rows == "dropped" or n == 1:
+        return mixed_matched_delta(Window(fakes, np.ones(1)), q, eps, eps_local, tail)
+    rate = matched_rate(q, eps_local)
+    blanket = binomial_window(n - 1, rate, tail)
+    messages = Window(fakes + blanket.start, blanket.pmf, blanket.omitted)
+    block = block_length(n - 1, rate, BLOCKS)
+    return mixed_matched_delta(messages, q, eps, eps_local, tail, block=block)
+
+
+def fake_users_flip_probability(
+    n: int,
+    kappa: int,
+    eps: float,
+    delta: float,
+    *,
+    accounting: str = "exact",
+    other_rows: str = "dropped",
+) -> float:
+    """Return q, the probability with which every bit of every row is flipped.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    kappa : int
+        Fake users per user, >= 1.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+    other_rows : {"dropped", "blanket"}
+        As in :func:`fake_users_delta`; the printed theorem drops them.
+
+    Returns
+    -------
+    float
+        In (0, 1/2). Exact: the smallest that suffices, rounded up by at most 1e-9 relative.
+
+    Raises
+    ------
+    Infeasible
+        If the printed formula has no root: kappa is too small.
+
+    Notes
+    -----
+    ``printed``: Cheu and Zhilyaev 2021 as quoted in code of third parties; the text of the theorem was not read.
+    ``exact`` is derived for this project.
+    """
+    n = check_count("n", n, 1)
+    kappa = check_count("kappa", kappa, 1)
+    eps, delta = check_budget(eps, delta)
+    check_choice("accounting", accounting, FAKE_USERS_ACCOUNTINGS)
+    check_choice("other_rows", other_rows, OTHER_ROWS)
+    if accounting == "exact":
+        return _exact_flip_probability(n, kappa, eps, delta, other_rows)
+    noise = 33 / 5 * math.log(4 / delta) / math.tanh(eps / 2) ** 2 / n / kappa
+    if not noise < 0.25:
+        raise Infeasible(
+            f"The theorem needs more than {4 * noise * kappa:.4g} fake users per user, there are {kappa}."
+        )
+    return 2 * noise / (1 + math.sqrt(1 - 4 * noise))
+
+
+@remember(_REMEMBERED)
+def _exact_flip_probability(n: int, kappa: int, eps: float, delta: float, other_rows: str) -> float:
+    tail = negligible(delta)
+
+    def excess(logit: float) -> float:
+        return log_ratio(_delta(eps, n, kappa * n, logit, other_rows, tail), delta)
+
+    # Two differences of normal variables: a first guess of the number of matches. A local budget of eps suffices.
+    matches = 2 * (math.sqrt(2 * math.log(1 / delta)) / eps) ** 2 + 1 / delta**0.1
+    guess = math.log(max(kappa * n / matches - 1, 1.5))
+    return 1 / (1 + math.exp(root_below(excess, guess, eps / 2, max(_MOST_LOGIT, eps), xtol=_XTOL)))
 
 
 @dataclass(frozen=True)
@@ -46,18 +213,18 @@ class FakeUsers(WholeRows):
     label = "fake users"
     source = "Cheu and Zhilyaev 2021, arXiv 2104.02739"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = FAKE_USERS_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = FAKE_USERS_STANDINGS
+    relies_on = "others' dummies"
+    guarantees = FAKE_USERS_STANDINGS
     reduction = "blanket"
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         kappa: int = 10,
@@ -65,16 +232,10 @@ class FakeUsers(WholeRows):
     ) -> Self:
         """The smallest flip probability.
 
-        See :func:`shuffledp.accounting.baselines.fake_users.fake_users_flip_probability`.
+        See :func:`fake_users_flip_probability`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         kappa : int
             Fake users per user, at least 1. The more, the closer the error is to that of dummies of single values.
         other_rows : {"dropped", "blanket"}
@@ -82,19 +243,13 @@ class FakeUsers(WholeRows):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or kappa is too small for the printed theorem.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         kappa = check_count(f"{cls.name}: kappa", kappa, 1)
         check_choice(f"{cls.name}: other_rows", other_rows, OTHER_ROWS)
-        q = fake_users_flip_probability(
-            n, kappa, budget.largest_eps, delta, accounting=accounting, other_rows=other_rows
-        )
-        return cls(n, k, 1 - q, q, kappa, other_rows, calibrated_under=accounting)
+        q = fake_users_flip_probability(n, kappa, eps, delta, accounting=accounting, other_rows=other_rows)
+        return cls(n, k, 1 - q, q, kappa, other_rows)
 
     @property
     def rows_per_user(self) -> int:
@@ -112,7 +267,12 @@ class FakeUsers(WholeRows):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The own row among the fake users."""
-        return FakeUsersProfile(users, self.kappa * users, self.other_rate, self.other_rows)
+        return Profile(
+            lambda eps: fake_users_delta(
+                eps, users, self.kappa * users, self.other_rate, other_rows=self.other_rows
+            ),
+            "one row among the flipped rows of zeros, other users' rows being dropped or told",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Flip probability, and fake users per user."""

@@ -1,17 +1,13 @@
 """Flexible mixDUMP: randomized values among dummies from some of the users."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_positive
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols.frequency._dummy_points import FlexibleDummies, flexible_plan
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.tasks import Budget, Task
+from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies, flexible_plan
 
 
 @dataclass(frozen=True)
@@ -22,20 +18,16 @@ class FlexibleMixDump(FlexibleDummies):
     task_kind = "frequency"
     label = "mixDUMP, flexible"
     source = "Li et al. 2020, Theorem 5.12"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {
-        "printed": RANDOM_SENDERS,
-        "corrected": UPPER,
-        "exact": UPPER,
-    }
+    guarantees = under(printed=RANDOM_SENDERS, corrected=UPPER, exact=UPPER)
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         eps_local: float = 8.0,
@@ -46,12 +38,6 @@ class FlexibleMixDump(FlexibleDummies):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-            Of any number of values.
         accounting : {"printed", "corrected", "exact"}
             Theorem 5.12, which is not a proof; its closest proven form; or the hockey stick, averaged over the
             numbers of senders and of uniform reports. The first two for eps <= 1.
@@ -65,15 +51,11 @@ class FlexibleMixDump(FlexibleDummies):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
-            If delta is 0, too few users send, or the theorem does not hold here.
+            If too few users send, or the theorem does not hold here.
         """
-        cls.check_request(budget, task, accounting)
-        k = domain_size_of(task)
         eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
-        n, per_sender, share = flexible_plan(
-            budget, population, k, accounting=accounting, rate=rate, estimator=estimator, eps_local=eps_local
+        per_sender, share = flexible_plan(
+            n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator, eps_local=eps_local
         )
-        return cls(n, k, eps_local, per_sender, share, estimator, calibrated_under=accounting)
+        return cls(n, k, eps_local, per_sender, share, estimator)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -12,14 +12,10 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
 from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.protocols.frequency._unary_bits import FlippedBits, ProvenBitsProfile
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Task, Users
+from shuffledp.protocols.frequency._unary_bits import FlippedBits
+from shuffledp.tasks import Users
 
 #: Calibrations of each accounting, the default first.
 _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -47,7 +43,7 @@ class FragmentedRappor(FlippedBits):
     label = "fragmented RAPPOR"
     source = "Erlingsson et al. 2020; printed: calibrated as in Ghazi et al. 2021, arXiv 2106.04247"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
+    relies_on = "others' reports"
     accountings = ("printed", "exact")
     reduction = "own"
 
@@ -57,12 +53,13 @@ class FragmentedRappor(FlippedBits):
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         calibration: str | None = None,
@@ -71,11 +68,8 @@ class FragmentedRappor(FlippedBits):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
         population : Population
             Number of other users, at least 1.
-        task : Frequency
         accounting : {"printed", "exact"}
             ``printed`` assumes other users who are not the worst (corrected, see reading note SUM-N4): the budget is
             violated for other data sets. ``exact`` holds for all of them, but for ``worst_case``.
@@ -86,19 +80,15 @@ class FragmentedRappor(FlippedBits):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If there is one user only, or delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         known = _CALIBRATIONS[accounting]
         chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)
         if n < 2:
             raise Infeasible("Bits hide among those of other users, but there are none.")
-        p = rappor_flip_probability(n, budget.largest_eps, delta, calibration=chosen)
-        return cls(n, k, 1 - p, p, chosen, calibrated_under=accounting)
+        p = rappor_flip_probability(n, eps, delta, calibration=chosen)
+        return cls(n, k, 1 - p, p, chosen)
 
     @property
     def alphabet_size(self) -> int:
@@ -118,6 +108,4 @@ class FragmentedRappor(FlippedBits):
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """A bound for every data set of the others; None for calibrations that assume one."""
-        if self.calibration not in ("proven", "sound") or users < 2:
-            return None
-        return ProvenBitsProfile(users, self.flip_probability)
+        return super().profile_for(users) if self.calibration in ("proven", "sound") else None

@@ -1,18 +1,13 @@
 """Privacy amplification: generalized randomized response under the privacy blanket, without dummies."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.guarantees import UPPER, under
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Task
 
 
 @dataclass(frozen=True)
@@ -23,43 +18,30 @@ class GrrBlanket(FixedDummies):
     """
 
     name = "grr_blanket"
-    relies_on: ClassVar[Reliance] = "others' reports"
+    relies_on = "others' reports"
     task_kind = "frequency"
     label = "privacy-amplification"
     source = "Balle et al. 2019, Theorem 3.1"
-    accountings = ("printed", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    guarantees = under(printed=UPPER, exact=UPPER)
     reduction = "blanket"
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
         """The largest local budget, at least eps.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-            Of any number of values.
         accounting : {"printed", "exact"}
             The theorem, for eps <= 1, or the hockey stick, averaged over the number of uniform reports.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the theorem does not hold here.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        eps_local = blanket_local_budget(n, k, budget.largest_eps, delta, accounting=accounting)
-        return cls(n, k, eps_local, 0, calibrated_under=accounting)
+        eps_local = blanket_local_budget(n, k, eps, delta, accounting=accounting)
+        return cls(n, k, eps_local, 0)
 
     def counted_on(self) -> str:
         """All other users."""

@@ -1,9 +1,8 @@
 """Counters with jumps: a counter per value, whose pairs of messages +1 and -1 come in numbers of our own."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +10,11 @@ from numpy.typing import NDArray
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.summation.jump_counters import JumpCounter, JumpCountersProfile, jump_counters
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
+from shuffledp.guarantees import UPPER, under
 from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._counters import NoisyCounters
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.tasks import Budget, Floats, Task
+from shuffledp.tasks import Floats
 
 
 @dataclass(frozen=True)
@@ -47,44 +43,25 @@ class JumpCounts(NoisyCounters):
     task_kind = "frequency"
     label = "correlated noise with jumps (ours)"
     source = "derived for this project, after Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    guarantees = under(exact=UPPER)
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        share: float = 0.1,
-    ) -> Self:
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, share: float = 0.1) -> Self:
         """The noise of every counter, see :func:`shuffledp.accounting.summation.jump_counters.jump_counters`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
         share : float
             In (0, 1), the part of eps that pays for the noise that cancels.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the noise is too wide to account for.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        noise = jump_counters(budget.largest_eps, delta, share=share)
-        return cls(n, k, noise.eps_star, noise.rate, noise.center, calibrated_under=accounting)
+        noise = jump_counters(eps, delta, share=share)
+        return cls(n, k, noise.eps_star, noise.rate, noise.center)
 
     @property
     def noise(self) -> JumpCounter:

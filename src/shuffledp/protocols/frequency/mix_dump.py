@@ -1,19 +1,15 @@
 """mixDUMP: randomized values among dummies from all users."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.dump.best_mix import best_mix_plan
 from shuffledp.accounting.dump.dummies import mix_dummy_count
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_choice, check_positive
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request, positive_delta
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.tasks import Budget, Task
+from shuffledp.tasks import Budget
 
 
 @dataclass(frozen=True)
@@ -24,16 +20,16 @@ class MixDump(FixedDummies):
     task_kind = "frequency"
     label = "mixDUMP"
     source = "Li et al. 2020, Theorem 5.6"
-    accountings = ("printed", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    guarantees = under(printed=UPPER, exact=UPPER)
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
         budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
         *,
         accounting: str = "exact",
         eps_local: float | str = 8.0,
@@ -44,10 +40,6 @@ class MixDump(FixedDummies):
         ----------
         budget : Budget
             One eps, delta > 0 unless ``eps_local <= eps``, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-            Of any number of values.
         accounting : {"printed", "exact"}
             Theorem 5.6, for eps <= 1, or the hockey stick, averaged over the number of uniform reports.
         eps_local : float or "best"
@@ -56,21 +48,15 @@ class MixDump(FixedDummies):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the theorem does not hold here.
         """
-        cls.check_request(budget, task, accounting)
-        n, k = fixed_users(population), domain_size_of(task)
         if isinstance(eps_local, str):
             check_choice(f"{cls.name}: eps_local", eps_local, ("best",))
-            plan = best_mix_plan(n, k, budget.largest_eps, positive_delta(budget), accounting=accounting)
-            return cls(n, k, plan.eps_local, plan.dummies, calibrated_under=accounting)
+            plan = best_mix_plan(n, k, eps, positive_delta(budget), accounting=accounting)
+            return cls(n, k, plan.eps_local, plan.dummies)
         eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
-        if eps_local <= budget.largest_eps:
-            return cls(n, k, eps_local, 0, calibrated_under=accounting)
-        total = mix_dummy_count(
-            n, k, budget.largest_eps, positive_delta(budget), eps_local, accounting=accounting
-        )
-        return cls(n, k, eps_local, total, calibrated_under=accounting)
+        if eps_local <= eps:
+            return cls(n, k, eps_local, 0)
+        total = mix_dummy_count(n, k, eps, positive_delta(budget), eps_local, accounting=accounting)
+        return cls(n, k, eps_local, total)

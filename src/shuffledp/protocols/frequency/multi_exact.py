@@ -1,12 +1,12 @@
 """MULTI-EXACT: secret shares with Polya noise, planned by the exact delta averaged over the number of users."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.random_population.multi_message import multi_exact_plan
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.populations import Population
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._secret_shares import PolyaShares, law_for_bits
 from shuffledp.tasks import Budget, Task
 
@@ -18,15 +18,16 @@ class MultiExact(PolyaShares):
     name = "multi_exact"
     label = "MULTI-EXACT"
     source = "this project: the noise of Wang et al. 2023, Theorem 5, with its exact expected delta"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    guarantees = under(exact=UPPER)
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
         budget: Budget,
         population: Population,
         task: Task,
+        eps: float,
         *,
         accounting: str = "exact",
         share_form: str = "any_n",
@@ -35,24 +36,16 @@ class MultiExact(PolyaShares):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Law
-            Number of other users.
         task : Frequency
             Of two values.
-        accounting : {"exact"}
         share_form : {"any_n", "balle", "printed"}
             Number of shares: proven for any number of users, after Balle et al. 2020 for a likely one, or as printed.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If the task has more than two values, delta is 0, or the population is not a law.
         """
-        cls.check_request(budget, task, accounting)
         law = law_for_bits(budget, population, task)
-        plan = multi_exact_plan(law, budget.largest_eps, budget.delta)
+        plan = multi_exact_plan(law, eps, budget.delta)
         return cls.planned(law, budget, plan, share_form, accounting)

@@ -1,17 +1,17 @@
 """MULTI-EXPECTED: secret shares with discrete Gaussian noise, planned by its expected delta."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.multi_message import multi_expected_plan
 from shuffledp.accounting.random_population.secure_sum import group_order, most_users
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.samplers import LARGEST_SCALE
 from shuffledp.populations import Law, Population
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._secret_shares import (
     GaussianShares,
     law_for_bits,
@@ -28,15 +28,16 @@ class MultiExpected(GaussianShares):
     name = "multi_expected"
     label = "MULTI-EXPECTED"
     source = "Wang et al. 2023, Theorem 6, Proposition 2, Algorithms 1 and 2"
-    accountings = ("printed", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    guarantees = under(printed=UPPER, exact=UPPER)
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
         budget: Budget,
         population: Population,
         task: Task,
+        eps: float,
         *,
         accounting: str = "exact",
         order: str = "safe",
@@ -46,10 +47,6 @@ class MultiExpected(GaussianShares):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Law
-            Number of other users.
         task : Frequency
             Of two values.
         accounting : {"printed", "exact"}
@@ -65,13 +62,10 @@ class MultiExpected(GaussianShares):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If the task has more than two values, delta is 0, or the population is not a law.
         """
-        cls.check_request(budget, task, accounting)
-        law, eps, delta = law_for_bits(budget, population, task), budget.largest_eps, budget.delta
+        law, delta = law_for_bits(budget, population, task), budget.delta
         plan = multi_expected_plan(law, eps, delta, accounting=accounting, order=order)
         tau = _enough(law, eps, delta, plan.precision, plan.tau)
         modulus = plan.group_order
@@ -91,7 +85,6 @@ class MultiExpected(GaussianShares):
             unsecured=sums.unsecured,
             room=order == "safe",
             tau=tau,
-            calibrated_under=accounting,
         )
 
 

@@ -1,12 +1,12 @@
 """MULTI-UNION: secret shares with Polya noise for a number of users that is almost surely reached."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.random_population.multi_message import TABLE_II_BINOMIAL, multi_union_plan
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.populations import Binomial, Population
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._secret_shares import PolyaShares, law_for_bits
 from shuffledp.tasks import Budget, Task
 
@@ -18,19 +18,16 @@ class MultiUnion(PolyaShares):
     name = "multi_union"
     label = "MULTI-UNION"
     source = "Wang et al. 2023, Theorem 5 and Table II"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {
-        "printed": TABLE_II_BINOMIAL,
-        "corrected": UPPER,
-        "exact": UPPER,
-    }
+    guarantees = under(printed=TABLE_II_BINOMIAL, corrected=UPPER, exact=UPPER)
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
         budget: Budget,
         population: Population,
         task: Task,
+        eps: float,
         *,
         accounting: str = "exact",
         share_form: str | None = None,
@@ -39,10 +36,6 @@ class MultiUnion(PolyaShares):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Law
-            Number of other users.
         task : Frequency
             Of two values.
         accounting : {"printed", "corrected", "exact"}
@@ -55,14 +48,11 @@ class MultiUnion(PolyaShares):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If the task has more than two values, delta is 0, or the population is not a law.
         """
-        cls.check_request(budget, task, accounting)
         law = law_for_bits(budget, population, task)
-        plan = multi_union_plan(law, budget.largest_eps, budget.delta, accounting=accounting)
+        plan = multi_union_plan(law, eps, budget.delta, accounting=accounting)
         form = share_form or ("printed" if accounting == "printed" else "any_n")
         return cls.planned(law, budget, plan, form, accounting)
 

@@ -1,26 +1,164 @@
-"""One-sided noise: dummies of all users that add up to negative binomial noise, without anything that cancels them."""
+r"""One-sided negative binomial noise: dummies that users share, without anything that cancels them.
+
+A user sends its value and, for every value j, ``NB(r / n, p)`` dummies: ``c_j = n_j + NB(r, p)``. With ``r = inf`` the
+noise is Poisson (silent users who all report). It is what correlated noise would be without its correlation: compared
+with Poisson noise it saves dummies, for small eps most of them, and never variance.
+
+Delta is that of the two counts that change (`shuffledp.accounting.general.count_pairs`).
+
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
+Derived for this project.
+"""
+
+from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.one_sided_noise import OneSidedNoise, one_sided_noise
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import most_sent
-from shuffledp.accounting.general.count_pairs import CountsProfile
+from shuffledp.accounting.general.count_pairs import (
+    MovingCount,
+    added_message,
+    pair_delta,
+)
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT
-from shuffledp.populations import Population
+from shuffledp.guarantees import EXACT, under
+from shuffledp.numerics.argument_ranges import check_budget, check_positive
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
+from shuffledp.numerics.roots import root_below, walk_to_minimum
+from shuffledp.numerics.windows import Window, negative_binomial_window
 from shuffledp.protocols._noise_shares import NegativeBinomialShare
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Trust
-from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.base import Cost
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts
+from shuffledp.protocols.frequency.silent_users import poisson_dummies
+
+_REMEMBERED = 1024
+_XTOL = 1e-11
+#: Values of the noise that are summed over, at most.
+_MOST_TERMS = 2**21
+#: Steps of the search for the log of the shape, the least gain that is worth one more, and its ends.
+_STEP, _GAIN, _SHAPES = 0.5, 1e-4, (0.0, 20.0)
+
+
+@dataclass(frozen=True)
+class OneSidedNoise:
+    """The noise of a count.
+
+    Parameters
+    ----------
+    shape : float
+        r > 0.
+    decay : float
+        ``-ln p`` > 0.
+    """
+
+    shape: float
+    decay: float
+
+    @property
+    def mean(self) -> float:
+        """Expected dummies of a value, ``r p / (1 - p)``."""
+        return self.shape * math.exp(-self.decay) / -math.expm1(-self.decay)
+
+    @property
+    def variance(self) -> float:
+        """Variance of a count, ``r p / (1 - p)^2``."""
+        return self.mean / -math.expm1(-self.decay)
+
+    def count_at(self, tail: float) -> MovingCount:
+        """Laws of a count, with `tail` of the mass left out on either side at most."""
+        return added_message(self.window(tail))
+
+    def window(self, tail: float) -> Window:
+        """Law of the noise, with `tail` of the mass left out on either side at most.
+
+        Raises
+        ------
+        Infeasible
+            If the noise has more than 2^21 values.
+        """
+        window = negative_binomial_window(self.shape, self.decay, tail, _MOST_TERMS)
+        if window is None:
+            raise Infeasible(f"The noise is too wide: it has more than {_MOST_TERMS} values.")
+        return window
+
+
+def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> OneSidedNoise:
+    """Return the one-sided noise of every count for an (eps, delta)-private histogram.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    shape : float, optional
+        r > 0; one whose expected dummies are within about 1e-3 of the fewest if left out.
+
+    Returns
+    -------
+    OneSidedNoise
+        With the smallest sufficient p, rounded up by at most 1e-11 relative in ``-ln p``.
+
+    Raises
+    ------
+    Infeasible
+        If the noise is so wide that computing its privacy takes too long, as for small shapes.
+
+    Notes
+    -----
+    Derived for this project, see the module's description.
+    """
+    eps, delta = check_budget(eps, delta)
+    if shape is None:
+        return _best_noise(eps, delta)
+    return _least_noise(eps, delta, check_positive("shape", shape), 0.0)
+
+
+@remember(_REMEMBERED)
+def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSidedNoise:
+    """Delta falls with p: the noise is compound Poisson, jumps of size j at the rate ``r p^j / j`` that grow with p."""
+    tail = negligible(delta)
+
+    def excess(log_decay: float) -> float:
+        count = OneSidedNoise(shape, math.exp(log_decay)).count_at(tail)
+        return log_ratio(pair_delta(count, count, eps), delta)
+
+    low = guess or math.log(math.log1p(shape / poisson_dummies(eps, delta)))
+    while excess(low) > 0:
+        low -= math.log(2)
+    return OneSidedNoise(shape, math.exp(root_below(excess, low + 0.1, low, math.inf, xtol=_XTOL)))
+
+
+@remember(_REMEMBERED)
+def _best_noise(eps: float, delta: float) -> OneSidedNoise:
+    """Walk along the log of the shape to the fewest dummies, then a parabola: their number is flat there."""
+    found: dict[float, OneSidedNoise | None] = {}
+
+    def mean(log_shape: float) -> float:
+        if log_shape not in found:
+            try:
+                found[log_shape] = _least_noise(eps, delta, math.exp(log_shape), 0.0)
+            except Infeasible:
+                found[log_shape] = None
+        noise = found[log_shape]
+        return noise.mean if noise else math.inf
+
+    low, high = _SHAPES
+    middle = min(max(math.log(poisson_dummies(eps, delta)), low + _STEP), high - _STEP)
+    walk_to_minimum(mean, middle, low, high, step=_STEP, gain=_GAIN)
+    sufficient = [noise for noise in found.values() if noise]
+    if not sufficient:
+        raise Infeasible(f"The noise is too wide at eps = {eps!r} and delta = {delta!r}.")
+    return min(sufficient, key=lambda noise: noise.mean)
 
 
 @dataclass(frozen=True)
@@ -48,72 +186,46 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     task_kind = "frequency"
     label = "one-sided noise"
     source = "this project; what correlated noise is without its correlation"
-    trust: ClassVar[Trust] = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = ("exact",)
-    guarantees = {"exact": EXACT}  # noqa: RUF012
+    trust = "shuffler"
+    relies_on = "others' dummies"
+    guarantees = under(exact=EXACT)
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        shape: float | None = None,
-    ) -> Self:
-        """The noise, see :func:`shuffledp.accounting.baselines.one_sided_noise.one_sided_noise`.
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, shape: float | None = None) -> Self:
+        """The noise, see :func:`one_sided_noise`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
         shape : float, optional
             r > 0; the one with the fewest messages if left out.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the noise is too wide to account for.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        found = one_sided_noise(budget.largest_eps, delta, shape=shape)
-        return cls(k, n, found.shape, found.decay, calibrated_under=accounting)
+        found = one_sided_noise(eps, delta, shape=shape)
+        return cls(k, n, found.shape, found.decay)
 
-    @property
-    def noise(self) -> OneSidedNoise:
-        """The noise of a count when all planned users take part."""
-        return OneSidedNoise(self.shape, self.decay)
-
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Those of a negative binomial law, in proportion to the users."""
-        part = np.asarray(users, float) / self.n_users
-        return part * self.noise.mean, part * self.noise.variance
-
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Negative binomial, (R, k): laws of real shape add up."""
-        shapes = self.shape * np.asarray(users, float)[:, None] / self.n_users
-        return rng.negative_binomial(shapes, -np.expm1(-self.decay), (len(users), self.domain_size))
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """Negative binomial, of the shares of the users: laws of real shape add up."""
+        whole, part = OneSidedNoise(self.shape, self.decay), users / self.n_users
+        shapes = np.asarray(self.shape * users / self.n_users)
+        return CountNoise(
+            part * whole.mean,
+            part * whole.variance,
+            lambda size, rng: rng.negative_binomial(shapes[:, None], -np.expm1(-self.decay), size),
+            lambda tail: OneSidedNoise(float(shapes), self.decay).window(tail),
+        )
 
     def cost(self) -> Cost:
         """The own value, and a share of the dummies of all values."""
         part = self.domain_size / self.n_users
         dummies = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
         most = most_sent([dummies], part, self.expected_users)
-        return self.cost_of(part * self.noise.mean, most, certain=False)
+        return self.cost_of(part * OneSidedNoise(self.shape, self.decay).mean, most, certain=False)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the dummies of so many users."""
-        noise = OneSidedNoise(self.shape * users / self.n_users, self.decay)
-        return CountsProfile(
-            noise.count_at, "the two counts that change, each with negative binomial dummies"
-        )
+        return self.two_counts(self.noise(np.array(users)), "negative binomial dummies")

@@ -1,23 +1,21 @@
 """Private-coin protocol: tuples of Hadamard codeword entries, hidden among uniform tuples."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.private_coin import (
-    PRIVATE_COIN_ACCOUNTINGS,
-    TuplesProfile,
     default_entries,
     private_coin_tuples,
 )
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.accounting.general.matched_blanket import matched_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.guarantees import UPPER, under
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._binary_subspaces import (
     all_subspaces,
@@ -28,9 +26,8 @@ from shuffledp.protocols.frequency._binary_subspaces import (
     spans,
     subspace_count,
 )
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: Elements of subspaces, or of matrices, that are treated at once.
 _CELLS = 2**20
@@ -67,18 +64,18 @@ class PrivateCoin(PlannedUsers):
     label = "private-coin"
     source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Theorem 4.3; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = PRIVATE_COIN_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    relies_on = "others' dummies"
+    guarantees = under(printed=UPPER, exact=UPPER)
     reduction = "blanket"
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         entries: int | None = None,
@@ -88,12 +85,6 @@ class PrivateCoin(PlannedUsers):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         entries : int, optional
             tau; ``log2 n`` rounded down when left out.
         constant : {"theorem", "lemma"}
@@ -101,18 +92,12 @@ class PrivateCoin(PlannedUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the printed theorem does not apply.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         entries = default_entries(n) if entries is None else entries
-        tuples = private_coin_tuples(
-            n, budget.largest_eps, delta, accounting=accounting, entries=entries, constant=constant
-        )
-        return cls(n, k, tuples, int(entries), calibrated_under=accounting)
+        tuples = private_coin_tuples(n, eps, delta, accounting=accounting, entries=entries, constant=constant)
+        return cls(n, k, tuples, int(entries))
 
     @property
     def bits(self) -> int:
@@ -220,19 +205,22 @@ class PrivateCoin(PlannedUsers):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased relative frequencies, (R, k)."""
-        n = np.asarray(public.n_users, float)[:, None]
+        n = public.users_column
         surplus = np.asarray(aggregate, float) / n - (self.tuples + 1) * self.chance
         return np.asarray(surplus / (1 - self.chance))
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency given the participants' values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         held = np.asarray(held_counts(participants, self.domain_size), float)
         return np.asarray((n * (self.tuples + 1) - held) * self.chance / (1 - self.chance) / n**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The own tuple among all uniform ones."""
-        return TuplesProfile(self.tuples * users, self.entries)
+        return Profile(
+            lambda eps: matched_delta(eps, self.tuples * users, 2.0**-self.entries),
+            "one tuple among uniform ones, the tuples of all others being known",
+        )
 
 
 def _parts(count: int, width: int) -> Iterator[slice]:

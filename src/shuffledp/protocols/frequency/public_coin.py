@@ -1,33 +1,30 @@
 """Public-coin protocol: a count-min sketch in which every cell gets binomial noise."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.public_coin import (
     BEYOND_PROOF,
-    PUBLIC_COIN_ACCOUNTINGS,
-    RowsProfile,
     public_coin_rate,
     public_coin_rows,
+    rows_delta,
 )
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.windows import Window, binomial_window
-from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: Mass outside of the law of the noise in closed forms, and cells of values in all rows that these hold at once.
 _TAIL, _MOST_AT_ONCE = 1e-25, 1 << 26
@@ -65,19 +62,18 @@ class PublicCoin(PlannedUsers):
     label = "public-coin"
     source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Lemma 4.10; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = PUBLIC_COIN_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
-    reduction = "own"
+    relies_on = "others' dummies"
+    guarantees = under(printed=UPPER, exact=UPPER)
     biased = True
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         beta: float = 0.1,
@@ -88,12 +84,6 @@ class PublicCoin(PlannedUsers):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         beta : float
             Probability of an error beyond the analysis, in (0, 1); it fixes the number of rows.
         beyond_proof : bool
@@ -103,23 +93,17 @@ class PublicCoin(PlannedUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If the number of users is too small, delta is 0, or the printed lemma does not apply.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         hash_seed = check_count("hash_seed", hash_seed)
         if hash_seed >= 2**32:
             raise ValueError(f"hash_seed must be an integer in 0..2^32-1, got {hash_seed!r}.")
         if 2 * n > MOST_CELLS:
             raise Infeasible(f"{n} users need rows of more than 2^32 cells.")
         rows = public_coin_rows(k, beta)
-        rate = public_coin_rate(
-            n, rows, budget.largest_eps, delta, accounting=accounting, beyond_proof=bool(beyond_proof)
-        )
-        return cls(n, k, rows, rate, hash_seed, rate > 0.5, calibrated_under=accounting)
+        rate = public_coin_rate(n, rows, eps, delta, accounting=accounting, beyond_proof=bool(beyond_proof))
+        return cls(n, k, rows, rate, hash_seed, rate > 0.5)
 
     @property
     def standing(self) -> Standing:
@@ -183,7 +167,7 @@ class PublicCoin(PlannedUsers):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Relative frequencies, (R, k): the least marked cell, less its expected noise, and at least 0. Biased low."""
-        n = np.asarray(public.n_users, float)[:, None]
+        n = public.users_column
         least = np.min(np.asarray(aggregate), axis=1).astype(float)
         return np.asarray(np.maximum(least - self.rate * n, 0.0) / n)
 
@@ -231,4 +215,7 @@ class PublicCoin(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """The two cells that change in every row."""
-        return RowsProfile(users, self.rate, self.rows)
+        return Profile(
+            lambda eps: rows_delta(eps, users, self.rate, self.rows),
+            "composition of two counts with binomial noise per row",
+        )

@@ -11,7 +11,8 @@ from shuffledp.populations import Binomial
 from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
 from shuffledp.protocols.base import Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import ValueReports, held_counts
+from shuffledp.protocols.frequency._randomized_response import ValueReports
+from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public
 
 #: Users from which numpy draws no hypergeometric numbers, and values from which drawing them one by one takes long.
@@ -83,7 +84,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         Randomization of all m reports over K^2, plus the sampling of K users out of N. The mean of ``1/K`` and
         ``1/K^2`` is exact up to 512 slots or users and within 1e-5 relative beyond (see `inverse_filled`).
         """
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         share = np.asarray(held_counts(participants, self.domain_size), float) / n
         inverse, inverse_square = (
             x[:, None] for x in inverse_filled(participants.public.n_users, self.slots)

@@ -1,18 +1,352 @@
-"""SAGeo-Shuffle: a trusted shuffler adds asymmetric two-sided geometric noise to every count."""
+r"""Two-sided geometric dummies: SAGeo- and S1Geo-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
 
-from collections.abc import Mapping
+The protocol is that of `shuffledp.protocols.frequency.sbin` with other laws of the dummies Z of a value:
+
+*SAGeo*
+    ``q_l^(nu - z)`` for z < nu and ``q_r^(z - nu)`` for z >= nu, over kappa, with ``h = eps / 2``,
+    ``q_l = (e^-h - 1 + beta) / beta`` and ``q_r = beta / (e^h - 1 + beta)``, for beta in ``[1 - e^-h, 1]``.
+*S1Geo*
+    SAGeo at ``beta = 1 - e^-h`` and nu = 0, a geometric law; delta is 0.
+
+Two accountings: ``printed`` has the authors' closed forms, a count at (eps/2, delta/2), since two change. ``exact`` has
+the divergence of the two counts. The ratio of the laws of a count with the user's message and without takes three
+values, ``e^h`` above nu, ``e^-h`` from 1 to nu and ``1 - beta`` at 0, so that delta is a sum of nine terms.
+
+Conventions as there.
+"""
+
+from __future__ import annotations
+
+import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, Self
 
-from shuffledp.accounting.baselines.sageo import sageo_dummies
-from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS
-from shuffledp.guarantees import EXACT, UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import users_until_announced
-from shuffledp.protocols._requests import positive_delta
-from shuffledp.protocols.frequency._geometric_shuffle import GeometricShuffle
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.tasks import Budget, Task
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.baselines.shares import best_share, checked_share
+from shuffledp.accounting.expected_errors.counts import sampled_count_variance
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.guarantees import EXACT, UPPER, under
+from shuffledp.numerics.argument_ranges import (
+    check_budget,
+    check_choice,
+    check_count,
+    check_nonnegative,
+    check_positive,
+    check_unit,
+)
+from shuffledp.numerics.memoize import remember
+from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise
+from shuffledp.protocols.frequency.sbin import AUGMENTED_ACCOUNTINGS
+from shuffledp.tasks import Ints
+
+Shares = NDArray[np.float64] | np.float64
+
+_REMEMBERED = 1024
+#: Beyond this e^(3 h) overflows; a smaller eps is on the safe side.
+MOST_HALF = 200.0
+#: Log ratios are that far from the truth, relative, and what differs by so little does not differ.
+_ROUNDING = 1e-13
+
+
+@guarded_methods
+@dataclass(frozen=True)
+class GeometricDummies:
+    """Dummies of one value: an asymmetric two-sided geometric law on 0, 1, ..
+
+    Parameters
+    ----------
+    half_eps : float
+        h, nats, > 0.
+    share : float
+        beta, in ``[1 - e^-h, 1]``.
+    turn : int
+        nu >= 0, the mode.
+    """
+
+    half_eps: float
+    share: float
+    turn: int
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_positive("half_eps", self.half_eps)
+        check_unit("share", self.share)
+        check_count("turn", self.turn)
+
+    @property
+    def left(self) -> float:
+        """q_l, 0 at the least `share`."""
+        return float(_left(self.half_eps, np.float64(self.share)))
+
+    @property
+    def right(self) -> float:
+        """q_r."""
+        return float(_right(self.half_eps, np.float64(self.share)))
+
+    @property
+    def right_mass(self) -> float:
+        """``Pr[Z >= nu]``."""
+        below = self.left * (1 - self.left**self.turn) / (1 - self.left)
+        return 1 / (1 + below * (1 - self.right))
+
+    @property
+    def rates(self) -> tuple[float, float, float]:
+        """``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, so that a standard exponential number decides each of them.
+
+        Where q_l is small, as ``1 + expm1(-h) / beta`` it is off by a rounding of 1, and the law loses more than h.
+        """
+        left = max(math.exp(-self.half_eps) - (1 - self.share), 0.0) / self.share if self.left > 0 else 0.0
+        odds = left * (1 - left**self.turn) / (1 - left) * (1 - self.right)
+        below = odds / (1 + odds)
+        right, left, below = (-math.log(x) if x > 0 else math.inf for x in (self.right, left, below))
+        return right, left, below
+
+    @property
+    def mean(self) -> float:
+        """Expected dummies of a value."""
+        return self.turn + self.right_mass * self._above - (1 - self.right_mass) * self._below[0]
+
+    @property
+    def variance(self) -> float:
+        """Variance of the dummies of a value, of the finite law."""
+        upper, (mean, spread) = self.right_mass, self._below
+        between = upper * (1 - upper) * (self._above + mean) ** 2
+        return upper * self._above / (1 - self.right) + (1 - upper) * spread + between
+
+    @property
+    def _above(self) -> float:
+        """Mean of ``Z - nu`` given that it is not negative."""
+        return self.right / (1 - self.right)
+
+    @property
+    def _below(self) -> tuple[float, float]:
+        """Mean and variance of ``nu - Z`` given that it is positive: a geometric law that ends at nu."""
+        if self.turn == 0:
+            return 0.0, 0.0
+        x = np.arange(1, self.turn + 1, dtype=np.float64)
+        law = self.left ** (x - 1)
+        law /= law.sum()
+        mean = float(law @ x)
+        return mean, float(law @ (x - mean) ** 2)
+
+    def delta(self, eps: float) -> float:
+        """Return the exact delta of the two counts that change.
+
+        Parameters
+        ----------
+        eps : float
+            Nats, >= 0.
+
+        Returns
+        -------
+        float
+            In [0, 1]; exact up to rounding, 0 where no outcome has more than eps to lose.
+
+        Notes
+        -----
+        The nine terms of the module's description.
+        """
+        eps = check_nonnegative("eps", eps)
+        top, gone = self.right_mass, self.left**self.turn
+        scale = top * (1 - self.right)  # 1 / kappa
+        middle = scale * (1 - gone) / (1 - self.left)
+        masses = np.array([top * self.right, middle, scale * gone])
+        with np.errstate(divide="ignore"):
+            losses = np.array([self.half_eps, -self.half_eps, np.log1p(-np.float64(self.share))])
+        if self.share == least_share(2 * self.half_eps):
+            losses[2] = -self.half_eps
+        with np.errstate(invalid="ignore"):  # what is impossible with the user's value has nothing to lose
+            more = np.where(losses[:, None] > -math.inf, losses[:, None] - losses, -math.inf)
+        some = more > eps + _ROUNDING * max(eps, self.half_eps)
+        weights = np.multiply.outer(masses * np.exp(losses), masses)
+        return float(np.sum(np.where(some, weights * -np.expm1(np.minimum(eps - more, 0.0)), 0.0)))
+
+
+def least_share(eps: float) -> float:
+    """Return ``1 - e^(-eps / 2)``, the least beta of SAGeo and the beta of S1Geo; eps in nats, > 0."""
+    return -math.expm1(-eps / 2)
+
+
+def _left(half: float, share: Shares) -> NDArray[np.float64]:
+    return np.asarray(np.maximum(1 + math.expm1(-half) / share, 0.0))
+
+
+def _right(half: float, share: Shares) -> NDArray[np.float64]:
+    part = share * math.exp(-half)
+    return np.asarray(part / (part - math.expm1(-half)))
+
+
+def sageo_dummies(
+    n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", beta: float | None = None
+) -> GeometricDummies:
+    """Return the dummies per value of SAGeo-Shuffle and the share of messages that are kept.
+
+    Parameters
+    ----------
+    n, k : int
+        Users and values, >= 1; they matter for the default of `beta` only.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+    beta : float, optional
+        In ``[1 - e^(-eps/2), 1]``. If left out, the one with the least error for equally frequent values:
+        printed of the authors' bound, exact of the error itself.
+
+    Returns
+    -------
+    GeometricDummies
+        With the least nu that suffices under the accounting.
+
+    Notes
+    -----
+    Murakami, Sei and Eriguchi, arXiv 2504.07362. Their nu makes one count (eps/2, delta/2)-private; only one direction
+    leaks, so that it is sufficient and half of delta is given away. Their error is ``E[(Z - nu)^2]`` for an endless
+    law, an upper bound on the variance. ``exact`` is derived for this project.
+    """
+    n, k = check_count("n", n, 1), check_count("k", k, 1)
+    eps, delta = check_budget(eps, delta)
+    check_choice("accounting", accounting, AUGMENTED_ACCOUNTINGS)
+    half, least = min(eps / 2, MOST_HALF), least_share(min(eps, 2 * MOST_HALF))
+    share = beta
+    if beta is not None:
+        share = checked_share("beta", beta, least)
+    if accounting == "printed":
+        if share is None:
+            share = best_share(
+                lambda shares: sampled_count_variance(_claimed_variance(half, shares), shares, n / k), least
+            )
+        return GeometricDummies(half, share, int(_printed_turn(half, delta, np.float64(share))))
+    if share is None:
+        share = _best_sageo(n / k, half, delta)
+    return _exact_sageo(half, delta, share)
+
+
+def _claimed_variance(half: float, share: Shares) -> NDArray[np.float64]:
+    left, right = _left(half, share), _right(half, share)
+    squares = left * (1 + left) / (1 - left) ** 3 + right * (1 + right) / (1 - right) ** 3
+    return np.asarray(squares / (left / (1 - left) + 1 / (1 - right)))
+
+
+def _turn_of(part: NDArray[np.float64], left: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the least nu with ``left^nu <= part``, >= 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        turn = np.ceil(np.log(np.minimum(part, 1.0)) / np.log(left))
+    return np.where(part >= 1, 0.0, np.where(left > 0, turn, 1.0))
+
+
+def _printed_turn(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
+    left, right = _left(half, share), _right(half, share)
+    bracket = 2 - 2 * (1 - share) * math.exp(half) * (1 - left) - (2 - delta) * left
+    with np.errstate(divide="ignore"):
+        part = delta * (1 - left * right) / ((1 - right) * np.maximum(bracket, 0.0))
+    return _turn_of(np.asarray(part), left)
+
+
+def _exact_turn(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
+    """Return nu up to rounding: delta is a fraction with squares of ``u = q_l^nu`` above and below."""
+    left, right = _left(half, share), _right(half, share)
+    above, below = right / (1 - right), left / (1 - left)
+    whole = below + 1 / (1 - right)
+    with np.errstate(divide="ignore"):
+        log_lost = np.log1p(-share)
+    high = np.maximum(math.exp(half) - np.exp(np.minimum(log_lost + 2 * half, 600.0)), 0.0)
+    low = np.maximum(math.exp(-half) - np.exp(np.minimum(log_lost + 2 * half, 600.0)), 0.0)
+    square = delta * below**2 + (below + 1) * low
+    linear = 2 * delta * whole * below + above * high + (whole - above) * low
+    free = delta * whole**2
+    root = np.sqrt(np.maximum(linear**2 - 4 * square * free, 0.0))
+    with np.errstate(divide="ignore"):
+        part = np.where(linear**2 < 4 * square * free, 2.0, 2 * free / (linear + root))
+    return _turn_of(part, left)
+
+
+def _best_sageo(held: float, half: float, delta: float) -> float:
+    def errors(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        turns = _exact_turn(half, delta, shares)
+        return sampled_count_variance(_variances(half, shares, turns), shares, held)
+
+    return best_share(errors, least_share(2 * half))
+
+
+def _variances(half: float, share: Shares, turn: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `GeometricDummies.variance` for many laws, with few digits where ``nu (1 - q_l)`` is small."""
+    left, right = _left(half, share), _right(half, share)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gone = np.where(turn > 0, left**turn, 1.0)
+        rest = np.where(turn > 0, turn * gone / (1 - gone), 0.0)
+        mean = np.where(turn > 0, 1 / (1 - left) - rest, 0.0)
+        spread = np.where(turn > 0, left / (1 - left) ** 2 - turn * rest / (1 - gone), 0.0)
+    upper = 1 / (1 + left * (1 - gone) / (1 - left) * (1 - right))
+    above = right / (1 - right)
+    return np.asarray(
+        upper * above / (1 - right) + (1 - upper) * spread + upper * (1 - upper) * (above + mean) ** 2
+    )
+
+
+@remember(_REMEMBERED)
+def _exact_sageo(half: float, delta: float, share: float) -> GeometricDummies:
+    turn = int(_exact_turn(half, delta, np.float64(share)))
+    while GeometricDummies(half, share, turn).delta(2 * half) > delta:
+        turn += 1
+    while turn > 0 and GeometricDummies(half, share, turn - 1).delta(2 * half) <= delta:
+        turn -= 1
+    return GeometricDummies(half, share, turn)
+
+
+@dataclass(frozen=True)
+class GeometricShuffle(ShufflerNoise):
+    """Values in the clear to a shuffler that drops some of them and adds geometric noise to every count.
+
+    The shuffler must be honest: it sees what it adds, and it and the analyzer together see everything. Nothing depends
+    on what other users send.
+
+    Parameters
+    ----------
+    half_eps : float
+        h, nats, half of the budget.
+    turn : int
+        nu, the mode of the noise.
+    """
+
+    half_eps: float
+    turn: int
+
+    @property
+    def law(self) -> GeometricDummies:
+        """The finite law of the dummies of a value."""
+        return GeometricDummies(self.half_eps, self.share, self.turn)
+
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """The same law, whoever takes part."""
+        return CountNoise(self.law.mean, self.law.variance, self._draw)
+
+    def _draw(self, size: tuple[int, int], rng: np.random.Generator) -> Ints:
+        """Exact in distribution, (R, k): a geometric law from nu on, or one that ends at 0 below it.
+
+        Exponential numbers keep the relative precision of small probabilities, which uniform ones round to 2^-53. A
+        geometric number modulo nu has the law that ends.
+        """
+        right, left, below = self.law.rates
+        above = self.turn + np.floor(rng.standard_exponential(size) / right).astype(np.int64)
+        if self.turn == 0:
+            return above
+        steps = np.floor(rng.standard_exponential(size) / left).astype(np.int64) % self.turn
+        return np.where(rng.standard_exponential(size) < below, above, self.turn - 1 - steps)
+
+    def privacy_profile(self) -> PrivacyProfile:
+        """The two counts that change."""
+        return Profile(
+            self.law.delta,
+            "the two counts that change, each with the shuffler's dummies",
+            "upper" if self.others_hide else "exact",
+        )
 
 
 @dataclass(frozen=True)
@@ -23,40 +357,33 @@ class SAGeo(GeometricShuffle):
     task_kind = "frequency"
     label = "SAGeo-Shuffle"
     source = "Murakami, Sei and Eriguchi, arXiv 2504.07362"
-    accountings = AUGMENTED_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
+    guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        usual_users: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         beta: float | None = None,
     ) -> Self:
-        """The noise of every value, see :func:`shuffledp.accounting.baselines.sageo.sageo_dummies`.
+        """The noise of every value, see :func:`shuffledp.protocols.frequency.sageo.sageo_dummies`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
         population : Population
             Number of other users; only the default of `beta` depends on its mean.
-        task : Frequency
-        accounting : {"printed", "exact"}
         beta : float, optional
             In ``[1 - e^(-eps/2), 1]``; the one with the least error for equally frequent values if left out.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0; S1Geo-Shuffle needs none.
         """
-        cls.check_request(budget, task, accounting)
-        k, delta, n = domain_size_of(task), positive_delta(budget), users_until_announced(population)
-        found = sageo_dummies(n, k, budget.largest_eps, delta, accounting=accounting, beta=beta)
-        return cls(k, n, found.share, found.half_eps, found.turn, calibrated_under=accounting)
+        found = sageo_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
+        return cls(k, usual_users, found.share, found.half_eps, found.turn)

@@ -1,22 +1,255 @@
-"""SBin-Shuffle: a trusted shuffler adds fair coins to every count."""
+r"""Fair coins as dummies: SBin-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
 
-from collections.abc import Mapping
+Users send their values without noise. A trusted shuffler keeps every message with probability beta, adds ``Z_j ~
+Bin(M, 1/2)`` messages of every value j, independently, permutes, and forwards. The analyzer estimates
+``(c_j - M / 2) / beta``. Two accountings:
+
+``printed``
+    The authors' closed form, a count at (eps/2, delta/2), since two change.
+``exact``
+    The divergence of the two counts (`shuffledp.accounting.general.count_pairs`), Z plus a message that is kept
+    against Z.
+
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others and
+does not collude with the shuffler, which learns the dummies. Delta is that of values that no other user holds: other
+messages are noise on top.
+"""
+
+from __future__ import annotations
+
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.sageo import AugmentedProfile
-from shuffledp.accounting.baselines.sbin import AUGMENTED_ACCOUNTINGS, BinomialDummies, sbin_dummies
+from shuffledp.accounting.baselines.shares import MINIMA, best_share, checked_share, local_minima
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.counts import sampled_count_variance
+from shuffledp.accounting.general.count_pairs import (
+    MovingCount,
+    added_message,
+    pair_delta,
+    settled_count_delta,
+)
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import users_until_announced
-from shuffledp.protocols._requests import positive_delta
-from shuffledp.protocols.frequency._noisy_counts import ShufflerNoise
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.guarantees import EXACT, UPPER, under
+from shuffledp.numerics.argument_ranges import (
+    check_budget,
+    check_choice,
+    check_count,
+    check_open_unit,
+    check_positive,
+    check_unit,
+)
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import binomial_window
+from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise, coin_noise
+
+Shares = NDArray[np.float64] | np.float64
+
+AUGMENTED_ACCOUNTINGS = ("printed", "exact")
+
+_REMEMBERED = 1024
+#: Beyond this squares of e^h overflow; a smaller eps is on the safe side.
+_MOST_HALF = 200.0
+#: Numbers of coins of the first grid, and relative accuracy of beta for each.
+_NUMBERS, _SHARE_TOL = 32, 1e-6
+#: The best beta is rounded to hundredths, of which so many on either side are compared: a share of 0.99995 with one
+#: coin less is no better in practice, and within a percent of the least error there are many.
+_NEAR = 5
+
+
+@guarded_methods
+@dataclass(frozen=True)
+class BinomialDummies:
+    """Dummies of one value: fair coins.
+
+    Parameters
+    ----------
+    share : float
+        beta, in (0, 1], with which the shuffler keeps a user's message.
+    coins : int
+        M >= 0.
+    """
+
+    share: float
+    coins: int
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_unit("share", self.share)
+        check_count("coins", self.coins)
+
+    @property
+    def mean(self) -> float:
+        """Expected dummies of a value."""
+        return self.coins / 2
+
+    @property
+    def variance(self) -> float:
+        """Variance of the dummies of a value."""
+        return self.coins / 4
+
+    def count_at(self, tail: float) -> MovingCount:
+        """Laws of a count, with `tail` of the mass left out on either side at most."""
+        tail = check_open_unit("tail", tail)
+        return added_message(binomial_window(self.coins, 0.5, tail), self.share)
+
+    def delta(self, eps: float) -> float:
+        """Return the exact delta, see :func:`sbin_dummies`; eps in nats, >= 0."""
+        return settled_count_delta(self.count_at, eps)
+
+
+def sbin_dummies(
+    n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", beta: float | None = None
+) -> BinomialDummies:
+    """Return the coins per value of SBin-Shuffle and the share of messages that are kept.
+
+    Parameters
+    ----------
+    n, k : int
+        Users and values, >= 1; they matter for the default of `beta` only.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    accounting : {"printed", "exact"}
+        See the module's description.
+    beta : float, optional
+        In (0, 1]; if left out, the one with the least error for equally frequent values, exact in hundredths.
+
+    Returns
+    -------
+    BinomialDummies
+        The fewest coins that suffice under the accounting; exact: at least one, unless `beta` is given.
+
+    Notes
+    -----
+    Murakami, Sei and Eriguchi, arXiv 2504.07362 (the closed form of their public code); ``exact`` is derived for this
+    project. Errs to the safe side.
+    """
+    n, k = check_count("n", n, 1), check_count("k", k, 1)
+    eps, delta = check_budget(eps, delta)
+    check_choice("accounting", accounting, AUGMENTED_ACCOUNTINGS)
+    share = beta
+    if beta is not None:
+        share = checked_share("beta", beta, 0.0)
+    if accounting == "exact":
+        return _exact_sbin(n / k, eps, delta, share)
+    half = min(eps / 2, _MOST_HALF)
+
+    def errors(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        return sampled_count_variance(_printed_coins(half, delta, shares) / 4, shares, n / k)
+
+    best = best_share(errors, min(delta / 2, 0.5)) if share is None else share
+    return BinomialDummies(best, int(_printed_coins(half, delta, np.float64(best))))
+
+
+def _printed_coins(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
+    """Return M of the closed form, 0 where keeping so few messages is enough."""
+    x = 1 + math.expm1(half) / share
+    log_inverse = np.maximum(np.log(4 * share / delta), math.log(2))
+    cosh, sinh = (x + 1 / x) / 2, (x - 1 / x) / 2
+    root = np.sqrt(x * log_inverse * (2 + (log_inverse - 2) * cosh + log_inverse + 2 * sinh))
+    coins = (2 * (x - 1) + (1 + x) * ((1 + x) * log_inverse + math.sqrt(2) * root)) / (x - 1) ** 2
+    return np.where(2 * share <= delta, 0.0, np.ceil(coins))
+
+
+@remember(_REMEMBERED)
+def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> BinomialDummies:
+    """The coins for a share; or the best of all, by the largest share for every number of coins."""
+    if share is not None:
+        return BinomialDummies(share, _coins_for(eps, delta, share))
+    most = max(_coins_for(eps, delta, 1.0), 1)
+    found: dict[int, BinomialDummies] = {}
+
+    def error(coins: int) -> float:
+        if coins not in found:
+            found[coins] = BinomialDummies(_largest_share(eps, delta, coins), coins)
+        return float(sampled_count_variance(coins / 4, found[coins].share, held))
+
+    grid = sorted({round(x) for x in np.geomspace(1, most, _NUMBERS)})
+    values = [error(coins) for coins in grid]
+    for place in local_minima(values)[:MINIMA]:
+        low, high = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
+        while high - low > 3:
+            left, right = low + (high - low) // 3, high - (high - low) // 3
+            low, high = (low, right) if error(left) <= error(right) else (left, high)
+        for coins in range(low, high + 1):
+            error(coins)
+    best = min(found.values(), key=lambda one: error(one.coins))
+    near = [h / 100 for h in range(max(round(100 * best.share) - _NEAR, 1), 101)][: 2 * _NEAR + 1]
+    if best.share < 2 * _NEAR / 100:
+        return best
+    rounded = [BinomialDummies(h, _coins_for(eps, delta, h)) for h in near]
+    return min(rounded, key=lambda one: float(sampled_count_variance(one.coins / 4, one.share, held)))
+
+
+def fair_coins(eps: float, delta: float) -> int:
+    """Return the fewest fair coins on each of two counts that hide which of them has a user's message.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    int
+        M >= 1; exact. Replacement neighbors. It falls with eps and with delta.
+
+    Notes
+    -----
+    Derived for this project; the divergence is :func:`~shuffledp.accounting.baselines.truncation.two_bins_delta` at
+    rate 1/2.
+    """
+    return _coins_for(check_positive("eps", eps), check_open_unit("delta", delta), 1.0)
+
+
+@remember(_REMEMBERED)
+def _coins_for(eps: float, delta: float, share: float) -> int:
+    """More coins are post-processing, so that delta falls with their number."""
+    tail = negligible(delta)
+
+    def enough(coins: int) -> bool:
+        count = BinomialDummies(share, coins).count_at(tail)
+        return pair_delta(count, count, eps) <= delta
+
+    low, high = -1, math.ceil(min(4 * math.log(2 / delta) / eps**2, 1e12)) + 1
+    if enough(0):
+        return 0
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > 1e13:
+            raise Infeasible(
+                f"eps = {eps!r} and delta = {delta!r} need more coins than can be accounted for."
+            )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _largest_share(eps: float, delta: float, coins: int) -> float:
+    """Return the largest beta that suffices; a smaller one mixes in views without the victim."""
+    tail = negligible(delta)
+
+    def excess(log_share: float) -> float:
+        count = BinomialDummies(math.exp(log_share), coins).count_at(tail)
+        return log_ratio(pair_delta(count, count, eps), delta)
+
+    if excess(0.0) <= 0:
+        return 1.0
+    # Without any noise delta would be beta.
+    return math.exp(root_below(excess, -0.5, math.log(delta), 0.0, xtol=_SHARE_TOL))
 
 
 @dataclass(frozen=True)
@@ -38,54 +271,36 @@ class SBin(ShufflerNoise):
     task_kind = "frequency"
     label = "SBin-Shuffle"
     source = "Murakami, Sei and Eriguchi, arXiv 2504.07362"
-    accountings = AUGMENTED_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
+    guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
+        usual_users: int,
+        k: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         beta: float | None = None,
     ) -> Self:
-        """The coins of every value, see :func:`shuffledp.accounting.baselines.sbin.sbin_dummies`.
+        """The coins of every value, see :func:`sbin_dummies`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
         population : Population
             Number of other users; only the default of `beta` depends on its mean.
-        task : Frequency
-        accounting : {"printed", "exact"}
         beta : float, optional
             In (0, 1]; the one with the least error for equally frequent values if left out.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        k, delta, n = domain_size_of(task), positive_delta(budget), users_until_announced(population)
-        found = sbin_dummies(n, k, budget.largest_eps, delta, accounting=accounting, beta=beta)
-        return cls(k, n, found.share, found.coins, calibrated_under=accounting)
+        found = sbin_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
+        return cls(k, usual_users, found.share, found.coins)
 
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """``M / 2`` and ``M / 4``, whoever takes part."""
-        return np.full(len(users), self.coins / 2), np.full(len(users), self.coins / 4)
-
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Binomial, (R, k)."""
-        return rng.binomial(self.coins, 0.5, (len(users), self.domain_size))
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """M fair coins, whoever takes part."""
+        return coin_noise(self.coins, 0.5)
 
     def privacy_profile(self) -> PrivacyProfile:
         """The two counts that change."""
-        return AugmentedProfile(
-            BinomialDummies(self.share, self.coins), "upper" if self.others_hide else "exact"
-        )
+        return self.two_counts(coin_noise(self.coins, 0.5), "the shuffler's dummies")

@@ -1,24 +1,189 @@
-"""Silent users: a value is sent with some probability only, among Poisson dummies of all users."""
+r"""Silent users: a value is sent with some probability only, among Poisson dummies.
 
+A user sends its value with probability p, and for every value ``Poisson(mu / n)`` dummies: ``c_j = Bin(n_j, p) +
+Poisson(mu)``, estimate ``(c_j - mu) / p`` of a count, with variance ``mu / p^2 + n_j (1 - p) / p``. Randomizing the
+report is often worth more than dummies: at p = 1/4 a 25th of the dummies is enough. It is one level of the segmented
+protocol of sets of one item.
+
+Delta is that of the two counts that change, each Poisson with or without a message that is sent with probability p
+(`shuffledp.accounting.general.count_pairs`), if nobody else holds either value; the values of others are noise on top.
+
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
+Derived for this project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.silent_users import SilentReport, silent_report
+from shuffledp.accounting.baselines.shares import MINIMA, checked_share, local_minima
+from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, most_sent
-from shuffledp.accounting.general.count_pairs import CountsProfile
-from shuffledp.accounting.general.profiles import Kind, PrivacyProfile
-from shuffledp.guarantees import EXACT
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.base import Cost, Trust
-from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.accounting.general.count_pairs import (
+    MovingCount,
+    added_message,
+    pair_delta,
+)
+from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.guarantees import EXACT, under
+from shuffledp.numerics.argument_ranges import check_budget, check_count
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import poisson_window
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.base import Cost
+from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, poisson_noise
+
+_REMEMBERED = 1024
+#: Relative tolerance of mu, and of what the search for p compares.
+_XTOL, _ROUGH = 1e-11, 1e-5
+#: Steps of the log of p on the first grid, and where the search for a minimum ends.
+_STEP, _END = 0.15, 2e-3
+#: Fewer dummies, as a negative log of their mean, are none.
+_MOST = 200.0
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class SilentReport:
+    """How often a user sends its value, and the dummies of all users.
+
+    Parameters
+    ----------
+    rate : float
+        p, in (0, 1].
+    dummies : float
+        mu >= 0, the mean of a value's dummies in total.
+    """
+
+    rate: float
+    dummies: float
+
+    def count_at(self, tail: float) -> MovingCount:
+        """Laws of a count, with `tail` of the mass left out on either side at most."""
+        return added_message(poisson_window(self.dummies, tail), self.rate)
+
+    def variance(self, held: float) -> float:
+        """Return the variance of the estimated count of a value that so many users hold; exact."""
+        return float(sampled_count_variance(self.dummies, self.rate, held))
+
+
+def silent_report(n: int, k: int, eps: float, delta: float, *, rate: float | None = None) -> SilentReport:
+    """Return the probability of reporting and the dummies of silent users.
+
+    Parameters
+    ----------
+    n, k : int
+        Users and values, >= 1; they matter for the default of `rate` only.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    rate : float, optional
+        p, in (0, 1]; the one with the least error for equally frequent values if left out.
+
+    Returns
+    -------
+    SilentReport
+        With the smallest mu that suffices, rounded up by at most 1e-11 relative; 0 for ``p <= delta``.
+
+    Notes
+    -----
+    Derived for this project. The error may have several local minima in p, so that p is searched on a grid of all
+    that can be the best, and then between its neighbors, within 0.2 %; a larger p may be as good.
+    """
+    n, k = check_count("n", n, 1), check_count("k", k, 1)
+    eps, delta = check_budget(eps, delta)
+    if rate is None:
+        return _best_report(n / k, eps, delta)
+    share = checked_share("rate", rate, 0.0)
+    return SilentReport(share, _least_dummies(eps, delta, share, 1.0, _XTOL))
+
+
+def poisson_dummies(eps: float, delta: float) -> float:
+    """Return the least mean of Poisson noise on two counts that hides which of them has a user's message.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        > 0, rounded up by at most 1e-11 relative. Replacement neighbors.
+
+    Notes
+    -----
+    Derived for this project. What all protocols converge to where every user hides everybody's value with dummies.
+    """
+    eps, delta = check_budget(eps, delta)
+    return _least_dummies(eps, delta, 1.0, 1.0, _XTOL)
+
+
+@remember(_REMEMBERED)
+def _least_dummies(eps: float, delta: float, rate: float, guess: float, xtol: float) -> float:
+    """More dummies are post-processing; without any, delta is the probability of reporting."""
+    if rate <= delta:
+        return 0.0
+    tail = negligible(delta)
+
+    def excess(minus_log_dummies: float) -> float:
+        count = SilentReport(rate, math.exp(-minus_log_dummies)).count_at(tail)
+        return log_ratio(pair_delta(count, count, eps), delta)
+
+    low = -math.log(guess)
+    while excess(low) > 0:  # so that no step of the search goes astray to a law that fills the memory
+        low -= math.log(2)
+    return math.exp(-root_below(excess, low + _STEP, low, _MOST, xtol=xtol))
+
+
+@remember(_REMEMBERED)
+def _best_report(held: float, eps: float, delta: float) -> SilentReport:
+    found: dict[float, SilentReport] = {}
+    guess = 2 * math.log(2 / delta) * (1 + 1 / eps) ** 2
+
+    def error(log_rate: float) -> float:
+        nonlocal guess
+        if log_rate not in found:
+            rate = math.exp(log_rate) if log_rate > math.log(delta) else delta
+            dummies = _least_dummies(eps, delta, rate, guess, _ROUGH)
+            found[log_rate] = SilentReport(rate, dummies)
+            guess = dummies or guess
+        return found[log_rate].variance(held)
+
+    grid, values = [0.0], [error(0.0)]
+    # Rarer reports alone have too large an error from somewhere on; at p = delta no dummies are left.
+    while grid[-1] > math.log(delta) and SilentReport(math.exp(grid[-1]), 0.0).variance(held) < min(values):
+        grid.append(max(grid[-1] - _STEP, math.log(delta)))
+        values.append(error(grid[-1]))
+    for place in local_minima(values)[:MINIMA]:
+        _golden(error, grid[min(place + 1, len(grid) - 1)], grid[max(place - 1, 0)])
+    best = min(found, key=error)
+    rate = found[best].rate
+    return SilentReport(rate, _least_dummies(eps, delta, rate, found[best].dummies or 1.0, _XTOL))
+
+
+def _golden(function: Callable[[float], float], low: float, high: float) -> None:
+    """Evaluate a function closer and closer about its minimum between two points."""
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    while high - low > _END:
+        if function(left) <= function(right):
+            high, right = right, left
+            left = high - _GOLDEN * (high - low)
+        else:
+            low, left = left, right
+            right = low + _GOLDEN * (high - low)
 
 
 @dataclass(frozen=True)
@@ -46,61 +211,31 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     task_kind = "frequency"
     label = "silent users"
     source = "this project; one level of the segmented protocol, for sets of one item"
-    trust: ClassVar[Trust] = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = ("exact",)
-    guarantees = {"exact": EXACT}  # noqa: RUF012
+    trust = "shuffler"
+    relies_on = "others' dummies"
+    guarantees = under(exact=EXACT)
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        report_rate: float | None = None,
-    ) -> Self:
-        """Reports and dummies, see :func:`shuffledp.accounting.baselines.silent_users.silent_report`.
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: float | None = None) -> Self:
+        """Reports and dummies, see :func:`silent_report`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
         report_rate : float, optional
             p, in (0, 1]; the one with the least error for equally frequent values if left out.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        found = silent_report(n, k, budget.largest_eps, delta, rate=report_rate)
-        return cls(k, n, found.rate, found.dummies, calibrated_under=accounting)
+        found = silent_report(n, k, eps, delta, rate=report_rate)
+        return cls(k, n, found.rate, found.dummies)
 
     @property
     def keep(self) -> float:
         """p."""
         return self.rate
 
-    def noise_moments(self, users: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Both are the sum of the users' shares of mu."""
-        mean = self.dummy_mean * np.asarray(users, float) / self.n_users
-        return mean, mean
-
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Poisson, (R, k)."""
-        mean, _ = self.noise_moments(users)
-        return rng.poisson(mean[:, None], (len(users), self.domain_size))
+    def noise(self, users: NDArray[Any]) -> CountNoise:
+        """Poisson, of the sum of the users' shares of mu."""
+        return poisson_noise(self.dummy_mean * np.asarray(users, float) / self.n_users)
 
     def cost(self) -> Cost:
         """The own value as often as it is sent, and a share of the dummies of all values."""
@@ -109,6 +244,4 @@ class SilentUsers(NoisyCounts, PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change, with the dummies of so many users."""
-        report = SilentReport(self.rate, self.dummy_mean * users / self.n_users)
-        kind: Kind = "upper" if self.others_hide else "exact"
-        return CountsProfile(report.count_at, "the two counts that change, each with Poisson dummies", kind)
+        return self.two_counts(self.noise(np.array(users)), "Poisson dummies")

@@ -1,30 +1,26 @@
 """Skellam noise in a secure sum: a reference line of a histogram."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import skellam
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._curator_noise import (
-    checked_values,
     moving_counts,
     noise_of_all,
     released_counts,
 )
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users
+from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
+from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Users
 
 
 @dataclass(frozen=True)
@@ -58,17 +54,13 @@ class Skellam(PlannedUsers):
     label = "Skellam, secure aggregation"
     source = "Agarwal, Kairouz and Liu 2021; the pair of counts is derived for this project"
     trust = "secure_sum"
-    relies_on: ClassVar[Reliance] = "shares of the noise"
-    accountings = ("exact",)
-    reduction = "own"
+    relies_on = "shares of the noise"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, budget: Budget, n: int, k: int, eps: float, delta: float) -> Self:
         """The smallest variance for two counts that move by one; for one under add or remove, or of two values.
 
         Parameters
@@ -76,23 +68,10 @@ class Skellam(PlannedUsers):
         budget : Budget
             One eps, delta > 0, either relation. Under add or remove a user who leaves sends a row without its value,
             but with its share of the noise: otherwise the noise would change with the input.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         counts = moving_counts(k, budget.neighbours)
-        variance = noisy_count_variance(budget.largest_eps, delta, "skellam", counts=counts)
-        return cls(n, k, variance, budget.neighbours, calibrated_under=accounting)
+        variance = noisy_count_variance(eps, delta, "skellam", counts=counts)
+        return cls(n, k, variance, budget.neighbours)
 
     def counted_on(self) -> str:
         """The users who share the noise."""
@@ -109,7 +88,7 @@ class Skellam(PlannedUsers):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One-hot rows and shares of the noise, (n, k)."""
-        values = checked_values(users, self.domain_size)
+        values = checked_values(users.values, self.domain_size)
         shares = skellam(self.variance / self.n_users, rng, (len(values), self._released))
         rows = noise_of_all(shares)
         rows[np.arange(len(values)), values] += 1
@@ -138,7 +117,7 @@ class Skellam(PlannedUsers):
         """The noise of the counts that move, from as many users."""
         noise = self.variance * users / self.n_users
         counts = moving_counts(self.domain_size, self.relation)
-        return NoisyCountsProfile("skellam", noise, 1, counts, neighbours=self.relation)
+        return noisy_counts_profile("skellam", noise, 1, counts, neighbours=self.relation)
 
     def parameters(self) -> dict[str, float]:
         """Variance of a count when as many take part as are planned for."""

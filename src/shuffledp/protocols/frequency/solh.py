@@ -1,50 +1,38 @@
 """SOLH: every user reports the randomized hash of its value, and the hash function."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.solh import SOLH_ACCOUNTINGS, SolhProfile, solh_report
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.accounting.baselines.solh import solh_report
+from shuffledp.accounting.general.matched_blanket import blanketed_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.guarantees import UPPER, under
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import SEED_BITS, draw_seeds, hash_values
-from shuffledp.protocols.frequency._randomized_response import (
-    GeneralizedResponse,
-    domain_size_of,
-    held_counts,
-)
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.protocols.frequency._pure_reports import PureReports
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values
+from shuffledp.tasks import Users
 
 #: Pairs of a report and a value that are compared at once: they fit into the cache.
 _PAIRS = 2**16
 
 
 @dataclass(frozen=True)
-class Solh(PlannedUsers):
+class Solh(PureReports):
     """Shuffled optimal local hashing.
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
-    domain_size : int
-        Values are 0..domain_size-1.
     eps_local : float
         Budget of the randomized response over the cells, nats.
     cells : int
         Range of the hash functions, d'.
     """
 
-    n_users: int
-    domain_size: int
     eps_local: float
     cells: int
 
@@ -53,46 +41,29 @@ class Solh(PlannedUsers):
     label = "SOLH"
     source = "Wang et al. 2020; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
-    accountings = SOLH_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    relies_on = "others' reports"
+    guarantees = under(printed=UPPER, exact=UPPER)
     reduction = "blanket"
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        cells: int | None = None,
+        cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", cells: int | None = None
     ) -> Self:
         """Number of cells and local budget, see :func:`shuffledp.accounting.baselines.solh.solh_report`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         cells : int, optional
             At least 2; chosen for the least error when left out.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or the printed theorem does not apply.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        report = solh_report(n, k, budget.largest_eps, delta, accounting=accounting, cells=cells)
-        return cls(n, k, report.eps_local, report.cells, calibrated_under=accounting)
+        report = solh_report(n, k, eps, delta, accounting=accounting, cells=cells)
+        return cls(n, k, report.eps_local, report.cells)
 
     @property
     def response(self) -> GeneralizedResponse:
@@ -105,11 +76,7 @@ class Solh(PlannedUsers):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, 2): each user's seed, and its hashed value after randomized response."""
-        values = np.asarray(users.values, np.int64)
-        if values.size and not (values.min() >= 0 and values.max() < self.domain_size):
-            raise ValueError(
-                f"Values must lie in 0..{self.domain_size - 1}, got {values.min()}..{values.max()}."
-            )
+        values = checked_values(users.values, self.domain_size)
         seeds = draw_seeds(len(values), rng)
         hashed = hash_values(seeds, values, self.cells).view(np.int64)
         payload = np.empty((len(values), 2), np.int64)
@@ -129,31 +96,14 @@ class Solh(PlannedUsers):
             support += np.count_nonzero(agrees, axis=0)
         return support
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the support counts, (R, k), for fully random hashes: binomials, independent over values."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
-        others = participants.public.n_users[:, None] - held
-        return rng.binomial(held, self.response.keep) + rng.binomial(others, 1 / self.cells)
-
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k)."""
-        share = np.asarray(aggregate, float) / np.asarray(public.n_users, float)[:, None]
-        return np.asarray((share - 1 / self.cells) / self._gap)
-
-    def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
-        held = np.asarray(held_counts(participants, self.domain_size), float)
-        keep, chance = self.response.keep, 1 / self.cells
-        return np.asarray(
-            (held * keep * (1 - keep) + (n - held) * chance * (1 - chance)) / (n * self._gap) ** 2
-        )
-
     @property
-    def _gap(self) -> float:
-        """How much likelier a report agrees with the own value than with another one."""
-        return self.response.gap * (1 - 1 / self.cells)
+    def two_rates(self) -> tuple[float, float, float]:
+        """Of a report that agrees with the hash of a value, for fully random hashes."""
+        return self.response.keep, 1 / self.cells, self.response.gap * (1 - 1 / self.cells)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The report among the uniform reports of the others."""
-        return SolhProfile(users, self.cells, self.eps_local)
+        return Profile(
+            lambda eps: blanketed_delta(eps, users - 1, 1 / self.cells, self.eps_local),
+            "privacy blanket of Balle et al. 2019, evaluated exactly for local hashing",
+        )

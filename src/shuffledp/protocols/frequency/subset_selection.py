@@ -1,49 +1,279 @@
-"""Subset selection: every user reports a random subset of the values that tends to hold its own."""
+r"""Subset selection in the shuffle model: the size of the subsets and the local budget.
+
+Every user reports a subset of d of the k values: with probability ``p = d E / (d E + k - d)``, ``E = e^eps_local``, a
+random one that holds its value, else a random one that does not. A report is uniform over all subsets with probability
+``lambda = k / (k + d (E - 1))``, and a uniform subset holds a value with probability ``r = d / k`` and two of them with
+``s = r (d - 1) / (k - 1)``: the blanket is that of :mod:`shuffledp.accounting.general.matched_blanket` with this
+overlap. For d = 1 it is generalized randomized response.
+
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others and
+which of their reports are uniform.
+"""
+
+from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.subset_selection import SubsetProfile, SubsetReport, subset_report
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
+from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
+from shuffledp.accounting.general.matched_blanket import block_length, matched_rate, mixed_matched_delta
+from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.guarantees import UPPER, under
+from shuffledp.numerics.argument_ranges import check_budget, check_count
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import FewNumbers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import (
-    GeneralizedResponse,
-    domain_size_of,
-    held_counts,
-)
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.protocols.frequency._pure_reports import PureReports
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_counts
+from shuffledp.tasks import Participants, Users
+
+_REMEMBERED = 1024
+#: Nats; a larger budget is as good as none.
+_MOST_BUDGET = 600.0
+#: Tolerances of the log of a local budget: the answer's, and while searching for d.
+_XTOL, _SEARCHED = 1e-8, 1e-4
+#: Blocks of numbers of uniform reports per standard deviation.
+_BLOCKS = 3
+
+
+#: Reports from which on a contour is faster than a table, and numbers in blocks would make tables loose.
+_MANY = 64
+
+
+@dataclass(frozen=True)
+class SubsetReport:
+    """A subset of some of the values.
+
+    Parameters
+    ----------
+    domain_size : int
+        Number of values k, >= 2.
+    size : int
+        d, in 1..k-1.
+    eps_local : float
+        Nats, > 0.
+
+    Notes
+    -----
+    Ye and Barg 2018; Wang et al. 2016. Exact parameters of the randomizer.
+    """
+
+    domain_size: int
+    size: int
+    eps_local: float
+
+    @property
+    def own_rate(self) -> float:
+        """Probability that the subset holds the own value."""
+        return self.size / (self.size + (self.domain_size - self.size) * math.exp(-self.eps_local))
+
+    @property
+    def other_rate(self) -> float:
+        """Probability that the subset holds another given value."""
+        return (self.size - self.own_rate) / (self.domain_size - 1)
+
+    @property
+    def match_rate(self) -> float:
+        """Probability that a uniform subset holds a given value."""
+        return self.size / self.domain_size
+
+    @property
+    def both_rate(self) -> float:
+        """Probability that a uniform subset holds two given values."""
+        return self.match_rate * (self.size - 1) / (self.domain_size - 1)
+
+    def mse(self, n: int) -> float:
+        """Squared error of a frequency, averaged over the values, for n users with any data."""
+        p, q, k = self.own_rate, self.other_rate, self.domain_size
+        return (p * (1 - p) / k + (1 - 1 / k) * q * (1 - q)) / (n * (p - q) ** 2)
+
+
+@remember(_REMEMBERED)
+def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
+    """Return a bound on delta of one of n shuffled subsets, averaged over the number of uniform reports of others.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, >= 0.
+    n : int
+        Number of users, >= 1.
+    report : SubsetReport
+
+    Returns
+    -------
+    float
+        In [0, 1]; an upper bound, at most 1e-6 relative too large.
+
+    Raises
+    ------
+    Infeasible
+        If so many reports match that the sum does not fit into memory.
+
+    Notes
+    -----
+    Derived for this project, see the module's description. Replacement neighbors.
+    """
+    n = check_count("n", n, 1)
+    if report.size == 1:
+        return grr_blanket_delta(eps, n, report.domain_size, report.eps_local)
+    if n >= _MANY and report.eps_local <= MOST_BUDGET:
+        return contour_delta(eps, n - 1, report.match_rate, report.eps_local, report.both_rate)
+    return settled(lambda tail: _delta(eps, n, report, tail))
+
+
+def _delta(eps: float, n: int, report: SubsetReport, tail: float) -> float:
+    rate = matched_rate(report.match_rate, report.eps_local)
+    reports, block = binomial_window(n - 1, rate, tail), block_length(n - 1, rate, _BLOCKS)
+    return mixed_matched_delta(
+        reports, report.match_rate, eps, report.eps_local, tail, block=block, both_rate=report.both_rate
+    )
+
+
+def subset_report(
+    n: int, domain_size: int, eps: float, delta: float, *, size: int | None = None
+) -> SubsetReport:
+    """Return the subsets of least error with which n shuffled reports are (eps, delta)-private.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    domain_size : int
+        Number of values k, >= 2.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    size : int, optional
+        d, in 1..k-1, if it is not to be chosen.
+
+    Returns
+    -------
+    SubsetReport
+        With the largest local budget that :func:`subset_delta` allows, rounded down by at most 1e-8 relative. The size
+        is found by downhill steps.
+
+    Notes
+    -----
+    Ye and Barg 2018; the blanket is derived for this project.
+    """
+    n = check_count("n", n, 1)
+    domain_size = check_count("domain_size", domain_size, 2)
+    eps, delta = check_budget(eps, delta)
+    if size is not None:
+        size = check_count("size", size, 1)
+        if size >= domain_size:
+            raise ValueError(f"size must be an integer in [1, {domain_size - 1}], got {size!r}.")
+    return _report(n, domain_size, eps, delta, size)
+
+
+@remember(_REMEMBERED)
+def _report(n: int, domain_size: int, eps: float, delta: float, size: int | None) -> SubsetReport:
+    chosen = _best_size(n, domain_size, eps, delta) if size is None else size
+    if chosen == 1:
+        return SubsetReport(domain_size, 1, blanket_local_budget(n, domain_size, eps, delta))
+    if n >= _MANY:
+        rough = _contour_budget(n, domain_size, eps, delta, chosen, rough=True)
+        found = _contour_budget(n, domain_size, eps, delta, chosen, rough=False, guess=rough)
+        return SubsetReport(domain_size, chosen, found)
+    guess = _log_budget(n, domain_size, eps, delta, chosen, math.log(eps) + 0.1, typical=True)
+    log_budget = _log_budget(n, domain_size, eps, delta, chosen, guess, typical=False)
+    return SubsetReport(domain_size, chosen, math.exp(log_budget))
+
+
+def _contour_budget(
+    n: int,
+    domain_size: int,
+    eps: float,
+    delta: float,
+    size: int,
+    *,
+    rough: bool,
+    guess: float | None = None,
+) -> float:
+    rates = SubsetReport(domain_size, size, 1.0)  # those of uniform subsets do not depend on the budget
+    return contour_budget(n - 1, rates.match_rate, rates.both_rate, eps, delta, rough=rough, guess=guess)
+
+
+def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
+    """Return d of nearly least error: from 1 on in steps that double, and then shrink."""
+    errors: dict[int, float] = {}
+    guess = math.log(eps) + 0.1
+
+    def error(size: int) -> float:
+        nonlocal guess
+        if size not in errors and n >= _MANY:
+            guess = math.log(
+                _contour_budget(n, domain_size, eps, delta, size, rough=True, guess=math.exp(guess))
+            )
+            errors[size] = SubsetReport(domain_size, size, math.exp(guess)).mse(n)
+        if size not in errors:
+            guess = _log_budget(n, domain_size, eps, delta, size, guess, typical=True)
+            errors[size] = SubsetReport(domain_size, size, math.exp(guess)).mse(n)
+        return errors[size]
+
+    best, step = 1, 1
+    while best + step < domain_size and error(best + step) < error(best):
+        best, step = best + step, 2 * step
+    while step > 1:
+        step //= 2
+        nearby = [size for size in (best - step, best, best + step) if 1 <= size < domain_size]
+        best = min(nearby, key=error)
+    return best
+
+
+def _log_budget(
+    n: int, domain_size: int, eps: float, delta: float, size: int, guess: float, *, typical: bool
+) -> float:
+    """Log of the largest local budget, for all numbers of uniform reports or the typical one alone."""
+    tail = negligible(delta)
+
+    def excess(log_budget: float) -> float:
+        report = SubsetReport(domain_size, size, math.exp(log_budget))
+        if not typical:
+            return log_ratio(_delta(eps, n, report, tail), delta)
+        rate = matched_rate(report.match_rate, report.eps_local)
+        value = mixed_matched_delta(
+            Window(round((n - 1) * rate), np.ones(1)),
+            report.match_rate,
+            eps,
+            report.eps_local,
+            tail,
+            both_rate=report.both_rate,
+        )
+        return log_ratio(value, delta)
+
+    low, high = math.log(eps), math.log(max(_MOST_BUDGET, 2 * eps))
+    return root_below(excess, guess, low, high, xtol=_SEARCHED if typical else _XTOL)
+
 
 #: Subsets up to which all of them are listed.
 _FEW_SUBSETS = 200
 
 
 @dataclass(frozen=True)
-class SubsetSelection(FewNumbers):
+class SubsetSelection(PureReports):
     """A message is a subset of d values; every user sends one.
 
     The shuffler permutes. Users rely on the reports of all others, which are uniform now and then.
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     report : SubsetReport
         Values, size of the subsets and local budget.
     """
 
-    n_users: int
     report: SubsetReport
 
     name = "subset_selection"
@@ -51,50 +281,28 @@ class SubsetSelection(FewNumbers):
     label = "subset selection"
     source = "Ye and Barg 2018; Wang et al. 2016"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    relies_on = "others' reports"
+    guarantees = under(exact=UPPER)
     reduction = "blanket"
+    few_numbers = True
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        size: int | None = None,
-    ) -> Self:
-        """Size and local budget, see :func:`shuffledp.accounting.baselines.subset_selection.subset_report`.
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, size: int | None = None) -> Self:
+        """Size and local budget, see :func:`subset_report`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
         size : int, optional
             d, in 1..k-1; chosen for the least error when left out.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        return cls(n, subset_report(n, k, budget.largest_eps, delta, size=size), calibrated_under=accounting)
+        return cls(n, k, subset_report(n, k, eps, delta, size=size))
 
     @property
-    def domain_size(self) -> int:
-        """Values are 0..domain_size-1."""
-        return self.report.domain_size
+    def two_rates(self) -> tuple[float, float, float]:
+        """Of a subset that holds a value."""
+        p, q = self.report.own_rate, self.report.other_rate
+        return p, q, p - q
 
     def cost(self) -> Cost:
         """One of all subsets of this size."""
@@ -103,11 +311,7 @@ class SubsetSelection(FewNumbers):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n, d): each user's subset, in increasing order."""
-        values, size = np.asarray(users.values, np.int64), self.report.size
-        if values.size and not (values.min() >= 0 and values.max() < self.domain_size):
-            raise ValueError(
-                f"Values must lie in 0..{self.domain_size - 1}, got {values.min()}..{values.max()}."
-            )
+        values, size = checked_values(users.values, self.domain_size), self.report.size
         holds = rng.random(len(values)) < self.report.own_rate
         subsets = np.empty((len(values), size), np.int64)
         for block, keys in coin_blocks(len(values), self.domain_size, rng):
@@ -132,13 +336,13 @@ class SubsetSelection(FewNumbers):
         left out, which concerns no error of a value, nor their mean.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
-        report, k = self.report, self.domain_size
-        if report.size == 1:
-            return GeneralizedResponse(report.eps_local, k).sample_counts(held, rng)
-        if self.joint_law:
-            return self._sampled_subsets(held, rng)
-        others = participants.public.n_users[:, None] - held
-        return np.asarray(rng.binomial(held, report.own_rate) + rng.binomial(others, report.other_rate))
+        if self.report.size == 1:
+            return GeneralizedResponse(self.report.eps_local, self.domain_size).sample_counts(held, rng)
+        return (
+            self._sampled_subsets(held, rng)
+            if self.joint_law
+            else super().sample_aggregate(participants, rng)
+        )
 
     def _sampled_subsets(self, held: NDArray[np.int64], rng: np.random.Generator) -> NDArray[Any]:
         """The joint law, by how many users report each subset."""
@@ -150,22 +354,12 @@ class SubsetSelection(FewNumbers):
             counts += rng.multinomial(held[:, value], law) @ holds
         return counts
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k)."""
-        share = np.asarray(aggregate, float) / np.asarray(public.n_users, float)[:, None]
-        p, q = self.report.own_rate, self.report.other_rate
-        return np.asarray((share - q) / (p - q))
-
-    def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)[:, None]
-        held = np.asarray(held_counts(participants, self.domain_size), float)
-        p, q = self.report.own_rate, self.report.other_rate
-        return np.asarray((held * p * (1 - p) + (n - held) * q * (1 - q)) / (n * (p - q)) ** 2)
-
     def profile_for(self, users: int) -> PrivacyProfile:
         """The subset among the uniform ones of the others."""
-        return SubsetProfile(users, self.report)
+        return Profile(
+            lambda eps: subset_delta(eps, users, self.report),
+            "privacy blanket of Balle et al. 2019, evaluated exactly for subset selection",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Size of the subsets, and the local budget."""

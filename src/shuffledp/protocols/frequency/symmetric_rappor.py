@@ -1,24 +1,18 @@
 """Symmetric RAPPOR under secure summation: rows of randomized bits, of which only the sums are seen."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.guarantees import UPPER, under
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
-from shuffledp.protocols.frequency._unary_bits import FlippedBits, ProvenBitsProfile
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Task, Users
+from shuffledp.protocols.frequency._unary_bits import FlippedBits
+from shuffledp.tasks import Users
 
 
 @dataclass(frozen=True)
@@ -34,41 +28,31 @@ class SymmetricRappor(FlippedBits):
     label = "symmetric RAPPOR, summed"
     source = "Erlingsson, Pihur and Korolova 2014; drafts on differential privacy in the Prio system"
     trust = "secure_sum"
-    relies_on: ClassVar[Reliance] = "others' reports"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    relies_on = "others' reports"
+    guarantees = under(exact=UPPER)
     reduction = "own"
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, n: int, k: int, eps: float, delta: float) -> Self:
         """The largest budget of a bit for which the sums are private for every data set of the others.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
         population : Population
             Number of other users, at least 1.
-        task : Frequency
         accounting : {"exact"}
             The calibration ``proven`` of :func:`shuffledp.accounting.rappor_flip_probability`.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If there is one user only, or delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         if n < 2:
             raise Infeasible("Bits hide among those of other users, but there are none.")
-        p = rappor_flip_probability(n, budget.largest_eps, delta, calibration="proven")
-        return cls(n, k, 1 - p, p, calibrated_under=accounting)
+        p = rappor_flip_probability(n, eps, delta, calibration="proven")
+        return cls(n, k, 1 - p, p)
 
     def cost(self) -> Cost:
         """One row with a number up to that of all users for each value."""
@@ -85,7 +69,3 @@ class SymmetricRappor(FlippedBits):
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """(k,): the sum of all rows."""
         return np.asarray(np.sum(messages.payload, axis=0, dtype=np.int64))
-
-    def profile_for(self, users: int) -> PrivacyProfile | None:
-        """A bound for every data set of the others."""
-        return ProvenBitsProfile(users, self.flip_probability) if users > 1 else None

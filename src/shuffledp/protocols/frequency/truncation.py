@@ -1,28 +1,24 @@
 """Truncation-based histogram: every user adds a coin flip to every count, and small counts become 0."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.truncation import (
-    TRUNCATION_ACCOUNTINGS,
-    TwoBinsProfile,
     truncation_miss_rate,
+    two_bins_delta,
 )
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, UPPER, Standing
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._randomized_response import domain_size_of, held_counts
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.tasks import Floats, Participants, Public, Users
 
 #: Mass outside of the law of the noise in closed forms.
 _TAIL = 1e-25
@@ -54,47 +50,29 @@ class Truncation(PlannedUsers):
     label = "truncation-based"
     source = "Balcer and Cheu 2020, Theorem 9 and Section 3; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = TRUNCATION_ACCOUNTINGS
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": EXACT}
-    reduction = "own"
+    relies_on = "others' dummies"
+    guarantees = under(printed=UPPER, exact=EXACT)
     biased = True
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        truncate: bool = True,
+        cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", truncate: bool = True
     ) -> Self:
         """The rate of the coins, see :func:`shuffledp.accounting.baselines.truncation.truncation_miss_rate`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"printed", "exact"}
         truncate : bool
             Whether small counts become 0, as in the original.
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If the number of users is too small, delta is 0, or the printed theorem does not apply.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
-        miss = truncation_miss_rate(n, budget.largest_eps, delta, accounting=accounting)
-        return cls(n, k, miss, bool(truncate), calibrated_under=accounting)
+        miss = truncation_miss_rate(n, eps, delta, accounting=accounting)
+        return cls(n, k, miss, bool(truncate))
 
     @property
     def alphabet_size(self) -> int:
@@ -122,7 +100,7 @@ class Truncation(PlannedUsers):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Relative frequencies, (R, k); 0 where truncated."""
-        n = np.asarray(public.n_users, float)[:, None]
+        n = public.users_column
         above = np.asarray(aggregate, float) - n  # the held count minus the coins that added nothing
         frequency = above / n + self.miss_rate
         return np.where(above > 0, frequency, 0.0) if self.truncate else np.asarray(frequency)
@@ -131,7 +109,7 @@ class Truncation(PlannedUsers):
         """Variance of each frequency, (R, k), ``p (1 - p) / n``; None with truncation."""
         if self.truncate:
             return None
-        n = np.asarray(participants.public.n_users, float)[:, None]
+        n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
         return np.asarray(np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, held.shape).copy())
 
@@ -163,4 +141,8 @@ class Truncation(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change."""
-        return TwoBinsProfile(users, self.miss_rate)
+        return Profile(
+            lambda eps: two_bins_delta(eps, users, self.miss_rate),
+            "the two counts that change, each with binomial noise",
+            "exact",
+        )

@@ -1,27 +1,329 @@
-"""Unary encoding: every user sends one row with a randomized bit per value."""
+r"""Unary encoding with whole rows as messages: the rates of the bits.
 
-from collections.abc import Mapping
+Every user sends a row of k bits: its own bit is set with probability p, every other one with probability q, and the row
+is one message. With the local budget ``eps_local = ln(p (1 - q) / (q (1 - p)))`` three forms are in use:
+
+``best``
+    p as the error is least.
+``symmetric``
+    ``p = 1 - q = e^(eps_local / 2) / (1 + e^(eps_local / 2))``: SUE, or RAPPOR with one permanent response.
+``optimized``
+    p = 1/2: OUE, with the least error for a given local budget and many values, which is not what shuffling asks for.
+
+Any row is at least ``(1 - p) / (1 - q)`` times as likely under every input as a row of zeros whose bits are flipped
+with probability q. So a row is such a uniform row with probability ``lambda = (1 - p) / (1 - q)``, and its blanket is
+that of :mod:`shuffledp.accounting.general.matched_blanket` with match rate q and independent matches: **the same as for
+a local hash with d' = 1/q cells** and the same local budget, and so is the error. Rows do without rounding d' and
+without a seed.
+
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
-from shuffledp.accounting.baselines.unary_rows import (
-    ROW_BOUNDS,
-    ROW_FORMS,
-    RowRates,
-    RowsProfile,
-    row_rates,
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.expected_errors.hashing import unary_mse
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.general.matched_blanket import (
+    blanketed_delta,
+    block_length,
+    matched_rate,
+    mixed_matched_delta,
 )
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.accounting.random_population.amplification import local_budget
+from shuffledp.guarantees import UPPER, under
+from shuffledp.numerics.argument_ranges import (
+    check_budget,
+    check_choice,
+    check_count,
+)
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import Window, binomial_window
+from shuffledp.populations import Fixed
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.frequency._randomized_response import domain_size_of
 from shuffledp.protocols.frequency._unary_bits import WholeRows
-from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Budget, Task
+
+ROW_FORMS = ("best", "symmetric", "optimized")
+ROW_BOUNDS = ("blanket", "clones")
+"""What the local budget is made from: the rows' own blanket, or what holds for any local randomizer."""
+
+_REMEMBERED = 1024
+#: Nats; a larger budget is as good as none.
+_MOST_BUDGET = 600.0
+#: Tolerances of the log of a local budget: the answer's, and while searching for p.
+_XTOL, _SEARCHED = 1e-8, 3e-6
+#: Of a budget that is computed from rates, per nat and one more.
+_ROUNDING = 2e-15
+#: Blocks of numbers of rows per standard deviation.
+_BLOCKS = 32
+#: Numbers of users from which on the typical number of rows stands for all of them while searching for p.
+_MANY = 4096
+#: Log odds of p between which the best one is looked for, and half the widths of the parabolas through its errors.
+_LOG_ODDS = np.linspace(-5.0, 14.0, 191)
+_WIDTHS = (0.7, 0.2, 0.05, 0.02)
+#: A second local minimum is looked at if its error is estimated within this factor of the smallest.
+_CLOSE = 1.3
+#: Steps downhill, at most, from where an estimate has its minimum, and halvings of the logarithm of a rate.
+_STEPS, _HALVINGS = 12, 60
+
+
+@dataclass(frozen=True)
+class RowRates:
+    """Rates of the bits of a row.
+
+    Parameters
+    ----------
+    own_rate, other_rate : float
+        p > q, probabilities that the own bit and another one is set; in (0, 1).
+
+    Notes
+    -----
+    Exact parameters of the randomizer.
+    """
+
+    own_rate: float
+    other_rate: float
+
+    @property
+    def eps_local(self) -> float:
+        """The local budget, nats: ``ln(p (1 - q) / (q (1 - p)))``."""
+        p, q = self.own_rate, self.other_rate
+        return math.log(p / q) + math.log1p(-q) - math.log1p(-p)
+
+
+def row_rates(
+    n: int, domain_size: int, eps: float, delta: float, *, form: str = "best", bound: str = "blanket"
+) -> RowRates:
+    """Return the rates with which n shuffled rows of bits are (eps, delta)-private.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    domain_size : int
+        Number of values k, >= 2; only the best p depends on it.
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    form : {"best", "symmetric", "optimized"}
+        See the module's description. ``best`` is that for uniform data, whose error is the mean over all items of any.
+    bound : {"blanket", "clones"}
+        Whether the local budget is the largest that the blanket of rows allows, or that of the clones reduction, which
+        holds for any local randomizer.
+
+    Returns
+    -------
+    RowRates
+        The local budget is rounded down by at most 1e-8 relative; the bound that it inverts is up to 2e-3 relative
+        above delta. The error of the best p is within about 1e-3 relative of the least.
+
+    Notes
+    -----
+    Unary encoding: Wang, Blocki, Li and Jha 2017. The blanket is derived for this project; clones: Feldman, McMillan
+    and Talwar 2023.
+    """
+    n = check_count("n", n, 1)
+    domain_size = check_count("domain_size", domain_size, 2)
+    eps, delta = check_budget(eps, delta)
+    check_choice("form", form, ROW_FORMS)
+    check_choice("bound", bound, ROW_BOUNDS)
+    return _rates(n, domain_size, eps, delta, form, bound)
+
+
+@remember(_REMEMBERED)
+def _rates(n: int, domain_size: int, eps: float, delta: float, form: str, bound: str) -> RowRates:
+    if bound == "clones":
+        budget = local_budget(Fixed(n - 1), eps, delta, accounting="exact")
+        if form == "best":
+            q = 1 / (1 + np.exp(budget - _LOG_ODDS))
+            return _within(_least(lambda x: _of_log_odds(x, budget), q, n, domain_size), budget)
+        return _within(_of_form(form, budget), budget)
+    search = _Search(n, eps, delta)
+    if form != "best":
+        return search.rates(_symmetric if form == "symmetric" else _half)
+    best = _least(search.roughly, _limiting_rates(n, eps, delta), n, domain_size)
+    log_odds = math.log(best.own_rate) - math.log1p(-best.own_rate)
+    found = search.rates(lambda budget: _of_log_odds(log_odds, budget))
+    if n >= _MANY:
+        return found
+    # Among few users the error has more dips than the limit of many shows.
+    others = (_Search(n, eps, delta).rates(shape) for shape in (_symmetric, _half))
+    return min(
+        (found, *others), key=lambda rates: unary_mse(n, domain_size, rates.own_rate, rates.other_rate)
+    )
+
+
+def _of_form(form: str, eps_local: float) -> RowRates:
+    return _symmetric(eps_local) if form == "symmetric" else _half(eps_local)
+
+
+def _symmetric(eps_local: float) -> RowRates:
+    half = math.exp(-eps_local / 2)
+    return RowRates(1 / (1 + half), half / (1 + half))
+
+
+def _half(eps_local: float) -> RowRates:
+    return _of_log_odds(0.0, eps_local)
+
+
+def _of_log_odds(log_odds: float, eps_local: float) -> RowRates:
+    """Rates with these log odds of p, nats."""
+    return RowRates(1 / (1 + math.exp(-log_odds)), 1 / (1 + math.exp(eps_local - log_odds)))
+
+
+def _within(rates: RowRates, budget: float) -> RowRates:
+    """Rates whose own budget, which rounding moves, is not above a given one, nats; q moves by rounding, too."""
+    excess = rates.eps_local - budget + _ROUNDING * (1 + budget)
+    if excess <= 0:
+        return rates
+    return RowRates(rates.own_rate, min(rates.other_rate * math.exp(excess), rates.own_rate))
+
+
+class _Search:
+    """The largest local budget for rates that depend on it; every search begins where the last one ended."""
+
+    def __init__(self, n: int, eps: float, delta: float) -> None:
+        self.n, self.eps, self.delta = n, eps, delta
+        self.tail = negligible(delta)
+        # Uniform rows with a given bit that are needed, in the limit of many and by experience.
+        self.matches = 2 * (math.sqrt(2 * math.log(1 / delta)) / eps) ** 2 + 1 / delta**0.1
+        self.low, self.high = math.log(eps), math.log(max(_MOST_BUDGET, 2 * eps))
+        self.slope: float | None = None
+
+    def rates(self, shape: Callable[[float], RowRates]) -> RowRates:
+        """Rates of the largest budget; eps itself always suffices."""
+        guess = self._root(shape, self._typical, self._guess(shape), _SEARCHED)
+        budget = math.exp(self._root(shape, self._all_numbers, guess, _XTOL))
+        return _within(shape(budget), budget)
+
+    def roughly(self, log_odds: float) -> RowRates:
+        """Rates with these log odds of p, and nearly the largest budget."""
+
+        def shape(budget: float) -> RowRates:
+            return _of_log_odds(log_odds, budget)
+
+        law = self._typical if self.n >= _MANY else self._all_numbers
+        found = shape(math.exp(self._root(shape, law, self._guess(shape), _SEARCHED)))
+        self.matches = max(self._matches(found), 1e-3)
+        return found
+
+    def _root(
+        self,
+        shape: Callable[[float], RowRates],
+        law: Callable[[float], tuple[Window, int]],
+        guess: float,
+        xtol: float,
+    ) -> float:
+        """Log of the largest budget under a law of the number of uniform rows."""
+        seen: list[tuple[float, float]] = []
+
+        def excess(log_budget: float) -> float:
+            eps_local = math.exp(log_budget)
+            q = shape(eps_local).other_rate
+            rows, block = law(matched_rate(q, eps_local))
+            value = mixed_matched_delta(rows, q, self.eps, eps_local, self.tail, block=block)
+            seen.append((log_budget, log_ratio(value, self.delta)))
+            return seen[-1][1]
+
+        root = root_below(excess, guess, self.low, self.high, xtol=xtol, slope=self.slope)
+        finite = [point for point in seen if math.isfinite(point[1])]
+        apart = [point for point in finite if abs(point[0] - finite[-1][0]) > 1e-4]
+        if apart:  # the closest one that is not too close shows how steep it is here
+            near = min(apart, key=lambda point: abs(point[0] - finite[-1][0]))
+            slope = (near[1] - finite[-1][1]) / (near[0] - finite[-1][0])
+            self.slope = slope if slope > 0 else None
+        return root
+
+    def _guess(self, shape: Callable[[float], RowRates]) -> float:
+        """Log of the budget with as many matches as the last search ended with."""
+
+        def surplus(log_budget: float) -> float:
+            matches = max(self._matches(shape(math.exp(log_budget))), 1e-300)
+            return math.log(self.matches) - math.log(matches)
+
+        return root_below(surplus, self.low + 0.1, self.low, self.high, xtol=1e-5)
+
+    def _matches(self, rates: RowRates) -> float:
+        """Expected uniform rows of others that have a given bit."""
+        rate = (1 - rates.own_rate) / (1 - rates.other_rate)
+        return (self.n - 1) * rate * rates.other_rate
+
+    def _typical(self, rate: float) -> tuple[Window, int]:
+        """The mean number of uniform rows, as if it were the only one."""
+        return Window(round((self.n - 1) * rate), np.ones(1)), 1
+
+    def _all_numbers(self, rate: float) -> tuple[Window, int]:
+        """Law of the number of uniform rows, and the length of blocks."""
+        return binomial_window(self.n - 1, rate, self.tail), block_length(self.n - 1, rate, _BLOCKS)
+
+
+def _limiting_rates(n: int, eps: float, delta: float) -> NDArray[np.float64]:
+    """Return an estimate of q at `_LOG_ODDS`, (m,): the limit of many matches, where two normal laws are told apart."""
+    log_delta = math.log(delta)
+    log_distance = root_below(
+        lambda x: log_gaussian_delta(math.exp(x), eps) - log_delta, math.log(eps), -30.0, 30.0, xtol=1e-4
+    )
+    p = 1 / (1 + np.exp(-_LOG_ODDS))
+    low, high = np.full(p.shape, -600.0), np.log(p)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        q = np.exp(middle)
+        rate = (1 - p) / (1 - q)
+        log_square = np.log(2 * (1 - rate) ** 2 * (1 - q) / ((n - 1) * rate + 1)) - middle
+        far = log_square > 2 * log_distance
+        low, high = np.where(far, middle, low), np.where(far, high, middle)
+    # A local budget of eps suffices among however few.
+    return np.asarray(np.minimum(np.exp(low), 1 / (1 + np.exp(eps - _LOG_ODDS))), np.float64)
+
+
+def _least(
+    rates_at: Callable[[float], RowRates], estimated: NDArray[np.float64], n: int, domain_size: int
+) -> RowRates:
+    """Rates of nearly least error: downhill from the local minima of an estimate, then parabolas.
+
+    The error has two local minima, one for few values and one for many, and where few rows match it has kinks. An
+    estimate of q is given at `_LOG_ODDS`.
+    """
+    known: dict[float, tuple[RowRates, float]] = {}
+
+    def error(log_odds: float) -> float:
+        if log_odds not in known:
+            found = rates_at(log_odds)
+            known[log_odds] = found, unary_mse(n, domain_size, found.own_rate, found.other_rate)
+        return known[log_odds][1]
+
+    p, q = 1 / (1 + np.exp(-_LOG_ODDS)), estimated
+    with np.errstate(divide="ignore"):
+        estimates = (p * (1 - p) / domain_size + (1 - 1 / domain_size) * q * (1 - q)) / (p - q) ** 2
+    inside = estimates[1:-1]
+    dips = np.flatnonzero((inside <= estimates[:-2]) & (inside < estimates[2:])) + 1
+    close = dips[estimates[dips] <= _CLOSE * np.min(estimates)]
+    for i in close if close.size else [int(np.argmin(estimates))]:  # the least may stand at either end
+        middle = float(_LOG_ODDS[i])
+        for width in _WIDTHS:
+            for _ in range(_STEPS):
+                beside = min((middle - width, middle + width), key=error)
+                if error(beside) >= error(middle):
+                    break
+                middle = beside
+            left, here, right = (error(middle + step) for step in (-width, 0.0, width))
+            bend = left - 2 * here + right
+            step = (left - right) / (2 * bend) if bend > 0 else 0.0
+            vertex = middle + width * min(max(step, -1.0), 1.0)  # no further than what was seen
+            middle = min((middle, vertex), key=error)
+    return min(known.values(), key=lambda found: found[1])[0]
 
 
 @dataclass(frozen=True)
@@ -36,51 +338,28 @@ class UnaryRows(WholeRows):
     label = "unary rows"
     source = "Wang, Blocki, Li and Jha 2017 (SUE, OUE); Erlingsson, Pihur and Korolova 2014"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    relies_on = "others' reports"
+    guarantees = under(exact=UPPER)
     reduction = "blanket"
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        form: str = "best",
-        bound: str = "blanket",
+        cls, n: int, k: int, eps: float, delta: float, *, form: str = "best", bound: str = "blanket"
     ) -> Self:
-        """The rates of the bits, see :func:`shuffledp.accounting.baselines.unary_rows.row_rates`.
+        """The rates of the bits, see :func:`row_rates`.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
-        task : Frequency
-        accounting : {"exact"}
         form : {"best", "symmetric", "optimized"}
             Rates of least error, symmetric ones (SUE), or an own bit that is a fair coin (OUE).
         bound : {"blanket", "clones"}
             What the local budget is made from: the rows' own blanket, or for comparison the clones reduction.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0.
         """
-        cls.check_request(budget, task, accounting)
-        n, k, delta = fixed_users(population), domain_size_of(task), positive_delta(budget)
         check_choice(f"{cls.name}: form", form, ROW_FORMS)
         check_choice(f"{cls.name}: bound", bound, ROW_BOUNDS)
-        rates = row_rates(n, k, budget.largest_eps, delta, form=form, bound=bound)
-        return cls(n, k, rates.own_rate, rates.other_rate, calibrated_under=accounting)
+        rates = row_rates(n, k, eps, delta, form=form, bound=bound)
+        return cls(n, k, rates.own_rate, rates.other_rate)
 
     @property
     def rates(self) -> RowRates:
@@ -93,7 +372,10 @@ class UnaryRows(WholeRows):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The row among the rows of others that look like rows without a value."""
-        return RowsProfile(users, self.rates)
+        return Profile(
+            lambda eps: blanketed_delta(eps, users - 1, self.other_rate, self.rates.eps_local),
+            "privacy blanket of Balle et al. 2019, evaluated exactly for rows of bits",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Rates of the bits, and the local budget."""

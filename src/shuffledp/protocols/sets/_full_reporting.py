@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from collections.abc import Sequence
+from typing import Self
 
-from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
-from shuffledp.accounting.segmented.profile import SegmentedProfile, full_reporting_standing
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import (
-    RandomUsers,
-    announced,
-    any_population,
-    users_until_announced,
-)
-from shuffledp.protocols._requests import positive_delta
-from shuffledp.protocols.base import Cost, Trust, message_bits
-from shuffledp.protocols.reliance import Reliance
+from shuffledp.accounting.segmented.profile import full_reporting_standing
+from shuffledp.guarantees import UPPER, Standing, under
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.base import Cost, message_bits
 from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, most_blankets, sets_task
-from shuffledp.tasks import Budget, Sets, Task, TaskKind
+from shuffledp.tasks import Budget, Sets, Task
 
 
-class FullReporting(SetProtocol, RandomUsers):
+class FullReporting(SetProtocol, PlannedUsers):
     """All items as they are, among blanket messages from everybody, in one group of users or in several.
 
     A protocol of this kind is a dataclass with this field among its own, and writes ``planned``, ``groups`` and
@@ -38,11 +30,10 @@ class FullReporting(SetProtocol, RandomUsers):
 
     calibration: str
 
-    task_kind: ClassVar[TaskKind] = "sets"
-    trust: ClassVar[Trust] = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
+    task_kind = "sets"
+    trust = "shuffler"
+    relies_on = "others' dummies"
+    guarantees = under(printed=UPPER, corrected=UPPER, exact=UPPER)
 
     @classmethod
     @abstractmethod
@@ -62,12 +53,13 @@ class FullReporting(SetProtocol, RandomUsers):
         """Expected number of blanket messages per user, averaged over users."""
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
         budget: Budget,
-        population: Population,
         task: Task,
+        usual_users: int,
+        delta: float,
         *,
         accounting: str = "exact",
         calibration: str = "variation_ratio",
@@ -80,7 +72,6 @@ class FullReporting(SetProtocol, RandomUsers):
             One eps, or, if ``multi_level``, one per privacy level of the task; delta > 0, replacement neighbours.
         population : Population
             Number of other users; with privacy levels it is announced, and parameters follow it.
-        task : Sets
         accounting : {"printed", "corrected", "exact"}
             As for the segmented protocol.
         calibration : {"variation_ratio", "numeric", "analytic"}
@@ -88,18 +79,13 @@ class FullReporting(SetProtocol, RandomUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
-            If delta is 0, too many messages would be needed, or the calibration does not
-            exist under this accounting.
+            If too many messages would be needed, or the calibration does not exist under this accounting.
         """
-        cls.check_request(budget, task, accounting)
         sets = sets_task(task)
         if cls.multi_level:
             check_levels(cls.name, budget, sets)
-        n, delta = users_until_announced(population), positive_delta(budget)
-        return announced(cls.planned(budget, n, delta, sets, accounting, calibration), population)
+        return cls.planned(budget, usual_users, delta, sets, accounting, calibration)
 
     @property
     def standing(self) -> Standing:
@@ -116,7 +102,3 @@ class FullReporting(SetProtocol, RandomUsers):
         most, certain = most_blankets(self.groups, self.population)
         bits = message_bits(self.alphabet_size)
         return Cost(own + self.blankets_per_user, bits, own, most_messages=own + most, most_certain=certain)
-
-    def privacy_profile(self) -> PrivacyProfile | None:
-        """The divergence that the accounting evaluates, for the most private group; a proven bound."""
-        return SegmentedProfile(self.groups[0], 0)

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.sets import GroupWeights, SeparatePlan, sep_mm_plan
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
+from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.sets._full_reporting import FullReporting
 from shuffledp.protocols.sets._set_protocol import (
@@ -56,6 +58,7 @@ class SeparateLevels(FullReporting):
     """How the estimates of the levels are weighted, see `shuffledp.accounting.sep_mm_plan`."""
 
     multi_level = True
+    follows_announcement = True
 
     @classmethod
     def planned(
@@ -81,7 +84,6 @@ class SeparateLevels(FullReporting):
             accounting,
             calibration,
             plan,
-            calibrated_under=accounting,
         )
 
     @property
@@ -145,6 +147,10 @@ class SeparateLevels(FullReporting):
             for level, group, weight in zip(self.inhabited, self.groups, self.plan.weights, strict=True)
         ]
         return self.real(np.sum(shares, axis=0))
+
+    def privacy_profile(self) -> PrivacyProfile | None:
+        """The divergence that the accounting evaluates, for the most private group; a proven bound."""
+        return SegmentedProfile(self.groups[0], 0)
 
     @property
     def _noise(self) -> float:

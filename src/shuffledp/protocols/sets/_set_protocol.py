@@ -114,7 +114,7 @@ def announced_sizes(public: Public, levels: int) -> tuple[int, ...]:
     if public.level_counts is None:
         if levels > 1:
             raise ValueError(f"The numbers of users of the {levels} privacy levels were not announced.")
-        counts = np.asarray(public.n_users, float)[:, None]
+        counts = public.users_column
     else:
         counts = np.asarray(public.level_counts, float)
     if counts.shape[1] != levels:
@@ -134,7 +134,7 @@ def assignment_error(squares: float, participants: Participants) -> Floats:
 
     The weights of the n users add up to 1 and their squares to `squares`; equal weights have no error.
     """
-    n, w = np.asarray(participants.public.n_users, float)[:, None], shares(participants)
+    n, w = participants.public.users_column, shares(participants)
     excess = np.maximum(squares - 1 / n, 0.0)
     return np.asarray(w * (1 - w) * excess * n / np.maximum(n - 1, 1))
 

@@ -12,7 +12,6 @@ from shuffledp.accounting.baselines.sets import mm_plan
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
-from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.sets._full_reporting import FullReporting
 from shuffledp.protocols.sets._set_protocol import (
@@ -26,7 +25,7 @@ from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users
 
 
 @dataclass(frozen=True)
-class BallsIntoBins(FullReporting, PlannedUsers):
+class BallsIntoBins(FullReporting):
     """One budget for all users; privacy levels are ignored.
 
     Parameters
@@ -58,7 +57,7 @@ class BallsIntoBins(FullReporting, PlannedUsers):
             accounting=accounting,
             calibration=calibration,
         )
-        return cls(*shape_of(task), plan, calibration, calibrated_under=accounting)
+        return cls(*shape_of(task), plan, calibration)
 
     @property
     def groups(self) -> tuple[SegmentedPlan, ...]:
@@ -82,7 +81,7 @@ class BallsIntoBins(FullReporting, PlannedUsers):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased shares of holders, (R, d - padding_items)."""
-        n = np.asarray(public.n_users, float)[:, None]
+        n = public.users_column
         return self.real(np.asarray(aggregate, float) / n - self.plan.blankets / self.domain_size)
 
     def expected_variance(self, participants: Participants) -> Floats:
@@ -106,10 +105,6 @@ class BallsIntoBins(FullReporting, PlannedUsers):
     def profile_for(self, users: int) -> PrivacyProfile:
         """The divergence that the accounting evaluates; a proven bound."""
         return SegmentedProfile(replace(self.plan, level_sizes=(users,)), 0)
-
-    def privacy_profile(self) -> PrivacyProfile | None:
-        """That of the planned users, or the mean over the law of their number."""
-        return PlannedUsers.privacy_profile(self)
 
     def parameters(self) -> dict[str, float]:
         """Blanket messages per user, and of one item in all."""

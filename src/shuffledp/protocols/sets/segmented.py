@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,12 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plan_search import segmented_choices, segmented_plan
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
-from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, weakest
+from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, under, weakest
 from shuffledp.numerics.argument_ranges import check_choice, check_positive
 from shuffledp.populations import Population
-from shuffledp.protocols._random_users import RandomUsers, announced, users_until_announced
-from shuffledp.protocols._requests import positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
 from shuffledp.protocols.sets._set_protocol import (
     SetProtocol,
@@ -46,7 +45,7 @@ _STREAM = 20240719
 
 
 @dataclass(frozen=True)
-class Segmented(SetProtocol, RandomUsers):
+class Segmented(SetProtocol, PlannedUsers):
     """Users of level k report each item with probability lambda_k and send m blanket messages in expectation.
 
     Two rounds: the privacy levels are announced, the server chooses m and the probabilities, then the data are sent.
@@ -82,21 +81,20 @@ class Segmented(SetProtocol, RandomUsers):
     label = "SegMM"
     source = "Wang et al. 2024 (arXiv 2407.19639), Algorithms 1 and 2"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' dummies"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {
-        "printed": NUMBER_OF_MESSAGES,
-        "corrected": UPPER,
-        "exact": UPPER,
-    }
+    relies_on = "others' dummies"
+    guarantees = under(printed=NUMBER_OF_MESSAGES, corrected=UPPER, exact=UPPER)
     multi_level = True
+    follows_announcement = True
 
     @classmethod
+    @from_request
     def calibrate(
         cls,
         budget: Budget,
         population: Population,
         task: Task,
+        usual_users: int,
+        delta: float,
         *,
         accounting: str = "exact",
         blankets: float | None = None,
@@ -130,17 +128,15 @@ class Segmented(SetProtocol, RandomUsers):
             If delta is 0, nothing is left for the data round, or the search needs too
             many messages.
         """
-        cls.check_request(budget, task, accounting)
         check_choice("objective", objective, OBJECTIVES)
         sets = sets_task(task)
         check_levels(cls.name, budget, sets)
-        n, delta = users_until_announced(population), positive_delta(budget)
         first = None if first_round is None else FirstRound.of(first_round)
         announcing = None if first is None else first.calibrated(budget, population, accounting)
         data = Budget(budget.levels, delta) if first is None else first.left(budget)
         spread = _spread(sets.domain_size, sets.set_size) if objective == "error" else None
         plan = segmented_plan(
-            even_sizes(n, sets.levels),
+            even_sizes(usual_users, sets.levels),
             data.levels,
             data.delta,
             sets.domain_size,
@@ -149,10 +145,7 @@ class Segmented(SetProtocol, RandomUsers):
             accounting=accounting,
             spread=spread,
         )
-        found = cls(
-            *shape_of(sets), plan, blankets, objective, first, announcing, calibrated_under=accounting
-        )
-        return announced(found, population)
+        return cls(*shape_of(sets), plan, blankets, objective, first, announcing)
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.baselines.sets import local_subset_exponential
 from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.populations import Population
-from shuffledp.protocols._requests import law_of
-from shuffledp.protocols.reliance import Reliance
+from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
-from shuffledp.tasks import Budget, Task
+from shuffledp.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -26,28 +24,18 @@ class SubsetLocal(SubsetReports):
     label = "Subexp, local"
     source = "Wang et al. 2018 (PrivSet)"
     trust = "local"
-    relies_on: ClassVar[Reliance] = "no other user"
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": EXACT, "corrected": EXACT, "exact": EXACT}
+    relies_on = "no other user"
+    guarantees = under(printed=EXACT, corrected=EXACT, exact=EXACT)
 
     @classmethod
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        selection: str = "error",
-    ) -> Self:
+    @from_request
+    def calibrate(cls, population: Population, task: Task, eps: float, *, selection: str = "error") -> Self:
         """The best number of items per message.
 
         Parameters
         ----------
         budget : Budget
             One eps; delta is not used. Replacement neighbours.
-        population : Law
-            Number of other users.
         task : Sets
             Sets smaller than the domain.
         accounting : {"printed", "corrected", "exact"}
@@ -57,17 +45,14 @@ class SubsetLocal(SubsetReports):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If the number of users follows no known law.
         """
-        cls.check_request(budget, task, accounting)
         sets = sets_task(task)
         law_of(population)
         shape = selectable(sets)
-        mechanism = local_subset_exponential(*shape, budget.largest_eps, selection=selection)
-        return cls(*shape, sets.padding_items, mechanism, calibrated_under=accounting)
+        mechanism = local_subset_exponential(*shape, eps, selection=selection)
+        return cls(*shape, sets.padding_items, mechanism)
 
     def privacy_profile(self) -> PrivacyProfile:
         """One message alone."""

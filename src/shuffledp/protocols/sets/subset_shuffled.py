@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.baselines.sets import has_residual, shuffled_subset_exponential
 from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import FORGOTTEN_RESIDUAL, UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
-from shuffledp.protocols.reliance import Reliance
+from shuffledp.guarantees import FORGOTTEN_RESIDUAL, UPPER, Standing, under
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
-from shuffledp.tasks import Budget, Task
+from shuffledp.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -38,43 +35,30 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
     label = "Subexp, shuffled"
     source = "Wang et al. 2018 (PrivSet); Wang et al. 2024 (arXiv 2407.19639), Theorem 1"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
+    relies_on = "others' reports"
     reduction = "variation ratio"
     mixed_under = ("corrected",)
-    accountings = ("printed", "corrected")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": FORGOTTEN_RESIDUAL, "corrected": UPPER}
+    guarantees = under(printed=FORGOTTEN_RESIDUAL, corrected=UPPER)
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "corrected"
+        cls, task: Task, n: int, eps: float, delta: float, *, accounting: str = "corrected"
     ) -> Self:
         """The best number of items per message and, for that, the largest local budget.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Sets
             Sets smaller than the domain.
         accounting : {"printed", "corrected"}
             Theorem 1 as the paper uses it, which is not valid in general (SEG-6.2), or what replaces it.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0.
         """
-        cls.check_request(budget, task, accounting)
         sets = sets_task(task)
-        n, delta, sound = fixed_users(population), positive_delta(budget), accounting == "corrected"
+        sound = accounting == "corrected"
         shape = selectable(sets)
-        mechanism = shuffled_subset_exponential(n, *shape, budget.largest_eps, delta, sound=sound)
-        return cls(*shape, sets.padding_items, mechanism, n, sound, calibrated_under=accounting)
+        mechanism = shuffled_subset_exponential(n, *shape, eps, delta, sound=sound)
+        return cls(*shape, sets.padding_items, mechanism, n, sound)
 
     @property
     def standing(self) -> Standing:

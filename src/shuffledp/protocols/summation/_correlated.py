@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -18,7 +18,7 @@ from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
 from shuffledp.accounting.summation.noise_atoms import MOST_VALUE, atom_messages
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shipped_designs import quick_design, shipped_design
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_choice, check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare, Noise, Share
@@ -154,8 +154,7 @@ class CorrelatedNoiseSum(NoisySum):
     design: NoiseDesign
     alphabet: str
 
-    accountings = ("printed", "corrected", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "corrected": UPPER, "exact": UPPER}
+    guarantees = under(printed=UPPER, corrected=UPPER, exact=UPPER)
 
     @cached_property
     def _noises(self) -> list[Noise]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
 
@@ -23,7 +22,7 @@ class CuratorNoise(ProtocolBase):
     """Users send their numbers, and nothing if they hold 0; the curator adds one noise to each sum."""
 
     numbers: Numbers
-    relies_on: ClassVar[Reliance] = "no other user"
+    relies_on = "no other user"
 
     @abstractmethod
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from shuffledp.accounting.expected_errors.level_sums import level_sum_variance
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.general.grr_blanket import FavoredReportsProfile
+from shuffledp.accounting.general.grr_blanket import favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.numerics.roots import root_below
 from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols.base import Cost, Messages, Trust, message_bits
-from shuffledp.protocols.frequency._randomized_response import GeneralizedResponse
-from shuffledp.protocols.reliance import Reliance
+from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
@@ -72,8 +71,8 @@ class LevelReports(PlannedUsers):
     levels: int
     eps_local: float
 
-    trust: ClassVar[Trust] = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
+    trust = "shuffler"
+    relies_on = "others' reports"
     reduction = "blanket"
 
     @property
@@ -119,7 +118,7 @@ class LevelReports(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The blanket of the uniform levels of the others."""
-        return FavoredReportsProfile(users, self.levels + 1, self.eps_local)
+        return favored_profile(users, self.levels + 1, self.eps_local)
 
     def parameters(self) -> dict[str, float]:
         """Levels, local budget, and probability of a uniform level."""

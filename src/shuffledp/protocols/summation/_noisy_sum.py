@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from shuffledp.accounting.expected_errors.most_messages import most_sent
 from shuffledp.protocols._noise_shares import Noise
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
@@ -57,7 +56,7 @@ class NoisySum(PlannedUsers):
     design: SumDesign
 
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "shares of the noise"
+    relies_on = "shares of the noise"
     reduction = "own"
     noise_shares = True
 

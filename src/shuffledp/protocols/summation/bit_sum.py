@@ -1,19 +1,16 @@
 """Bit sum: a number rounded to one bit, then randomized response."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.baselines.bit_sums import THIRD_PARTY, bit_sum_rate
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.guarantees import UPPER, under
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._levels import LevelReports
 from shuffledp.protocols.summation._sums import numbers_of
-from shuffledp.tasks import Budget, Task
+from shuffledp.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -24,22 +21,15 @@ class BitSum(LevelReports):
     task_kind = "summation"
     label = "one randomized bit"
     source = "Cheu, Smith, Ullman, Zeber and Zhilyaev 2019; printed: as quoted by code of third parties"
-    accountings = ("printed", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": THIRD_PARTY, "exact": UPPER}
+    guarantees = under(printed=THIRD_PARTY, exact=UPPER)
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
         """The smallest probability of a fair coin.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Summation
             One sum of numbers that are not negative.
         accounting : {"printed", "exact"}
@@ -48,17 +38,13 @@ class BitSum(LevelReports):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, numbers may be negative, or there are several sums.
         """
-        cls.check_request(budget, task, accounting)
-        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
-        eps = budget.largest_eps
+        numbers = numbers_of(task)
         if accounting == "exact":
             eps_local = blanket_local_budget(n, 2, eps, delta)
         else:
             rate = bit_sum_rate(n, eps, delta)
             eps_local = math.log((2 - rate) / rate)
-        return cls(n, numbers, 1, eps_local, calibrated_under=accounting)
+        return cls(n, numbers, 1, eps_local)

@@ -1,18 +1,17 @@
 """Discrete Gaussian noise from a trusted curator: a reference line of a sum."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
-from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import discrete_gaussian, discrete_gaussian_variance
 from shuffledp.populations import Population
-from shuffledp.protocols._requests import law_of, positive_delta
+from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.summation._curator import CuratorNoise, touched_sums
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Budget, Ints, Neighbours, Task
@@ -41,44 +40,36 @@ class CentralGaussian(CuratorNoise):
     label = "central discrete Gaussian"
     source = "Canonne, Kamath and Steinke 2020; the pair of sums is derived for this project"
     trust = "central"
-    accountings = ("exact",)
-    reduction = "own"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, budget: Budget, population: Population, task: Task, eps: float, delta: float) -> Self:
         """The smallest sigma for a change by the largest number; of two sums if there are several and one is replaced.
 
         Parameters
         ----------
         budget : Budget
             One eps, delta > 0, either relation.
-        population : Law
         task : Summation
             Numbers that are not negative, in one or several sums.
-        accounting : {"exact"}
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, numbers may be negative, there are too many levels to sum over, or the population is no law.
         """
-        cls.check_request(budget, task, accounting)
         law_of(population)
-        numbers, delta = numbers_of(task, coordinates=True), positive_delta(budget)
+        numbers = numbers_of(task, coordinates=True)
         variance = noisy_count_variance(
-            budget.largest_eps,
+            eps,
             delta,
             "gaussian",
             shift=numbers.max_value,
             counts=touched_sums(numbers, budget.neighbours),
         )
-        return cls(numbers, math.sqrt(variance), budget.neighbours, calibrated_under=accounting)
+        return cls(numbers, math.sqrt(variance), budget.neighbours)
 
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
         """Discrete Gaussian variables."""
@@ -91,7 +82,7 @@ class CentralGaussian(CuratorNoise):
 
     def privacy_profile(self) -> PrivacyProfile:
         """The noise of one sum, or of the two between which a user moves."""
-        return NoisyCountsProfile(
+        return noisy_counts_profile(
             "gaussian",
             self.sigma**2,
             self.numbers.max_value,

@@ -1,18 +1,17 @@
 """Discrete Laplace noise from a trusted curator."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from shuffledp.accounting.expected_errors.sums import central_laplace_mse
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
-from shuffledp.protocols._requests import law_of
+from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.summation._curator import CuratorNoise, touched_sums
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of
 from shuffledp.tasks import Budget, Ints, Neighbours, Task
@@ -41,37 +40,29 @@ class CentralLaplace(CuratorNoise):
     label = "central discrete Laplace"
     source = "Ghosh, Roughgarden and Sundararajan 2012; as a baseline in Ghazi et al. 2021 (ICML), Section 5"
     trust = "central"
-    accountings = ("exact",)
-    reduction = "own"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, budget: Budget, population: Population, task: Task, eps: float) -> Self:
         """Noise for a change by the largest number; of two sums if there are several and a user is replaced.
 
         Parameters
         ----------
         budget : Budget
             One eps, either relation; delta is not needed.
-        population : Law
         task : Summation
             Numbers that are not negative, in one or several sums.
-        accounting : {"exact"}
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If numbers may be negative, or the population is no law.
         """
-        cls.check_request(budget, task, accounting)
         law_of(population)
         numbers = numbers_of(task, coordinates=True)
-        return cls(numbers, budget.largest_eps, budget.neighbours, calibrated_under=accounting)
+        return cls(numbers, eps, budget.neighbours)
 
     @property
     def change(self) -> int:

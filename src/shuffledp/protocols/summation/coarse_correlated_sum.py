@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self
@@ -15,15 +14,13 @@ from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.summation.coarse_design import CoarseDesign, atom_content
 from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, coarse_noise_deltas
 from shuffledp.accounting.summation.coarse_shipped import quick_coarse, shipped_coarse
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
-from shuffledp.populations import Population
 from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, Noise
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._noisy_sum import NoisySum
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
-from shuffledp.tasks import Budget, Floats, Task
+from shuffledp.tasks import Floats, Task
 
 #: Largest D for which a profile is computed at other eps than the certified one.
 _MOST_PROFILED = 3
@@ -97,18 +94,17 @@ class CoarseCorrelatedSum(NoisySum):
     task_kind = "summation"
     label = "coarse correlated noise (ours)"
     source = "derived for this project, after Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML)"
-    accountings = ("exact",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    guarantees = under(exact=UPPER)
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        n: int,
+        eps: float,
+        delta: float,
         *,
-        accounting: str = "exact",
         gamma: float = 0.1,
         eps_star: float | None = None,
     ) -> Self:
@@ -116,13 +112,8 @@ class CoarseCorrelatedSum(NoisySum):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Summation
             One sum of numbers that are not negative.
-        accounting : {"exact"}
         gamma : float
             The error is that of discrete Laplace noise with ``(1 - gamma) eps``.
         eps_star : float, optional
@@ -130,14 +121,10 @@ class CoarseCorrelatedSum(NoisySum):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, numbers may be negative, there are several sums, or no design is known.
         """
-        cls.check_request(budget, task, accounting)
-        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
-        eps = budget.largest_eps
+        numbers = numbers_of(task)
         star = (1 - check_open_unit("gamma", gamma)) * eps
         if eps_star is not None:
             star = check_positive("eps_star", eps_star)
@@ -148,7 +135,7 @@ class CoarseCorrelatedSum(NoisySum):
         found = shipped_coarse(numbers.max_value, eps, delta, star)
         if found is None:
             found = quick_coarse(numbers.max_value, eps, delta, star)
-        return cls(n, numbers, found.design, found.certificate, calibrated_under=accounting)
+        return cls(n, numbers, found.design, found.certificate)
 
     @cached_property
     def _noises(self) -> list[Noise]:

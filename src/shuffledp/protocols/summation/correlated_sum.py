@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
 from shuffledp.protocols.summation._sums import numbers_of
-from shuffledp.tasks import Budget, Task
+from shuffledp.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -22,12 +20,13 @@ class CorrelatedSum(CorrelatedNoiseSum):
     source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Algorithms 1 and 2"
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        n: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         atoms: str = "halving",
@@ -41,13 +40,8 @@ class CorrelatedSum(CorrelatedNoiseSum):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Summation
             One sum of numbers that are not negative.
-        accounting : {"printed", "corrected", "exact"}
         atoms : {"halving", "star", "hub", "best"}
             Other atoms than ``halving`` are for ``exact`` only.
         hubs : sequence of int, optional
@@ -63,16 +57,13 @@ class CorrelatedSum(CorrelatedNoiseSum):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, numbers may be negative, or no design is known.
         """
-        cls.check_request(budget, task, accounting)
-        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
+        numbers = numbers_of(task)
         design = chosen_design(
             numbers.max_value,
-            budget.largest_eps,
+            eps,
             delta,
             accounting=accounting,
             atoms=atoms,
@@ -81,4 +72,4 @@ class CorrelatedSum(CorrelatedNoiseSum):
             eps_star=eps_star,
             law=law,
         )
-        return cls(n, numbers, design, check_alphabet(alphabet), calibrated_under=accounting)
+        return cls(n, numbers, design, check_alphabet(alphabet))

@@ -4,59 +4,28 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import RAPPOR_ESTIMATORS, rappor_mse
-from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
 from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.populations import Population
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Users
 
 #: Calibrations of each accounting, the default first.
 _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"printed": ("optimistic",), "exact": ("sound", "worst_case")}
 )
-
-
-@dataclass(frozen=True)
-class SoundRapporProfile:
-    """Bound on the profile of fragmented RAPPOR, whatever the other users hold.
-
-    Parameters
-    ----------
-    n_users : int
-        Users, user 1 included, >= 2.
-    flip_probability : float
-        p, in (0, 1/2).
-    """
-
-    n_users: int
-    flip_probability: float
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "two counts among fair bits, the others' being told from their randomized bits"
-
-    def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        found = [
-            rappor_delta(self.n_users, self.flip_probability, float(e), calibration="sound")
-            for e in eps_.flat
-        ]
-        return np.reshape(found, eps_.shape)
 
 
 @dataclass(frozen=True)
@@ -88,7 +57,7 @@ class FragmentedRappor(PlannedUsers):
     label = "fragmented RAPPOR"
     source = "Erlingsson et al. 2020; printed: calibrated as in Ghazi et al. 2021, arXiv 2106.04247"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
+    relies_on = "others' reports"
     accountings = ("printed", "exact")
     reduction = "own"
 
@@ -98,12 +67,13 @@ class FragmentedRappor(PlannedUsers):
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        n: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         estimator: str = "plain",
@@ -113,8 +83,6 @@ class FragmentedRappor(PlannedUsers):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
         population : Population
             Number of other users, at least 1.
         task : Summation
@@ -130,19 +98,16 @@ class FragmentedRappor(PlannedUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If there is one user only, delta is 0, or numbers may be negative.
         """
-        cls.check_request(budget, task, accounting)
-        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
+        numbers = numbers_of(task)
         check_choice(f"{cls.name}: estimator", estimator, RAPPOR_ESTIMATORS)
         known = _CALIBRATIONS[accounting]
         chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)
         if n < 2:
             raise Infeasible("Bits hide among those of other users, but there are none.")
-        p = rappor_flip_probability(n, budget.largest_eps, delta, calibration=chosen)
+        p = rappor_flip_probability(n, eps, delta, calibration=chosen)
         return cls(n, numbers, p, estimator, chosen)
 
     @property
@@ -217,7 +182,10 @@ class FragmentedRappor(PlannedUsers):
         """A bound for every data set of the others; None for the calibrations that are not made to meet one."""
         if self.calibration != "sound" or users < 2:
             return None
-        return SoundRapporProfile(users, self.flip_probability)
+        return Profile(
+            lambda eps: rappor_delta(users, self.flip_probability, eps, calibration="sound"),
+            "two counts among fair bits, the others' being told from their randomized bits",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Flip probability, and error of a sum."""

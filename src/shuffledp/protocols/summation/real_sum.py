@@ -7,12 +7,10 @@ from typing import Self
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import real_summation_levels
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
 from shuffledp.protocols.summation._sums import numbers_of
-from shuffledp.tasks import Budget, Task
+from shuffledp.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -25,12 +23,13 @@ class RealSum(CorrelatedNoiseSum):
     source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Theorem 1"
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        n: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         atoms: str = "halving",
@@ -44,10 +43,6 @@ class RealSum(CorrelatedNoiseSum):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Summation
             One sum of real numbers that are not negative.
         accounting, atoms, hubs, alphabet, law
@@ -60,22 +55,18 @@ class RealSum(CorrelatedNoiseSum):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, the numbers are integers or may be negative, or no design is
             known for so many levels.
         """
-        cls.check_request(budget, task, accounting)
-        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
+        numbers = numbers_of(task)
         if not numbers.real:
             raise Infeasible(
                 "The task sums integers, or levels to which real numbers of data were rounded before; only numbers of "
                 "[0, 1] that are not rounded yet are rounded here."
             )
-        eps = budget.largest_eps
         chosen = real_summation_levels(n, eps, zeta) if levels is None else check_count("levels", levels, 1)
         design = chosen_design(
             chosen, eps, delta, accounting=accounting, atoms=atoms, hubs=hubs, gamma=zeta / 2, law=law
         )
-        return cls(n, numbers, design, check_alphabet(alphabet), calibrated_under=accounting)
+        return cls(n, numbers, design, check_alphabet(alphabet))

@@ -1,18 +1,15 @@
 """Single-message sum: a number rounded to few levels, then generalized randomized response under the blanket."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._levels import LevelReports, best_levels
 from shuffledp.protocols.summation._sums import numbers_of
-from shuffledp.tasks import Budget, Task
+from shuffledp.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -23,16 +20,16 @@ class SingleMessageSum(LevelReports):
     task_kind = "summation"
     label = "single message, levels"
     source = "Balle, Bell, Gascon and Nissim 2019, with Theorem 3.1"
-    accountings = ("printed", "exact")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER, "exact": UPPER}
+    guarantees = under(printed=UPPER, exact=UPPER)
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
-        budget: Budget,
-        population: Population,
         task: Task,
+        n: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         levels: int | None = None,
@@ -41,10 +38,6 @@ class SingleMessageSum(LevelReports):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Summation
             One sum of numbers that are not negative.
         accounting : {"printed", "exact"}
@@ -56,14 +49,10 @@ class SingleMessageSum(LevelReports):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, numbers may be negative, there are several sums, or the theorem does not hold here.
         """
-        cls.check_request(budget, task, accounting)
-        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
-        eps = budget.largest_eps
+        numbers = numbers_of(task)
 
         def budget_of(g: int) -> float:
             return blanket_local_budget(n, g + 1, eps, delta, accounting=accounting)
@@ -73,4 +62,4 @@ class SingleMessageSum(LevelReports):
         else:
             chosen = check_count("levels", levels, 1)
             eps_local = budget_of(chosen)
-        return cls(n, numbers, chosen, eps_local, calibrated_under=accounting)
+        return cls(n, numbers, chosen, eps_local)

@@ -1,23 +1,20 @@
 """Skellam noise in a secure sum: a reference line of a sum."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.noisy_counts import NoisyCountsProfile, noisy_count_variance
+from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import LARGEST_SCALE, skellam
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users
 
@@ -51,47 +48,35 @@ class Skellam(PlannedUsers):
     label = "Skellam, secure aggregation"
     source = "Agarwal, Kairouz and Liu 2021; the pair of sums is derived for this project"
     trust = "secure_sum"
-    relies_on: ClassVar[Reliance] = "shares of the noise"
-    accountings = ("exact",)
-    reduction = "own"
+    relies_on = "shares of the noise"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, budget: Budget, task: Task, n: int, eps: float, delta: float) -> Self:
         """The smallest variance for a change of the sum by the largest number.
 
         Parameters
         ----------
         budget : Budget
             One eps, delta > 0, either relation. Under add or remove a user who leaves sends its share of the noise.
-        population : Population
-            Number of other users.
         task : Summation
             One sum of numbers that are not negative.
-        accounting : {"exact"}
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, numbers may be negative, there are several sums, or too many levels to sum over.
         """
-        cls.check_request(budget, task, accounting)
-        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
-        variance = noisy_count_variance(
-            budget.largest_eps, delta, "skellam", shift=numbers.max_value, counts=1
-        )
+        numbers = numbers_of(task)
+        variance = noisy_count_variance(eps, delta, "skellam", shift=numbers.max_value, counts=1)
         if variance > LARGEST_SCALE:
             raise Infeasible(
                 f"Noise of variance {variance:.3g} is beyond {LARGEST_SCALE:g}, up to which it is drawn exactly: "
                 "take fewer levels."
             )
-        return cls(n, numbers, variance, budget.neighbours, calibrated_under=accounting)
+        return cls(n, numbers, variance, budget.neighbours)
 
     def counted_on(self) -> str:
         """The users who share the noise."""
@@ -131,7 +116,7 @@ class Skellam(PlannedUsers):
     def profile_for(self, users: int) -> PrivacyProfile:
         """The noise from as many users."""
         noise = self.variance * users / self.n_users
-        return NoisyCountsProfile("skellam", noise, self.numbers.max_value, 1, neighbours=self.relation)
+        return noisy_counts_profile("skellam", noise, self.numbers.max_value, 1, neighbours=self.relation)
 
     def parameters(self) -> dict[str, float]:
         """Error of the sum when as many take part as are planned for."""

@@ -7,9 +7,7 @@ from typing import Self
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import sparse_vector_levels
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
 from shuffledp.protocols.summation._sums import numbers_of
 from shuffledp.tasks import Budget, Task
@@ -25,12 +23,14 @@ class SparseSum(CorrelatedNoiseSum):
     source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Corollary 3"
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
         cls,
         budget: Budget,
-        population: Population,
         task: Task,
+        n: int,
+        eps: float,
+        delta: float,
         *,
         accounting: str = "exact",
         atoms: str = "halving",
@@ -44,10 +44,6 @@ class SparseSum(CorrelatedNoiseSum):
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Summation
             Several sums of numbers that are not negative.
         accounting, atoms, hubs, alphabet, law
@@ -60,15 +56,11 @@ class SparseSum(CorrelatedNoiseSum):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, there is one sum only, numbers may be negative, integers are
             to be rounded, or no design is known for so many levels.
         """
-        cls.check_request(budget, task, accounting)
-        n, delta = fixed_users(population), positive_delta(budget)
-        numbers, eps = numbers_of(task, coordinates=True), budget.largest_eps
+        numbers = numbers_of(task, coordinates=True)
         if numbers.coordinates == 1:
             raise Infeasible("One sum alone need not share the budget: see correlated_sum and real_sum.")
         if levels is not None:
@@ -87,4 +79,4 @@ class SparseSum(CorrelatedNoiseSum):
             gamma=zeta / 2,
             law=law,
         )
-        return cls(n, numbers, design, check_alphabet(alphabet), calibrated_under=accounting)
+        return cls(n, numbers, design, check_alphabet(alphabet))

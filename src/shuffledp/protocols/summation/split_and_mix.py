@@ -1,9 +1,8 @@
 """IKOS split-and-mix: additive shares of noisy numbers."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,13 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import central_laplace_mse, ikos_group_order
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.secure_sum import most_users
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice, check_open_unit
 from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
 from shuffledp.protocols._random_users import PlannedUsers, planned_for
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
@@ -71,9 +69,8 @@ class SplitAndMix(PlannedUsers):
     label = "split-and-mix"
     source = "Ishai et al. 2006; Balle, Bell, Gascon and Nissim 2020; baseline in Ghazi et al. 2021 (ICML), Section 5"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "shares of the noise"
-    accountings = ("printed",)
-    guarantees: ClassVar[Mapping[str, Standing]] = {"printed": UPPER}
+    relies_on = "shares of the noise"
+    guarantees = under(printed=UPPER)
     reduction = "secure sum"
     noise_shares = True
 

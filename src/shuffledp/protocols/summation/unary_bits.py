@@ -1,56 +1,26 @@
 """Unary bits: a number as so many bits, each replaced by a fair coin with some probability."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.bit_sums import unary_bits_delta, unary_bits_rate
 from shuffledp.accounting.expected_errors.level_sums import unary_bits_variance
-from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.summation._levels import rounded, rounded_inputs, unit
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
 #: Bits of a user at most, unless the option says otherwise: twice as many hardly lower the error of noise.
 _MOST_BITS = 64
-
-
-@dataclass(frozen=True)
-class UnaryBitsProfile:
-    """Bound on the profile of unary bits, whatever the other users hold.
-
-    Parameters
-    ----------
-    n_users, bits : int
-        Users, and messages of each.
-    uniform_rate : float
-        Probability of a fair coin.
-    """
-
-    n_users: int
-    bits: int
-    uniform_rate: float
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "one count among fair coins, the others' being told from their bits"
-
-    def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
-        eps_ = np.asarray(eps, np.float64)
-        found = [unary_bits_delta(float(e), self.n_users, self.bits, self.uniform_rate) for e in eps_.flat]
-        return np.reshape(found, eps_.shape)
 
 
 @dataclass(frozen=True)
@@ -81,30 +51,16 @@ class UnaryBits(PlannedUsers):
         "Cheu, Smith, Ullman, Zeber and Zhilyaev 2019, real sums; the accounting is derived for this project"
     )
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
-    accountings = ("exact",)
-    reduction = "own"
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    relies_on = "others' reports"
+    guarantees = under(exact=UPPER)
 
     @classmethod
-    @any_population
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        bits: int | None = None,
-    ) -> Self:
+    @from_request
+    def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, bits: int | None = None) -> Self:
         """The smallest probability of a fair coin.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Summation
             One sum of numbers that are not negative.
         accounting : {"exact"}
@@ -114,16 +70,13 @@ class UnaryBits(PlannedUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, numbers may be negative, or there are several sums.
         """
-        cls.check_request(budget, task, accounting)
-        n, numbers, delta = fixed_users(population), numbers_of(task), positive_delta(budget)
+        numbers = numbers_of(task)
         chosen = min(numbers.max_value, _MOST_BITS) if bits is None else check_count("bits", bits, 1)
-        rate = unary_bits_rate(n, chosen, budget.largest_eps, delta)
-        return cls(n, numbers, chosen, rate, calibrated_under=accounting)
+        rate = unary_bits_rate(n, chosen, eps, delta)
+        return cls(n, numbers, chosen, rate)
 
     def local_epsilon(self) -> float:
         """Of all bits of a user, each of which may differ between two numbers."""
@@ -165,7 +118,10 @@ class UnaryBits(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The bound for every data set of the others."""
-        return UnaryBitsProfile(users, self.bits, self.uniform_rate)
+        return Profile(
+            lambda eps: unary_bits_delta(eps, users, self.bits, self.uniform_rate),
+            "one count among fair coins, the others' being told from their bits",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Bits of each user, and probability of a fair coin."""

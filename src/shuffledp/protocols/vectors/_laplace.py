@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.populations import Law
-from shuffledp.protocols._schedules import OneReport, SingleReport
+from shuffledp.protocols._schedules import OneReport
 from shuffledp.protocols.base import Messages
 from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Vectors
 
@@ -139,13 +139,13 @@ class VectorReports(OneReport):
 
 
 @dataclass(frozen=True)
-class LaplaceNoise(VectorReports, SingleReport):
+class LaplaceNoise(VectorReports):
     """Laplace noise with dummies of the zero vector; the aggregate is the sum of all reports, (dimension,).
 
     Parameters
     ----------
     dummy_count, adaptive : int, bool
-        As for `shuffledp.protocols._schedules.SingleReport`.
+        As for `shuffledp.protocols._schedules.OneReport`.
     """
 
     dummy_count: int = 0

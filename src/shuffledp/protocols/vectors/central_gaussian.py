@@ -1,20 +1,18 @@
 """Gaussian noise from a trusted curator: the reference line of a mean of vectors."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
 from shuffledp.accounting.general.profiles import GaussianProfile, PrivacyProfile
-from shuffledp.guarantees import EXACT, Standing
+from shuffledp.guarantees import EXACT, under
 from shuffledp.populations import Population
-from shuffledp.protocols._requests import law_of, positive_delta
+from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped, sums_held
 from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users, Vectors
 
@@ -44,40 +42,27 @@ class CentralGaussian(ProtocolBase):
     label = "central Gaussian"
     source = "Balle and Wang 2018, Theorem 8"
     trust = "central"
-    relies_on: ClassVar[Reliance] = "no other user"
-    accountings = ("exact",)
-    reduction = "own"
+    relies_on = "no other user"
     neighbours = ("replace_one", "add_remove")
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": EXACT}
+    guarantees = under(exact=EXACT)
 
     @classmethod
-    def calibrate(
-        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact"
-    ) -> Self:
+    @from_request
+    def calibrate(cls, budget: Budget, population: Population, task: Task, eps: float, delta: float) -> Self:
         """The smallest sigma.
 
         Parameters
         ----------
         budget : Budget
             One eps, delta > 0, either relation.
-        population : Law
         task : Vectors
             Clipped in the l2 norm; or in the l1 norm, which the l2 norm does not exceed.
-        accounting : {"exact"}
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0, or the population is no law.
         """
-        cls.check_request(budget, task, accounting)
         law_of(population)
         assert isinstance(task, Vectors)  # check_request has seen to it
-        ratio = gaussian_ratio(budget.largest_eps, positive_delta(budget))
+        ratio = gaussian_ratio(eps, delta)
         change = (2 if budget.neighbours == "replace_one" else 1) * task.clip
-        return cls(task, change / ratio, budget.neighbours, calibrated_under=accounting)
+        return cls(task, change / ratio, budget.neighbours)
 
     def cost(self) -> Cost:
         """One double precision number per coordinate; the curator adds one vector of noise."""

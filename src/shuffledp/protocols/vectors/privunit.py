@@ -1,8 +1,7 @@
 """PrivUnit: a random unit vector that is more likely to lie near one's own direction."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +15,15 @@ from shuffledp.accounting.expected_errors.unit_vectors import (
     report_mean,
     report_square,
 )
-from shuffledp.accounting.general.grr_blanket import FavoredReportsProfile
+from shuffledp.accounting.general.grr_blanket import favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers, any_population
-from shuffledp.protocols._requests import fixed_users, positive_delta
+from shuffledp.guarantees import UPPER, under
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
 from shuffledp.protocols.vectors._participants import squares_of
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users, Vectors
+from shuffledp.tasks import Floats, Participants, Public, Task, Users, Vectors
 
 #: Numbers that are drawn at once.
 _DRAWS = 2**21
@@ -64,30 +61,19 @@ class PrivUnit(PlannedUsers):
     label = "PrivUnit"
     source = "Bhowmick et al. 2018; the blanket of Balle et al. 2019, evaluated for this project"
     trust = "shuffler"
-    relies_on: ClassVar[Reliance] = "others' reports"
-    accountings = ("exact",)
+    relies_on = "others' reports"
     reduction = "blanket"
-    guarantees: ClassVar[Mapping[str, Standing]] = {"exact": UPPER}
+    guarantees = under(exact=UPPER)
 
     @classmethod
-    @any_population
+    @from_request
     def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = "exact",
-        cap_mass: float | None = None,
+        cls, task: Task, n: int, eps: float, delta: float, *, cap_mass: float | None = None
     ) -> Self:
         """The largest local budget, and the cap.
 
         Parameters
         ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users.
         task : Vectors
             Of at least two dimensions, clipped in the l2 norm; or in the l1 norm, which the l2 norm does not exceed.
         accounting : {"exact"}
@@ -98,23 +84,18 @@ class PrivUnit(PlannedUsers):
 
         Raises
         ------
-        ValueError
-            If the request does not fit this protocol.
         Infeasible
             If delta is 0, or there is one dimension only.
         """
-        cls.check_request(budget, task, accounting)
-        n, delta = fixed_users(population), positive_delta(budget)
         assert isinstance(task, Vectors)  # check_request has seen to it
         if task.dimension < 2:
             raise Infeasible("Caps are for vectors of at least two dimensions.")
-        eps = budget.largest_eps
         if cap_mass is None:
             chosen, eps_local = best_cap(n, task.dimension, eps, delta)
         else:
             _, chosen = checked_cap(task.dimension, cap_mass)
             eps_local = privunit_local_budget(n, chosen, eps, delta)
-        return cls(n, task, chosen, eps_local, calibrated_under=accounting)
+        return cls(n, task, chosen, eps_local)
 
     @property
     def in_cap(self) -> float:
@@ -175,7 +156,7 @@ class PrivUnit(PlannedUsers):
         sums = squares_of(participants, self.task)
         if sums is None:
             return None
-        n, d = np.asarray(participants.public.n_users, float)[:, None], self.task.dimension
+        n, d = participants.public.users_column, self.task.dimension
         along = report_square(d, self.cap_mass, self.in_cap)
         across = (1 - along) / (d - 1)
         squares, directions = sums
@@ -184,7 +165,7 @@ class PrivUnit(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The blanket of the uniform reports of the others."""
-        return FavoredReportsProfile(users, 1 / self.cap_mass, self.eps_local)
+        return favored_profile(users, 1 / self.cap_mass, self.eps_local)
 
     def parameters(self) -> dict[str, float]:
         """Mass of the cap, probability of a report in it, and local budget."""

@@ -6,8 +6,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from shuffledp.accounting.baselines.sageo import GeometricDummies, least_share, s1geo_dummies, sageo_dummies
 from shuffledp.accounting.expected_errors.counts import sampled_count_variance
+from shuffledp.protocols.frequency.s1geo import s1geo_dummies
+from shuffledp.protocols.frequency.sageo import GeometricDummies, least_share, sageo_dummies
 
 LAWS = [
     GeometricDummies(0.5, 1.0, 9),

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import poisson
 
-from shuffledp.accounting.baselines.silent_users import SilentReport, poisson_dummies, silent_report
 from shuffledp.accounting.general.count_pairs import settled_count_delta
+from shuffledp.protocols.frequency.silent_users import SilentReport, poisson_dummies, silent_report
 
 
 @pytest.mark.parametrize(("dummies", "rate", "eps"), [(2.0, 0.4, 0.3), (5.0, 1.0, 0.7), (0.0, 0.3, 0.5)])

@@ -10,11 +10,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from shuffledp.accounting import hockey_stick, local_budget
-from shuffledp.accounting.baselines.solh import SolhProfile, solh_report
-from shuffledp.accounting.baselines.unary_rows import RowRates, RowsProfile, row_rates
+from shuffledp.accounting import PrivacyProfile, hockey_stick, local_budget
+from shuffledp.accounting.baselines.solh import solh_report
 from shuffledp.accounting.expected_errors.hashing import solh_mse, unary_mse
 from shuffledp.populations import Fixed
+from shuffledp.protocols.frequency.solh import Solh
+from shuffledp.protocols.frequency.unary_rows import RowRates, UnaryRows, row_rates
+
+
+def rows_profile(n: int, rates: RowRates) -> PrivacyProfile:
+    return UnaryRows(n, 2, rates.own_rate, rates.other_rate).profile_for(n)
 
 
 def row_law(value: int, k: int, p: float, q: float) -> dict[tuple[int, ...], float]:
@@ -42,7 +47,7 @@ def test_three_rows_are_enumerated(eps: float, true: float, bound: float) -> Non
         logs = [np.log([view[row] for row in sorted(views[0])]) for view in views]
         worst = max(worst, float(hockey_stick(logs[0], logs[1], eps)))
     assert round(worst, 5) == true
-    assert round(float(RowsProfile(3, RowRates(0.6, 0.25)).delta(eps)), 5) == bound
+    assert round(float(rows_profile(3, RowRates(0.6, 0.25)).delta(eps)), 5) == bound
 
 
 @pytest.mark.parametrize("cells", [2, 40, 700])
@@ -56,7 +61,9 @@ def test_rows_are_local_hashing_with_cells_of_any_number(cells: int) -> None:
         solh_mse(n, k, cells, report.eps_local), rel=1e-11
     )
     assert_allclose(
-        RowsProfile(n, rates).delta(0.5), SolhProfile(n, cells, report.eps_local).delta(0.5), rtol=1e-9
+        rows_profile(n, rates).delta(0.5),
+        Solh(n, k, report.eps_local, cells).profile_for(n).delta(0.5),
+        rtol=1e-9,
     )
 
 
@@ -84,7 +91,7 @@ def test_rates_of_the_specification(n: int, k: int, eps: float, form: str, q: fl
     if form == "best":
         assert rates.own_rate == pytest.approx(0.8737, abs=1e-4)
     at_most, above = (
-        float(RowsProfile(n, found).delta(eps))
+        float(rows_profile(n, found).delta(eps))
         for found in (rates, RowRates(rates.own_rate, rates.other_rate * (1 - 2e-3)))
     )
     assert at_most <= 1e-6 * (1 + 1e-12) or n * rates.other_rate < 100
@@ -109,7 +116,7 @@ def test_no_other_rate_is_much_better(n: int, k: int, eps: float, delta: float) 
 def test_a_handful_of_users_has_free_rates(n: int, k: int, eps: float, delta: float) -> None:
     """The least estimate may stand at an end, with dips that are far worse; parabolas may point far away."""
     free = row_rates(n, k, eps, delta, form="best", bound="blanket")
-    assert RowsProfile(n, free).delta(eps) <= delta * (1 + 1e-9)
+    assert rows_profile(n, free).delta(eps) <= delta * (1 + 1e-9)
     for form in ("symmetric", "optimized"):
         other = row_rates(n, k, eps, delta, form=form, bound="blanket")
         assert unary_mse(n, k, free.own_rate, free.other_rate) <= 1.02 * unary_mse(

@@ -5,11 +5,11 @@ import math
 import pytest
 from scipy.stats import binom
 
-from shuffledp.accounting.baselines.bin_dummies import bin_dummy_rate, search_delta
 from shuffledp.accounting.baselines.truncation import two_bins_delta
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import added_message, single_delta
 from shuffledp.numerics.windows import binomial_window
+from shuffledp.protocols.frequency.balls_into_bins import bin_dummy_rate, search_delta
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from shuffledp.accounting.baselines.one_sided_noise import OneSidedNoise, one_sided_noise
-from shuffledp.accounting.baselines.silent_users import poisson_dummies
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import settled_count_delta
+from shuffledp.protocols.frequency.one_sided_noise import OneSidedNoise, one_sided_noise
+from shuffledp.protocols.frequency.silent_users import poisson_dummies
 
 
 def double_sum(noise, eps, size):

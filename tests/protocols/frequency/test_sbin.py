@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from shuffledp.accounting.baselines.sbin import BinomialDummies, fair_coins, sbin_dummies
 from shuffledp.accounting.baselines.truncation import two_bins_delta
 from shuffledp.accounting.expected_errors.counts import sampled_count_variance
+from shuffledp.protocols.frequency.sbin import BinomialDummies, fair_coins, sbin_dummies
 
 
 def double_sum(coins, share, eps):

@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import Infeasible, hockey_stick
-from shuffledp.accounting.baselines.fake_users import (
-    FakeUsersProfile,
+from shuffledp.protocols.frequency.fake_users import (
+    FakeUsers,
     fake_users_delta,
     fake_users_flip_probability,
 )
@@ -94,7 +94,9 @@ def test_the_smallest_probability_is_found_and_printed_needs_enough_fake_users()
 
 
 def test_the_profile_falls_and_keeps_its_shape() -> None:
-    found = FakeUsersProfile(50, 100, 0.1, "blanket").delta(np.array([[0.1, 0.4], [0.9, 30.0]]))
+    found = (
+        FakeUsers(50, 2, 0.9, 0.1, 2, "blanket").profile_for(50).delta(np.array([[0.1, 0.4], [0.9, 30.0]]))
+    )
     assert found.shape == (2, 2)
     assert np.all(np.diff(found.ravel()) < 0)
     assert found[1, 1] == 0

@@ -1,0 +1,132 @@
+"""Dummy points of some users: each user sends a number of dummies with some probability."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.accounting.dump.flexible import (
+    RANDOM_SENDERS,
+    default_rate,
+    flexible_dummies,
+    flexible_dummy_delta,
+)
+from shuffledp.accounting.dump.flexible_profile import quick_bound
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_ranges import check_choice
+from shuffledp.protocols.base import Cost
+from shuffledp.protocols.frequency._dummy_points import BLANKET, DummyPoints
+from shuffledp.tasks import Floats, Participants, Public, Users
+
+#: How the flexible variants subtract the dummies: by their expected or by their observed number.
+ESTIMATORS = ("expected", "observed")
+
+
+@dataclass(frozen=True)
+class FlexibleDummies(DummyPoints):
+    """Each user sends a number of dummies with some probability, and otherwise only its report.
+
+    Parameters
+    ----------
+    per_sender : int
+        Dummies of a user that sends any.
+    rate : float
+        Probability of sending them, in (0, 1].
+    estimator : {"expected", "observed"}
+        Whether the analyzer subtracts the expected number of dummies, as printed, or the observed one: the number of
+        messages beyond one per user. The second has the smaller variance.
+    """
+
+    per_sender: int
+    rate: float
+    estimator: str = "expected"
+
+    @property
+    def standing(self) -> Standing:
+        """Of the accounting, where the number of senders is random or dummies are needed at all."""
+        certain = self.rate == 1 or (self.per_sender == 0 and self.eps_local < math.inf)
+        return UPPER if certain and super().standing == RANDOM_SENDERS else super().standing
+
+    def counted_on(self) -> str:
+        """The users who send dummies."""
+        return (
+            f"{super().counted_on()}, each of whom sends {self.per_sender:,} with probability {self.rate:.6g}"
+        )
+
+    def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
+        """Every user decides alone."""
+        return self.per_sender * int(rng.binomial(len(users), self.rate))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the messages per value, (R, k), at a cost that does not depend on the number of users."""
+        senders = rng.binomial(participants.public.n_users, self.rate)
+        return self._sampled(participants, self.per_sender * np.asarray(senders, np.int64), rng)
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Unbiased relative frequencies, (R, k)."""
+        if self.estimator == "observed":
+            return self._estimated(aggregate, np.asarray(aggregate).sum(axis=1) - public.n_users, public)
+        return self._estimated(aggregate, self._expected_dummies(public.n_users), public)
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency given the participants' values, (R, k); Theorem 5.15 is corrected."""
+        share = 1 / self.domain_size
+        mean = self._expected_dummies(participants.public.n_users) * share
+        blocks = self.per_sender * (1 - self.rate) * share if self.estimator == "expected" else 0.0
+        return self._variance(participants, mean * (1 - share + blocks))
+
+    def cost(self) -> Cost:
+        """The own report, and the expected number of dummies."""
+        return self._cost(self.rate * self.per_sender, self.per_sender)
+
+    def profile_for(self, users: int) -> PrivacyProfile:
+        """The divergence of two values, averaged over the number of senders, which the analyzer learns."""
+        k, eps_local, sent = self.domain_size, self.eps_local, (self.per_sender, self.rate)
+        profile = Profile(
+            lambda eps: flexible_dummy_delta(eps, users, k, *sent, eps_local=eps_local), BLANKET, "exact"
+        )
+        if eps_local == math.inf:
+            return profile
+        return replace(
+            profile,
+            kind="upper",
+            bound=lambda eps, excess: quick_bound(users, k, eps, *sent, eps_local, excess),
+        )
+
+    def parameters(self) -> dict[str, float]:
+        """Local budget, where there is one, and dummies: expected in total, per user, per sender, and the rate."""
+        return {
+            **self._budget_parameters(),
+            "dummies": float(self._expected_dummies(np.array([self.usual_users]))[0]),
+            "dummies_per_user": self.rate * self.per_sender,
+            "dummies_per_sender": float(self.per_sender),
+            "rate": self.rate,
+        }
+
+    def _expected_dummies(self, users: NDArray[Any]) -> Floats:
+        return np.asarray(self.rate * self.per_sender * np.asarray(users, float))
+
+
+def flexible_plan(
+    n: int,
+    domain_size: int,
+    eps: float,
+    delta: float,
+    *,
+    accounting: str,
+    rate: float | None,
+    estimator: str,
+    eps_local: float = math.inf,
+) -> tuple[int, float]:
+    """Dummies per sender and rate that meet a budget; a rate of None is `default_rate`."""
+    check_choice("estimator", estimator, ESTIMATORS)
+    share = default_rate(n, delta) if rate is None else float(rate)
+    per_sender = flexible_dummies(
+        n, domain_size, eps, delta, share, accounting=accounting, eps_local=eps_local
+    )
+    return per_sender, share

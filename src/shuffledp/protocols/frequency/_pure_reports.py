@@ -1,0 +1,68 @@
+"""Reports with two rates: one counts for the own value with probability p, and for every other one with probability q.
+
+The number of reports that count for a value is ``Bin(n_j, p) + Bin(n - n_j, q)``. A protocol states p and q, and how
+they are calibrated.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.tasks import Floats, Participants, Public
+
+
+@dataclass(frozen=True)
+class PureReports(PlannedUsers):
+    """Reports of which the analyzer counts, for each value, how many count for it.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included.
+    domain_size : int
+        Values are 0..domain_size-1.
+    """
+
+    n_users: int
+    domain_size: int
+
+    @property
+    def rows_per_user(self) -> int:
+        """The own report, and reports without a value."""
+        return 1
+
+    @property
+    @abstractmethod
+    def two_rates(self) -> tuple[float, float, float]:
+        """p, q and p - q."""
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the reports of each value, (R, k), at a cost that does not depend on the number of users.
+
+        Binomials, independent over values.
+        """
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        others = self.rows_per_user * participants.public.n_users[:, None] - held
+        p, q, _ = self.two_rates
+        return np.asarray(rng.binomial(held, p) + rng.binomial(others, q))
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Unbiased relative frequencies, (R, k)."""
+        share = np.asarray(aggregate, float) / public.users_column
+        _, q, gap = self.two_rates
+        return np.asarray((share - self.rows_per_user * q) / gap)
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency given the participants' values, (R, k)."""
+        n = participants.public.users_column
+        held = np.asarray(held_counts(participants, self.domain_size), float)
+        p, q, gap = self.two_rates
+        noise = held * p * (1 - p) + (self.rows_per_user * n - held) * q * (1 - q)
+        return np.asarray(noise / (n * gap) ** 2)

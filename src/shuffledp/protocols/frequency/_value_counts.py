@@ -1,0 +1,97 @@
+"""Users per value, and generalized randomized response (GRR) of one value.
+
+GRR keeps a value with probability ``E / (E + k - 1)``, ``E = exp(eps_local)``, and reports each other value with
+probability ``1 / (E + k - 1)``; for k = 2 this is the randomized response of Wang et al. 2023.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.tasks import Floats, Ints, Participants
+
+
+def checked_values(values: NDArray[Any], domain_size: int) -> Ints:
+    """Values of users, (n,).
+
+    Raises
+    ------
+    ValueError
+        If one of them is not in 0..domain_size-1.
+    """
+    checked = np.asarray(values, np.int64)
+    if checked.size and not 0 <= checked.min() <= checked.max() < domain_size:
+        raise ValueError(f"Values must lie in 0..{domain_size - 1}, got {checked.min()}..{checked.max()}.")
+    return checked
+
+
+@dataclass(frozen=True)
+class GeneralizedResponse:
+    """The local randomizer and what follows from it, for k values and a local budget in nats.
+
+    Everything is written in ``1/E``, which neither overflows for large budgets nor cancels for small ones.
+    """
+
+    eps_local: float
+    domain_size: int
+
+    @property
+    def keep(self) -> float:
+        """Probability of sending the true value, ``E / (E + k - 1)``."""
+        return 1 / (1 + (self.domain_size - 1) * math.exp(-self.eps_local))
+
+    @property
+    def lie(self) -> float:
+        """Probability of sending one particular other value, ``1 / (E + k - 1)``."""
+        return math.exp(-self.eps_local) * self.keep
+
+    @property
+    def gap(self) -> float:
+        """``keep - lie``: the probability of answering truthfully rather than uniformly at random."""
+        return -math.expm1(-self.eps_local) * self.keep
+
+    def randomize(self, values: NDArray[np.generic], rng: np.random.Generator) -> Ints:
+        """One report per value.
+
+        Raises
+        ------
+        ValueError
+            If a value is not in 0..k-1.
+        """
+        true = checked_values(values, self.domain_size)
+        lies = rng.random(len(true)) >= self.keep
+        steps = rng.integers(1, self.domain_size, size=len(true))  # a uniform value other than the true one
+        return np.where(lies, (true + steps) % self.domain_size, true)
+
+    def sample_counts(self, held: Ints, rng: np.random.Generator) -> Ints:
+        """Exact law of the reports per value, (R, k), when ``held`` (R, k) reporters hold each value."""
+        truthful = rng.binomial(held, self.gap)
+        uniform = (held - truthful).sum(axis=1)
+        shares = np.full(self.domain_size, 1 / self.domain_size)
+        return np.asarray(truthful + rng.multinomial(uniform, shares))
+
+    def debiased(self, reports: NDArray[Any], n_reports: NDArray[Any]) -> Floats:
+        """Unbiased numbers of holders, (R, k), from reports per value (R, k) and their totals (R,)."""
+        return np.asarray((np.asarray(reports, float) - self.lie * n_reports[:, None]) / self.gap)
+
+    def variance(self, held: NDArray[Any]) -> Floats:
+        """Variance of `debiased`, (R, k), when ``held`` (R, k) reporters hold each value."""
+        held = np.asarray(held, float)
+        others = held.sum(axis=1, keepdims=True) - held
+        return np.asarray(
+            (held * self.keep * (1 - self.keep) + others * self.lie * (1 - self.lie)) / self.gap**2
+        )
+
+
+def held_counts(participants: Participants, domain_size: int) -> NDArray[Any]:
+    """Users per value, (R, k); refuses data of another domain, which would broadcast into nonsense."""
+    counts = participants.counts
+    if counts.shape != (participants.public.repeats, domain_size):
+        expected = (participants.public.repeats, domain_size)
+        raise ValueError(f"Expected counts of shape {expected} (repeats, values), got {counts.shape}.")
+    return counts
