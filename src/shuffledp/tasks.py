@@ -312,6 +312,11 @@ class Sets(Task):
         return (self.domain_size - self.padding_items,)
 
 
+def even_sizes(n: int, levels: int) -> tuple[int, ...]:
+    """n users in privacy levels of nearly equal sizes: what is assumed until a first round tells."""
+    return tuple(n // levels + (level < n % levels) for level in range(levels))
+
+
 @dataclass(frozen=True)
 class Vectors(Task):
     """Mean of vectors clipped to norm ``clip``."""

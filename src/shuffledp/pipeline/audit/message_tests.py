@@ -19,8 +19,7 @@ from shuffledp.pipeline.audit.finite_laws import Block, TooLarge, pooled
 from shuffledp.pipeline.audit.views import Held, View
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.sets._set_protocol import even_sizes
-from shuffledp.tasks import Public, Sets
+from shuffledp.tasks import Public, Sets, even_sizes
 
 #: A test at this level rejects a right law once in ten thousand times.
 LEVEL = 5e-5

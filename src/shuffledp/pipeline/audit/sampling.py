@@ -25,8 +25,7 @@ from shuffledp.populations import Law
 from shuffledp.protocols.base import Messages, ProtocolBase
 from shuffledp.protocols.conformance.inputs import inputs, users_of
 from shuffledp.protocols.conformance.privacy import delta_bound
-from shuffledp.protocols.sets._set_protocol import even_sizes
-from shuffledp.tasks import Frequency, Public, Sets, Summation, Task, Users, Vectors
+from shuffledp.tasks import Frequency, Public, Sets, Summation, Task, Users, Vectors, even_sizes
 
 #: Kinds of messages up to which each is counted by itself.
 _KINDS = 24

@@ -22,8 +22,7 @@ from shuffledp.pipeline.audit.finite_laws import (
 )
 from shuffledp.pipeline.audit.views import Case, Held, ProductView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.sets._set_protocol import even_sizes
-from shuffledp.tasks import Public
+from shuffledp.tasks import Public, even_sizes
 
 if TYPE_CHECKING:
     from shuffledp.protocols.sets._separate import SeparateLevels

@@ -32,7 +32,7 @@ from shuffledp.pipeline.audit.finite_laws import (
 )
 from shuffledp.pipeline.audit.frequency import gaussian_counts, laplace_counts, polya_modulo, skellam_counts
 from shuffledp.pipeline.audit.message_positions import MANY, plain, response
-from shuffledp.pipeline.audit.views import Held, ModularView, ProductView, SumView, View
+from shuffledp.pipeline.audit.views import ModularView, ProductView, SumView, View
 
 if TYPE_CHECKING:
     from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
@@ -356,12 +356,9 @@ def unary_bits(protocol: UnaryBits, eps: float) -> View:
 class SharesView(SumView):
     """Counts of all shares of a small group."""
 
-    def _made(self, held: Held, n: int) -> Block:
-        block = self._known.get((-n, *held))
-        if block is None:
-            block = added(self._made(held[:-1], n), _dense(self.own[held[-1]])) if held else self.nothing(n)
-            self._known[(-n, *held)] = block
-        return block
+    def _more(self, block: Block, own: Own) -> Block:
+        """Law of the counts with one more user, who may add to many cells."""
+        return added(block, _dense(own))
 
 
 def _dense(own: Own) -> Block:

@@ -274,11 +274,15 @@ class SumView(View):
             self._known[n] = {}
         known = self._known[n]
         if held not in known:
-            block = plus(self._made(held[:-1], n), self.own[held[-1]]) if held else self.nothing(n)
+            block = self._more(self._made(held[:-1], n), self.own[held[-1]]) if held else self.nothing(n)
             if sum(law.mass.size for law in known.values()) > _KEPT:
                 known.clear()
             known[held] = block
         return known[held]
+
+    def _more(self, block: Block, own: Own) -> Block:
+        """Law of the counts with one more user."""
+        return plus(block, own)
 
     def nothing(self, n: int) -> Block:
         """The noise alone."""

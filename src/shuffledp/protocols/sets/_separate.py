@@ -19,12 +19,11 @@ from shuffledp.protocols.sets._set_protocol import (
     assignment_error,
     blanket_counts,
     blankets_sent,
-    even_sizes,
     holders,
     levels_of,
     shape_of,
 )
-from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users
+from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users, even_sizes
 
 
 @dataclass(frozen=True)

@@ -124,11 +124,6 @@ def announced_sizes(public: Public, levels: int) -> tuple[int, ...]:
     return tuple(int(n) for n in np.rint(counts[0]))
 
 
-def even_sizes(n: int, levels: int) -> tuple[int, ...]:
-    """n users in privacy levels of nearly equal sizes: what is assumed until a first round tells."""
-    return tuple(n // levels + (level < n % levels) for level in range(levels))
-
-
 def assignment_error(squares: float, participants: Participants) -> Floats:
     """Error per item, (R, d), of a weighted share whose weights follow a random assignment of levels.
 

@@ -28,7 +28,6 @@ from shuffledp.protocols.sets._set_protocol import (
     blanket_variance,
     blankets_sent,
     check_levels,
-    even_sizes,
     holders,
     levels_of,
     most_blankets,
@@ -36,7 +35,7 @@ from shuffledp.protocols.sets._set_protocol import (
     shape_of,
     shares,
 )
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users, even_sizes
 
 OBJECTIVES = ("bound", "error")
 #: Announcements over which expectations are averaged, and the stream that they are drawn from, always the same.
