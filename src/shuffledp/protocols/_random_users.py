@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self, cast
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.general.random_users import (
     LeastNumbers,
-    MixedProfile,
     best_split,
     least_numbers,
+    mean_delta,
 )
 from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.roots import root_below
@@ -153,8 +153,9 @@ class PlannedUsers(ProtocolBase):
         planned = self.profile_for(self.planned_users)
         if planned is None or planned.kind not in ("exact", "upper"):
             return None
-        return MixedProfile(
-            self._profile_for_others, _numbers(self.population), f"{_SOURCE}: {planned.source}"
+        numbers = _numbers(self.population)
+        return Profile(
+            lambda eps: mean_delta(self._profile_for_others, numbers, eps), f"{_SOURCE}: {planned.source}"
         )
 
     def _profile_for_others(self, users: int) -> PrivacyProfile | None:
@@ -225,7 +226,7 @@ def _mixed(
         except Infeasible as reason:
             refused.append(reason)
             return -math.inf
-        mean = MixedProfile(found.profile_for, numbers, _SOURCE).at(eps, 1.1 * delta)
+        mean = mean_delta(found.profile_for, numbers, eps, 1.1 * delta)
         value = math.log(mean / delta) if mean > 0 else -math.inf
         if value <= 0:
             fitting[(users, part)] = found

@@ -61,8 +61,27 @@ def at_each(delta_at: Callable[[float], float], eps: ArrayLike) -> NDArray[np.fl
     )
 
 
+@guarded_methods
+class Exported:
+    """Conversions that all privacy profiles have."""
+
+    def to_pld(self: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1e-15) -> Any:
+        """Return the profile as a loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""
+        return to_pld(self, step=step, negligible=negligible)
+
+    def to_opendp(
+        self: PrivacyProfile, function: Callable[[Any], Any] | None = None, *, domain: Any = None
+    ) -> Any:
+        """Return a measurement; see :func:`shuffledp.accounting.general.opendp_export.to_opendp`."""
+        return to_opendp(self, function, domain=domain)
+
+    def to_renyi(self: PrivacyProfile, orders: ArrayLike | None = None) -> Any:
+        """Return the Renyi divergences; see :func:`shuffledp.accounting.general.renyi_curve.to_renyi`."""
+        return to_renyi(self, orders)
+
+
 @dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(Exported):
     """Privacy profile of a function that gives delta at one eps.
 
     Parameters
@@ -86,25 +105,6 @@ class Profile:
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
         return at_each(self.delta_at, eps)
-
-
-@guarded_methods
-class Exported:
-    """Conversions that all privacy profiles have."""
-
-    def to_pld(self: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1e-15) -> Any:
-        """Return the profile as a loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""
-        return to_pld(self, step=step, negligible=negligible)
-
-    def to_opendp(
-        self: PrivacyProfile, function: Callable[[Any], Any] | None = None, *, domain: Any = None
-    ) -> Any:
-        """Return a measurement; see :func:`shuffledp.accounting.general.opendp_export.to_opendp`."""
-        return to_opendp(self, function, domain=domain)
-
-    def to_renyi(self: PrivacyProfile, orders: ArrayLike | None = None) -> Any:
-        """Return the Renyi divergences; see :func:`shuffledp.accounting.general.renyi_curve.to_renyi`."""
-        return to_renyi(self, orders)
 
 
 def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[np.float64]:

@@ -25,18 +25,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shuffledp.accounting.general.profiles import Exported, at_each
 from shuffledp.numerics.argument_ranges import check_positive
 from shuffledp.populations import Law, Population
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+    from shuffledp.accounting.general.profiles import PrivacyProfile
 
 #: Mass that may be left out of a law, relative to the delta that matters; and the most and least that is left out.
 _OMITTED, _MOST_OMITTED, _LEAST_OMITTED = 1e-6, 1e-30, 1e-300
@@ -219,9 +218,13 @@ def _halfway(others: NDArray[np.int64], mass: NDArray[np.float64]) -> int:
     return min(max(middle, 1), mass.size - 1)
 
 
-@dataclass(frozen=True, eq=False)
-class MixedProfile(Exported):
-    """Privacy profile of a protocol for a random number of users.
+def mean_delta(
+    profile_for: Callable[[int], PrivacyProfile | None],
+    numbers: LeastNumbers,
+    eps: float,
+    enough: float = math.inf,
+) -> float:
+    """Return an upper bound on the mean delta of a protocol over the number of users, at one eps (nats, >= 0).
 
     Parameters
     ----------
@@ -229,34 +232,15 @@ class MixedProfile(Exported):
         Number of all users, user 1 included -> profile, exact or an upper bound; None where nothing is known.
     numbers : LeastNumbers
         Law of the number of the others.
-    source : str
-    neighbours, view
-        See :class:`PrivacyProfile`.
-
-    Notes
-    -----
-    An upper bound; see the module's description.
+    enough : float
+        Above it the bound is refined no further.
     """
 
-    profile_for: Callable[[int], PrivacyProfile | None]
-    numbers: LeastNumbers
-    source: str
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    kind: ClassVar[Kind] = "upper"
+    def delta_of(others: int) -> float:
+        profile = profile_for(others + 1)
+        return 1.0 if profile is None else float(profile.delta(eps))
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return the mean delta for each eps (nats, >= 0), shape of `eps`."""
-        return at_each(self.at, eps)
-
-    def at(self, eps: float, enough: float = math.inf) -> float:
-        """Return the mean delta at one eps; refined no further where it is certainly above `enough`."""
-
-        def delta_of(others: int) -> float:
-            profile = self.profile_for(others + 1)
-            return 1.0 if profile is None else float(profile.delta(eps))
-
-        return mixed_delta(delta_of, self.numbers, enough=enough)
+    return mixed_delta(delta_of, numbers, enough=enough)
 
 
 @dataclass(frozen=True)
