@@ -21,6 +21,8 @@ EFFORT: Final[Mapping[str, Mapping[str, int]]] = {
 }
 """Whether protocols are audited that no experiment of the run has, claims of experiments per protocol and accounting
 (0: all of them), random settings per protocol, runs of each."""
+SEARCHED: Final = ("correlated",)
+"""Families of which every protocol has a job of its own: each searches for designs of its noise."""
 _SEED = 1
 
 
@@ -74,7 +76,8 @@ def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
     shares: dict[str, list[tuple[str, str]]] = {}
     for kind in TASK_KINDS:
         for name in available(kind):
-            share = kind if effort == "quick" else f"{kind}_{family(kind, name)}"
+            group = family(kind, name)
+            share = kind if effort == "quick" else f"{kind}_{name if group in SEARCHED else group}"
             shares.setdefault(share, []).append((kind, name))
     return {share: tuple(protocols) for share, protocols in shares.items()}
 
