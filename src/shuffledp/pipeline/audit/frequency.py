@@ -251,9 +251,7 @@ _NOISES: Mapping[str, Noise] = {
     "frequency.one_sided_noise.OneSidedCounts": lambda p, n: negative_binomial_counts(
         p.shape * n / p.n_users, -math.expm1(-p.decay)
     ),
-    "frequency.sageo.GeometricShuffle": lambda p, n: _geometric_noise(
-        p.half_eps, p.share, p.turn
-    ),
+    "frequency.sageo.GeometricShuffle": lambda p, n: _geometric_noise(p.half_eps, p.share, p.turn),
 }
 """Noise messages of one value, by the family of the protocol."""
 
