@@ -191,8 +191,8 @@ class ProtocolBase(metaclass=ABCMeta):
             Number of other users.
         task : Task
             Of the protocol's kind.
-        accounting : str
-            One of ``accountings``.
+        **options
+            ``accounting``, one of ``accountings``, and the options of the protocol.
 
         Raises
         ------
