@@ -18,9 +18,9 @@ from shuffledp.pipeline.config import Experiment, Paper, Settings
 from shuffledp.pipeline.config.grammar import Budget, Task, describe_data, describe_population, described
 from shuffledp.pipeline.figures.palette import OWN, assigned
 from shuffledp.pipeline.figures.variants import BOTH, PAIR
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST
 
 TABLE_FORMATS = ("csv", "md", "tex")
-CAPTION_FORMATS = ("rst", "report.rst")
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 Job = dict[str, Any]
 
@@ -292,7 +292,7 @@ def files_of(results: Path, drawings: Iterable[Drawing], formats: Sequence[str])
     return [
         figure_folder(results, drawing.experiment.paper) / f"{drawing.id}.{end}"
         for drawing in drawings
-        for end in (*drawing.formats(formats), *CAPTION_FORMATS)
+        for end in (*drawing.formats(formats), "rst")
     ]
 
 
@@ -312,8 +312,8 @@ def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Pa
     """Every file that the drawing job of a paper writes, manifest and checksum list included."""
     folder = figure_folder(results, paper.key)
     own = files_of(results, drawings_of(paper), formats)
-    claims = [folder / f"{name}.{end}" for name in paper.claims for end in (*TABLE_FORMATS, *CAPTION_FORMATS)]
-    return [folder / "manifest.json", folder / "figures.sha256", *own, *claims]
+    claims = [folder / f"{name}.{end}" for name in paper.claims for end in (*TABLE_FORMATS, "rst")]
+    return [folder / MANIFEST, folder / CHECKSUMS, *own, *claims]
 
 
 # -- what the configuration states for a caption -----------------------------------------------------------------

@@ -5,7 +5,6 @@ A job is plain data (`shuffledp.pipeline.figures.drawings`); no configuration is
 
 from __future__ import annotations
 
-import json
 import logging
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +28,6 @@ from shuffledp.pipeline.experiments.results import (
 from shuffledp.pipeline.figures.captions import (
     ClaimRows,
     Numbers,
-    as_it_stands,
     finding,
     how_drawn,
     plain_caption,
@@ -58,6 +56,7 @@ from shuffledp.pipeline.figures.selected_rows import (
 from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.pipeline.figures.style import figure_style, rendered
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, Chart, DrawnPaper, Entry, Run
 from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
@@ -95,7 +94,7 @@ def draw_paper(job: Job, store: Store | None = None) -> dict[Path, bytes]:
     if store is not None:
         forget_others(store.folder, [drawing["id"] for drawing in job["drawings"]])
     folder = _folder(job["results"], job["paper"]["key"])
-    return _contents(folder, drawn) | {folder / "manifest.json": _manifest(job, drawn)}
+    return _contents(folder, drawn) | {folder / MANIFEST: _manifest(job, drawn)}
 
 
 def publish_paper(job: Job, code: str) -> None:
@@ -105,7 +104,7 @@ def publish_paper(job: Job, code: str) -> None:
     """
     key = job["paper"]["key"]
     contents = draw_paper(job, Store(folder_of(Path(job["results"]), key), code))
-    publish(_folder(job["results"], key) / "figures.sha256", contents, folders=2)
+    publish(_folder(job["results"], key) / CHECKSUMS, contents, folders=2)
 
 
 def write_drawings(jobs: Sequence[Job], code: str) -> None:
@@ -191,7 +190,7 @@ def _drawing(job: Job, known: _Read) -> Drawn:
     cells, every = (chosen(known.cells, where) for where in (job["where"], across_files(job)))
     note = _note(job, known.results)
     facts = _facts(job, cells, known)
-    chart: Mapping[str, Any] | None = None
+    chart: Chart | None = None
     without: Sequence[str] = ()
     questions = {
         **_numbers(job, known).questions(),
@@ -288,32 +287,28 @@ def _finished(
     note: str = "",
     reasons: Sequence[str] = (),
     commits: Sequence[str] = (),
-    chart: Mapping[str, Any] | None = None,
+    chart: Chart | None = None,
 ) -> Drawn:
-    """A drawing with its captions and its entry in the manifest."""
-    captions = {
-        f"{job['id']}.rst": prose.encode(),
-        f"{job['id']}.report.rst": _report_caption(prose, facts, note).encode(),
-    }
-    entry = {
-        "id": job["id"],
-        "drawing": job["name"],
-        "variant": job["variant"],
-        "by": job["by"],
-        "finding": finding(prose),
-        "chart": chart,
-        "kind": "figure" if job["kind"] == "figure" else "table",
-        "title": job["title"],
-        "alt": job["alt"],
-        "caption": f"{job['id']}.rst",
-        "files": {end: f"{job['id']}.{end}" for end in job["formats"]},
-        "settings": [[k, v] for k, v in facts.items()],
-        "note": note,
-        "infeasible": list(reasons),
-    }
-    if board := _board(job):
-        entry["board"] = board
-    return Drawn(entry, {**files, **captions}, tuple(commits))
+    """A drawing with its caption and its entry in the manifest."""
+    caption = f"{job['id']}.rst"
+    entry = Entry(
+        id=job["id"],
+        drawing=job["name"],
+        variant=job["variant"],
+        by=job["by"],
+        finding=finding(prose),
+        chart=chart,
+        kind="figure" if job["kind"] == "figure" else "table",
+        title=job["title"],
+        alt=job["alt"],
+        caption=Path(caption),
+        files={end: Path(f"{job['id']}.{end}") for end in job["formats"]},
+        settings=tuple(facts.items()),
+        note=note,
+        infeasible=tuple(reasons),
+        board=_board(job),
+    )
+    return Drawn(entry, {**files, caption: prose.encode()}, tuple(commits))
 
 
 def _board(job: Job) -> str:
@@ -432,23 +427,13 @@ def _prose(job: Job, facts: Mapping[str, str], questions: Mapping[str, Any]) -> 
     return render(Path(job["caption"]), names)
 
 
-def _report_caption(prose: str, facts: Mapping[str, str], note: str) -> str:
-    warning = f".. warning::\n   {as_it_stands(note)}\n\n" if note else ""
-    fields = (f":{as_it_stands(key)}: {as_it_stands(value)}\n" for key, value in facts.items())
-    return f"{prose}\n{warning}" + "".join(fields)
-
-
 def _manifest(job: Job, drawn: Sequence[Drawn]) -> bytes:
     commits = sorted({commit for one in drawn for commit in one.commits} - {""})
-    manifest = {
-        "paper": job["paper"],
-        "run": {
-            "version": shuffledp.__version__,
-            "commit": ", ".join(commits),
-            "python": platform.python_version(),
-            "seed": job["run"]["seed"],
-            "scale": job["run"]["scale"],
-        },
-        "entries": [one.entry for one in drawn],
-    }
-    return (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
+    run = Run(
+        version=shuffledp.__version__,
+        commit=", ".join(commits),
+        python=platform.python_version(),
+        **job["run"],
+    )
+    paper = DrawnPaper(**job["paper"], run=run, entries=tuple(one.entry for one in drawn))
+    return f"{paper.model_dump_json(indent=2)}\n".encode()

@@ -28,6 +28,7 @@ from shuffledp.pipeline.figures.palette import DARK, GRAY, Look, lighter
 from shuffledp.pipeline.figures.selected_rows import chosen
 from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.style import SETTINGS
+from shuffledp.pipeline.manifest import Chart
 
 Job = Mapping[str, Any]
 FRONT = "front"
@@ -108,20 +109,20 @@ def _numbers(
 
 def _chart(
     entry: Mapping[str, Any], shown: Sequence[Offer], labels: Mapping[str, str], looks: Mapping[str, Look]
-) -> dict[str, Any] | None:
+) -> Chart | None:
     if not shown:
         return None
-    return {
-        "x": entry["x"],
-        "y": entry["y"],
-        "x_label": entry.get("x_label", entry["x"]),
-        "y_label": entry.get("y_label", entry["y"]),
-        "x_scale": "log",
-        "y_scale": "log",
-        "panels": "trust",
-        "panel_label": "{}",
-        "curves": [looks_like(o.method, labels[o.method], looks[o.method]) for o in shown],
-    }
+    return Chart(
+        x=entry["x"],
+        y=entry["y"],
+        x_label=entry.get("x_label", entry["x"]),
+        y_label=entry.get("y_label", entry["y"]),
+        x_scale="log",
+        y_scale="log",
+        panels="trust",
+        panel_label="{}",
+        curves=tuple(looks_like(o.method, labels[o.method], looks[o.method]) for o in shown),
+    )
 
 
 # -- drawing -------------------------------------------------------------------------------------------------------
