@@ -70,7 +70,7 @@ all: .venv/.installed-run .venv/.installed-learning  ## The papers' own settings
 	@echo; echo "Done. Open results/index.html"
 
 .PHONY: report
-report: all  ## Additionally results/report.html, one self-contained file
+report: all  ## Additionally results/report.html, all figures and tables in one file
 	@$(SNAKEMAKE) --report results/report.html
 
 # Training takes an hour, so it is compared where there is a curve already; leaving it out would take accuracies away there.

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from shuffledp.pipeline.site.manifest import MANIFEST, Entry, read
+from shuffledp.pipeline.manifest import MANIFEST, Entry, read
 from shuffledp.storage import IntegrityError, sha256_of, write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,10 +56,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A figure of a run: its entry in the manifest, the drawing it belongs to, and whether anything was drawn."""
+    """A figure of a run: its entry in the manifest, and whether anything was drawn."""
 
     entry: Entry
-    drawing: str
 
     @property
     def empty(self) -> bool:
@@ -92,11 +91,8 @@ def figures_of(folder: Path) -> DrawnFigures:
     drawn = read(folder)
     if drawn.run.scale != "paper":
         raise GalleryError(f"{folder} was drawn at a small scale; the gallery shows what `make all` draws.")
-    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    drawings = {entry["id"]: entry["drawing"] for entry in manifest["entries"]}
-    figures = tuple(Candidate(e, drawings[e.id]) for e in drawn.entries if e.kind == "figure")
-    paper = {key: manifest["paper"][key] for key in ("key", "title", "citation", "doi")}
-    return DrawnFigures(paper, figures)
+    figures = tuple(Candidate(entry) for entry in drawn.entries if entry.kind == "figure")
+    return DrawnFigures(drawn.model_dump(include={"key", "title", "citation", "doi"}), figures)
 
 
 def papers_in(results: Path) -> list[Path]:
@@ -173,7 +169,7 @@ def _picture(candidate: Candidate, file: str) -> Picture:
     caption = entry.caption.read_text(encoding="utf-8").strip()
     return Picture(
         id=entry.id,
-        drawing=candidate.drawing,
+        drawing=candidate.entry.drawing,
         reproduces=dict(entry.settings).get("reproduces", ""),
         title=entry.title,
         alt=entry.alt,

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from griffe import Extension, Module, Object
+from griffe import Extension, Module, Object, Parameters
 
 sys.path.append(str(Path(__file__).parent))  # loaded by its path alone
 from markup import as_markdown
@@ -18,6 +18,8 @@ class MarkdownDocstrings(Extension):
     def on_package(self, *, pkg: Module, **kwargs: Any) -> None:
         """Rewrite the docstrings of a package and of all that it contains."""
         self._rewrite(pkg)
+        options = pkg["comparison.options.Options"].parameters  # of the decorator `with_arguments_of`
+        pkg["comparison.comparing.compare"].parameters = Parameters(*list(options)[1:])
 
     def _rewrite(self, found: Object) -> None:
         if found.docstring is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -463,3 +465,11 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
 def test_mistakes_are_named(arguments, says):
     with pytest.raises(ValueError, match=says):
         shuffledp.compare(**arguments, **SETTING)
+
+
+def test_arguments_are_those_that_the_documentation_describes():
+    names = list(inspect.signature(shuffledp.compare).parameters)
+    assert names[:3] == ["users", "eps", "delta"]
+    assert set(names) <= set(re.findall(r"\w+", shuffledp.compare.__doc__))
+    with pytest.raises(TypeError, match=r"^compare\(\): got an unexpected keyword argument 'epsilon'\.$"):
+        shuffledp.compare(3, eps=1, delta=1e-6, epsilon=1)

@@ -9,13 +9,15 @@ import pytest
 
 from shuffledp.accounting.general.profiles import GaussianProfile
 from shuffledp.comparison.error_references import blind, floor
-from shuffledp.comparison.setting import Wanted, setting_of
+from shuffledp.comparison.options import Options
+from shuffledp.comparison.setting import setting_of
 from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.tasks import Budget, Frequency, Sets, Summation, Vectors
 
 
 def setting(task, population=Fixed(999), counts=None, budget=Budget(1.0, 1e-6)):  # noqa: B008  (frozen)
-    return setting_of(None, population, Wanted(task), counts, budget)
+    of_budget = {"eps": budget.eps, "delta": budget.delta, "neighbours": budget.neighbours}
+    return setting_of(Options(**of_budget, population=population, task=task, counts=counts))
 
 
 def test_the_curator_hides_a_whole_set():

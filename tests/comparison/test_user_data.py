@@ -5,13 +5,17 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from shuffledp.comparison.options import Options
 from shuffledp.comparison.user_data import own
 
 FRAME = pd.DataFrame({"s": ["a;b;c", "a", "b;d", "d;x"], "n": [0.2, 5.0, 1.0, 1.0]})
 
 
 def test_sets_are_holders_that_add_up_to_the_items_of_all_sets():
-    found = own(FRAME, how="say it", column="s", separator=";", values="abcd", set_size=2)
+    found = own(
+        Options(eps=1, delta=0, data=FRAME, column="s", separator=";", values="abcd", set_size=2),
+        how="say it",
+    )
     assert (found.users, found.counts.sum(), found.counts.max() <= 4, found.step) == (4, 8, True, 1)
     rows, sizes = found.remarks
     assert rows == "1 row left out: row 4: 'x' is not one of the 4 values."
@@ -19,7 +23,7 @@ def test_sets_are_holders_that_add_up_to_the_items_of_all_sets():
 
 
 def test_numbers_have_the_step_of_their_levels():
-    found = own(FRAME, how="say it", column="n", max_value=2.0, levels=4)
+    found = own(Options(eps=1, delta=0, data=FRAME, column="n", max_value=2.0, levels=4), how="say it")
     assert (found.counts.tolist(), found.users, found.step) == ([1, 0, 2, 0, 1], 4, 0.5)
     assert found.remarks == ("1 numbers were clipped to the range.",)
 
@@ -35,4 +39,4 @@ def test_numbers_have_the_step_of_their_levels():
 )
 def test_what_does_not_go_together_is_named(asked, says):
     with pytest.raises(ValueError, match=says):
-        own(FRAME, how="say it", **asked)
+        own(Options(eps=1, delta=0, data=FRAME, **asked), how="say it")

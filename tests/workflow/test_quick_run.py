@@ -87,7 +87,7 @@ def test_report_lists_every_figure_and_stays_offline(report: Path, quick_run: Qu
         for manifest in manifests:
             page.reload()
             page.get_by_text("Results").first.click()
-            page.get_by_text(manifest["paper"]["title"]).first.click()
+            page.get_by_text(manifest["title"]).first.click()
             shown = in_natural_order(entry["drawing"] for entry in manifest["entries"])
             for name in shown.values():
                 page.get_by_text(name, exact=True).first.wait_for()

@@ -259,17 +259,16 @@ def bundles_for(files):
 
 
 def report_entry(paper, name, shown, labels):
-    """A file in the report with its caption, by paper and figure.
+    """A file in the report, by paper and figure; its caption is on the site.
 
     A label with two values becomes a switch in the report, which needs a result for every combination of switches. The
     report sorts by letters, not as people count.
     """
     names = in_natural_order([*paper.figures, *paper.tables, *paper.claims])
     folder = drawings.figure_folder(Path(RESULTS), paper.key)
-    caption = os.path.abspath(folder / f"{Path(shown).stem}.report.rst")
     entry = report(
         str(folder / shown),
-        caption=caption,
+        caption="../report/drawing.rst",
         category=paper.title,
         subcategory=names[name],
         labels=labels,

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,10 +19,11 @@ from shuffledp.outputs import printable
 from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
 if TYPE_CHECKING:
+    from shuffledp.comparison.options import Options
     from shuffledp.comparison.rows import Compared
     from shuffledp.comparison.user_data import Own
     from shuffledp.outputs import Output
-    from shuffledp.tasks import Neighbours
+    from shuffledp.tasks import Task
 
 #: Seconds without a word.
 PATIENCE = 1.0
@@ -68,7 +69,11 @@ _file = click.Path(dir_okay=False, path_type=Path)
     "--values", multiple=True, help="The public domain of --csv, by commas, where it is not 0..N-1."
 )
 @click.option(
-    "--neighbors", type=click.Choice(["replace_one", "add_remove"]), default="replace_one", show_default=True
+    "--neighbors",
+    "neighbours",
+    type=click.Choice(["replace_one", "add_remove"]),
+    default="replace_one",
+    show_default=True,
 )
 @click.option(
     "--protocols", multiple=True, help="Names or file.py:Class, by commas; 'all' for all built-ins."
@@ -96,37 +101,13 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option("--csv-out", type=_file, help="Write all columns to a CSV file.")
 @click.option("--plot", type=_file, help="Draw error against bits: .png, .svg, .pdf or .html.")
 def compare(
-    users: int | None,
-    population: str | None,
-    eps: float,
-    delta: float,
     task: str | None,
-    domain_size: int | None,
-    set_size: int | None,
-    max_value: float | None,
-    dimension: int | None,
-    norm: Literal["l1", "l2"],
-    levels: int | None,
-    data: Path | None,
-    column: str | None,
-    separator: str | None,
-    user: str | None,
-    item: str | None,
-    values: tuple[str, ...],
-    neighbors: Neighbours,
-    protocols: tuple[str, ...],
-    accounting: str | None,
-    trust: tuple[str, ...],
-    max_bits: float | None,
-    max_messages: float | None,
-    mean_bits: float | None,
-    mean_messages: float | None,
-    simulate: int,
-    seed: int,
+    population: str | None,
     seconds: float,
     as_json: bool,
     csv_out: Path | None,
     plot: Path | None,
+    **given: Any,
 ) -> None:
     """Compare all protocols for your setting: errors, bits, privacy, trust.
 
@@ -134,51 +115,34 @@ def compare(
     """
     from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.drawing import checked
+    from shuffledp.comparison.options import Options
 
     try:
         if plot is not None:  # before anything takes long
             checked(plot)
-        targets = _targets(csv_out, plot, data, protocols)
-        sizes = {
-            "domain_size": domain_size,
-            "set_size": set_size,
-            "max_value": max_value,
-            "dimension": dimension,
-        }
-        where = {"column": column, "separator": separator, "user": user, "item": item}
-        kind = _kind(task, sizes, data)
-        _check(kind, max_value, levels, data, where, values)
-        if norm != "l2" and kind != "vectors":
-            raise ValueError(f"--norm {norm} belongs to --task vectors.")
-        domain = {"domain_size": domain_size, "values": _listed(values), "set_size": set_size}
-        numbers = {"max_value": max_value, "levels": levels}
-        counted = None if data is None else _counted(data, **where, **domain, **numbers)
+        law = None if population is None else population_named(population)
+        lists = {"protocols": _words(given["protocols"]), "trust": _words(given["trust"])}
+        targets = _targets(csv_out, plot, given["data"], lists["protocols"])
+        asked = Options(**given | lists | {"population": law, "values": _listed(given["values"])})
+        kind = _kind(task, asked)
+        _check(kind, asked)
+        counted = None if asked.data is None else _counted(asked)
         for remark in [] if counted is None else counted.remarks:
             click.echo(f"Warning: {remark}", err=True)
-        rows, problems = _rows(
-            kind,
-            _words(protocols),
-            seconds,
-            users=users,
-            eps=eps,
-            delta=delta,
-            population=None if population is None else population_named(population),
-            task=_task(kind, counted, sizes, norm),
+        cleared: dict[str, Any] = dict.fromkeys((*SIZES[kind], *WHERE, "data", "values", "levels"))
+        settled = replace(
+            asked,
+            **cleared,
+            norm="l2",
+            task=_task(kind, counted, asked),
             counts=None if counted is None else counted.counts,
-            neighbours=neighbors,
-            accounting=accounting,
-            trust=_words(trust),
-            max_bits=max_bits,
-            max_messages=max_messages,
-            mean_bits=mean_bits,
-            mean_messages=mean_messages,
-            simulate=simulate,
-            seed=seed,
         )
+        rows, problems = _rows(kind, settled, seconds)
         if counted is not None and counted.step != 1:
             rows = tuple(row.scaled(counted.step) for row in rows)
-        about = f"{_who(users, population, counted)}, {_estimated(kind, counted, sizes, norm)}"
-        budget = f"eps = {eps:g} nats, delta = {delta:g}, {neighbors}, {accounting or 'best'} accounting"
+        about = f"{_who(asked, population, counted)}, {_estimated(kind, counted, asked)}"
+        terms = f"{asked.neighbours}, {asked.accounting or 'best'} accounting"
+        budget = f"eps = {asked.eps:g} nats, delta = {asked.delta:g}, {terms}"
     except (ValueError, OSError) as error:
         raise click.ClickException(" ".join(str(error).split())) from None
     try:
@@ -198,6 +162,8 @@ SIZES = {
     "sets": ("domain_size", "set_size"),
     "vectors": ("dimension",),
 }
+#: Options about the place of the records in --csv.
+WHERE = ("column", "separator", "user", "item")
 _SETTINGS = (
     "--domain-size for frequencies, with --set-size for sets, --max-value for a sum, --dimension for vectors"
 )
@@ -207,9 +173,10 @@ def _option(size: str) -> str:
     return f"--{size.replace('_', '-')}"
 
 
-def _kind(task: str | None, sizes: dict[str, Any], data: Path | None) -> str:
+def _kind(task: str | None, asked: Options) -> str:
     """The task that was named, or the one that the given sizes belong to."""
-    given = [name for name, size in sizes.items() if size is not None]
+    data = asked.data
+    given = asked.given(*dict.fromkeys(name for names in SIZES.values() for name in names))
     if task is None:
         known = given if data is None or given not in ([], ["set_size"]) else [*given, "domain_size"]
         task = next((kind for kind, names in SIZES.items() if set(known) == set(names)), None)
@@ -227,15 +194,8 @@ def _kind(task: str | None, sizes: dict[str, Any], data: Path | None) -> str:
     return task
 
 
-def _check(
-    kind: str,
-    max_value: float | None,
-    levels: int | None,
-    data: Path | None,
-    where: dict[str, str | None],
-    values: tuple[str, ...],
-) -> None:
-    given = [name for name, column in where.items() if column is not None]
+def _check(kind: str, asked: Options) -> None:
+    given, data, max_value = asked.given(*WHERE), asked.data, asked.max_value
     if data is not None and kind == "vectors":
         raise ValueError("--csv has values, numbers or sets; --task vectors is compared without data.")
     if kind == "sets" and data is not None:
@@ -244,7 +204,7 @@ def _check(
                 "Sets of --csv are in a --column of lists, with a --separator where they are texts, or in two columns, "
                 "--user and --item."
             )
-    elif data is None and (given or values):
+    elif data is None and (given or asked.values):
         raise ValueError(f"--{(given or ['values'])[0]} is about --csv: give it too.")
     elif data is not None and given != ["column"]:
         more = [name for name in given if name != "column"]
@@ -255,10 +215,12 @@ def _check(
         )
     if max_value is not None and not 0 < max_value < math.inf:
         raise ValueError(f"--max-value must be a positive finite number, got {max_value:g}.")
-    if levels is not None and (data is None or max_value is None):
+    if asked.levels is not None and (data is None or max_value is None):
         raise ValueError("--levels rounds numbers of --csv to steps up to --max-value: give both.")
     if data is None and max_value is not None and max_value != round(max_value):
         raise ValueError(f"--max-value must be an integer where there are no data, got {max_value:g}.")
+    if asked.norm != "l2" and kind != "vectors":
+        raise ValueError(f"--norm {asked.norm} belongs to --task vectors.")
 
 
 def _listed(values: tuple[str, ...]) -> list[str] | None:
@@ -276,29 +238,29 @@ def _listed(values: tuple[str, ...]) -> list[str] | None:
     return [cell.strip() for line in lines for cell in line]
 
 
-def _who(users: int | None, population: str | None, counted: Own | None) -> str:
+def _who(asked: Options, population: str | None, counted: Own | None) -> str:
     """Who takes part, for the title of a picture."""
     held = None if counted is None else counted.users
-    return f"others {population}" if population is not None else f"{users or held:,} users"
+    return f"others {population}" if population is not None else f"{asked.users or held:,} users"
 
 
-def _estimated(kind: str, counted: Own | None, sizes: dict[str, Any], norm: str) -> str:
+def _estimated(kind: str, counted: Own | None, asked: Options) -> str:
     """What is estimated, for the title of a picture."""
     if kind == "summation":
-        return f"sum of numbers up to {sizes['max_value']:g}"
+        return f"sum of numbers up to {asked.max_value:g}"
     if kind == "sets":
-        return f"sets of {sizes['set_size']:,} of {_domain(counted, sizes):,} items"
+        return f"sets of {asked.set_size:,} of {_domain(counted, asked):,} items"
     if kind == "vectors":
-        return f"vectors of {sizes['dimension']:,} coordinates, {norm} norm at most 1"
-    return f"{_domain(counted, sizes):,} values"
+        return f"vectors of {asked.dimension:,} coordinates, {asked.norm} norm at most 1"
+    return f"{_domain(counted, asked):,} values"
 
 
-def _domain(counted: Own | None, sizes: dict[str, Any]) -> int:
+def _domain(counted: Own | None, asked: Options) -> int:
     """How many values or items there are."""
-    return int(sizes["domain_size"]) if counted is None else len(counted.counts)
+    return int(asked.domain_size or 0) if counted is None else len(counted.counts)
 
 
-def _counted(data: Path, **asked: Any) -> Own:
+def _counted(asked: Options) -> Own:
     from shuffledp.comparison.user_data import own
 
     last = time.monotonic()
@@ -307,21 +269,21 @@ def _counted(data: Path, **asked: Any) -> Own:
         nonlocal last
         if time.monotonic() - last > PATIENCE:
             last = time.monotonic()
-            click.echo(f"{data}: {rows:,} rows read", err=True)
+            click.echo(f"{asked.data}: {rows:,} rows read", err=True)
 
-    return own(data, how="give --domain-size or --values", progress=say, **asked)
+    return own(asked, how="give --domain-size or --values", progress=say)
 
 
-def _task(kind: str, counted: Own | None, sizes: dict[str, Any], norm: Literal["l1", "l2"]) -> Any:
+def _task(kind: str, counted: Own | None, asked: Options) -> Task:
     from shuffledp.tasks import Frequency, Sets, Summation, Vectors
 
     if kind == "sets":
-        return Sets(_domain(counted, sizes), sizes["set_size"])
+        return Sets(_domain(counted, asked), asked.set_size or 0)
     if kind == "vectors":
-        return Vectors(sizes["dimension"], clip=1.0, norm=norm)
+        return Vectors(asked.dimension or 0, clip=1.0, norm=asked.norm)
     if kind == "summation":
-        return Summation(int(sizes["max_value"]) if counted is None else len(counted.counts) - 1)
-    return Frequency(_domain(counted, sizes))
+        return Summation(int(asked.max_value or 0) if counted is None else len(counted.counts) - 1)
+    return Frequency(_domain(counted, asked))
 
 
 def _words(given: tuple[str, ...]) -> list[str] | None:
@@ -350,9 +312,7 @@ class _Progress:
             self.line = ""
 
 
-def _rows(
-    kind: str, protocols: list[str] | None, seconds: float, **asked: Any
-) -> tuple[tuple[Compared, ...], list[str]]:
+def _rows(kind: str, asked: Options, seconds: float) -> tuple[tuple[Compared, ...], list[str]]:
     """Rows from a child process, and another after each that ended; a sentence for each end by a user's file."""
     from shuffledp.comparison.comparing import named
     from shuffledp.comparison.rows import in_order
@@ -360,7 +320,7 @@ def _rows(
 
     rows: list[Compared] = []
     problems: list[str] = []
-    left = named(kind, protocols)
+    left = named(kind, asked.protocols)
     say = _Progress()
     while left:
         begun: Compared | None = None
@@ -384,23 +344,27 @@ def _rows(
     return in_order(rows), problems
 
 
-def _compared(send: Send, protocols: list[str], asked: dict[str, Any]) -> None:
+def _compared(send: Send, protocols: list[str], asked: Options) -> None:
     """Send every row twice, before and after its protocol is at work, with its place and the number of protocols."""
-    from shuffledp.comparison.comparing import begun, compare
+    from shuffledp.comparison.comparing import begun, compared
     from shuffledp.protocols.registry import get
 
-    kind, places = asked["task"].kind, (0, 0)
+    assert asked.task is not None  # the parent names it
+    kind, places = asked.task.kind, (0, 0)
 
     def begins(place: int, of: int, name: str) -> None:
         nonlocal places
         places = (place, of)
-        send((begun(name, get(kind, name), kind, asked["accounting"]), False, *places))
+        send((begun(name, get(kind, name), kind, asked.accounting), False, *places))
 
-    compare(protocols=protocols, progress=begins, done=lambda row: send((row, True, *places)), **asked)
+    def done(row: Compared) -> None:
+        send((row, True, *places))
+
+    compared(replace(asked, protocols=protocols, progress=begins, done=done))
 
 
 def _targets(
-    csv_out: Path | None, plot: Path | None, data: Path | None, protocols: tuple[str, ...]
+    csv_out: Path | None, plot: Path | None, data: Path | None, protocols: list[str] | None
 ) -> dict[str, Output]:
     """Where files are written, by option: none of them over the data or a plug-in."""
     from shuffledp.outputs import checked
@@ -409,7 +373,7 @@ def _targets(
     outputs = {
         option: path for option, path in (("--csv-out", csv_out), ("--plot", plot)) if path is not None
     }
-    plugins = [Path(name.rpartition(":")[0]) for name in _words(protocols) or () if is_plugin(name)]
+    plugins = [Path(name.rpartition(":")[0]) for name in protocols or () if is_plugin(name)]
     return checked(outputs, [*plugins, *([] if data is None else [data])])
 
 

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.comparison.error_references import NO_BETTER, blind, expected, floor
+from shuffledp.comparison.options import Options, with_arguments_of
 from shuffledp.comparison.rows import IDLE, Compared, in_order
-from shuffledp.comparison.setting import Setting, Wanted, setting_of
+from shuffledp.comparison.setting import Setting, setting_of
 from shuffledp.comparison.user_data import own
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive
-from shuffledp.populations import Law, Population
+from shuffledp.populations import Law
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 from shuffledp.protocols.registry import available, get
-from shuffledp.tasks import Budget, Floats, Neighbours, Task, Vectors
+from shuffledp.tasks import Floats, Vectors
 
 #: From the sharpest to the one that a paper printed.
 ACCOUNTINGS = ("exact", "corrected", "simplified", "printed")
@@ -32,43 +31,12 @@ TWO_SIDED = 1.959963984540054
 #: numbers in them, where messages are vectors.
 REPEATS, MOST_MESSAGES, MOST_NUMBERS = 20, 2_000_000, 20_000_000
 
-Progress = Callable[[int, int, str], None]
+#: Options that bound what a user sends.
+LIMITS = ("max_bits", "max_messages", "mean_bits", "mean_messages")
 
 
-def compare(
-    users: int | None = None,
-    *,
-    eps: float,
-    delta: float,
-    population: Population | None = None,
-    task: Task | None = None,
-    domain_size: int | None = None,
-    set_size: int | None = None,
-    max_value: float | None = None,
-    dimension: int | None = None,
-    norm: Literal["l1", "l2"] = "l2",
-    counts: ArrayLike | None = None,
-    data: Any = None,
-    column: str | None = None,
-    separator: str | None = None,
-    user: str | None = None,
-    item: str | None = None,
-    values: Sequence[Any] | None = None,
-    levels: int | None = None,
-    neighbours: Neighbours = "replace_one",
-    protocols: Sequence[str] | None = None,
-    accounting: str | None = None,
-    trust: Sequence[str] | None = None,
-    max_bits: float | None = None,
-    max_messages: float | None = None,
-    mean_bits: float | None = None,
-    mean_messages: float | None = None,
-    simulate: int = 0,
-    seed: int = 0,
-    root: Path | None = None,
-    progress: Progress | None = None,
-    done: Callable[[Compared], None] | None = None,
-) -> tuple[Compared, ...]:
+@with_arguments_of(Options)
+def compare(asked: Options) -> tuple[Compared, ...]:
     """Compare all protocols of a task for the same users, budget and data.
 
     Parameters
@@ -148,63 +116,44 @@ def compare(
     >>> [(row.protocol, row.trust, row.status, row.mse < 1e-5) for row in rows]
     [('grr_blanket', 'shuffler', 'ok', True), ('local', 'local', 'ok', False)]
     """
-    step: float = 1.0
-    most: Any = max_value
-    if data is not None:
-        if not (counts is None and task is None and dimension is None):
+    return compared(asked)
+
+
+def compared(asked: Options) -> tuple[Compared, ...]:
+    """Compare as `compare` does."""
+    step = 1.0
+    if asked.data is not None:
+        if asked.given("counts", "task", "dimension"):
             raise ValueError("Give data with domain_size, values or max_value, without counts and task.")
-        records = own(
-            data,
-            how="give domain_size or values",
-            column=column,
-            separator=separator,
-            user=user,
-            item=item,
-            domain_size=domain_size,
-            values=values,
-            set_size=set_size,
-            max_value=max_value,
-            levels=levels,
-        )
+        records = own(asked, how="give domain_size or values")
         for remark in records.remarks:
-            warnings.warn(remark, stacklevel=2)
-        counts, step = records.counts, records.step
-        most = None if max_value is None else len(records.counts) - 1
-    elif any(given is not None for given in (column, separator, user, item, values, levels)):
+            warnings.warn(remark, stacklevel=4)
+        most = None if asked.max_value is None else len(records.counts) - 1
+        asked, step = replace(asked, counts=records.counts, max_value=most), records.step
+    elif asked.given("column", "separator", "user", "item", "values", "levels"):
         raise ValueError("column, separator, user, item, values and levels belong to data.")
-    where = setting_of(
-        users,
-        population,
-        Wanted(task, domain_size, set_size, most, dimension, norm),
-        counts,
-        Budget(eps, delta, neighbours),
-    )
-    if accounting is not None:
-        check_choice("accounting", accounting, ACCOUNTINGS)
-    for one in _words("trust", trust):
+    where = setting_of(asked)
+    if asked.accounting is not None:
+        check_choice("accounting", asked.accounting, ACCOUNTINGS)
+    for one in _words("trust", asked.trust):
         check_choice("trust", one, get_args(Trust))
-    asked = {
-        "max_bits": max_bits,
-        "max_messages": max_messages,
-        "mean_bits": mean_bits,
-        "mean_messages": mean_messages,
-    }
-    limits = {name: check_positive(name, limit) for name, limit in asked.items() if limit is not None}
-    repeats, seed = check_count("simulate", simulate), check_count("seed", seed)
+    limits = {name: check_positive(name, getattr(asked, name)) for name in asked.given(*LIMITS)}
+    repeats, seed = check_count("simulate", asked.simulate), check_count("seed", asked.seed)
     if repeats and not isinstance(where.population, Law):
         raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
-    names = {name: get(where.task.kind, name, root=root) for name in named(where.task.kind, protocols)}
-    wanted = {name: one for name, one in names.items() if trust is None or one.trust in trust}
+    kind = where.task.kind
+    names = {name: get(kind, name, root=asked.root) for name in named(kind, asked.protocols)}
+    wanted = {name: one for name, one in names.items() if asked.trust is None or one.trust in asked.trust}
     curator = floor(where)
     yardsticks = (curator, blind(where, curator))
     rows = []
     for place, (name, protocol) in enumerate(wanted.items()):
-        if progress is not None:
-            progress(place, len(wanted), name)
-        row = _row(name, protocol, where, accounting, limits, repeats, seed, yardsticks)
+        if asked.progress is not None:
+            asked.progress(place, len(wanted), name)
+        row = _row(name, protocol, where, asked.accounting, limits, repeats, seed, yardsticks)
         rows.append(row if step == 1 else row.scaled(step))
-        if done is not None:
-            done(rows[-1])
+        if asked.done is not None:
+            asked.done(rows[-1])
     return in_order(rows)
 
 

@@ -5,14 +5,14 @@ Imports what it needs itself, as every command does: ``shuffledp --help`` need n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
-    from shuffledp.tasks import Neighbours
+    pass
 
 
 @click.command()
@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 @click.option("--dimension", type=int, help="Coordinates of a user's unit vector (vectors).")
 @click.option("--norm", type=click.Choice(["l1", "l2"]), default="l2", show_default=True, help="Of vectors.")
 @click.option(
-    "--neighbors", type=click.Choice(["replace_one", "add_remove"]), default="replace_one", show_default=True
+    "--neighbors",
+    "neighbours",
+    type=click.Choice(["replace_one", "add_remove"]),
+    default="replace_one",
+    show_default=True,
 )
 @click.option(
     "--accounting", help="exact, corrected, simplified or printed; by default the best that it has."
@@ -44,18 +48,10 @@ if TYPE_CHECKING:
 )
 def describe(
     protocol: str,
-    users: int | None,
     population: str | None,
-    eps: float,
-    delta: float,
-    domain_size: int | None,
-    set_size: int | None,
-    max_value: int | None,
-    dimension: int | None,
-    norm: Literal["l1", "l2"],
-    neighbors: Neighbours,
     accounting: str | None,
     registry: bool,
+    **given: Any,
 ) -> None:
     """Describe PROTOCOL, calibrated for a setting: parameters, messages, guarantee, trust.
 
@@ -63,19 +59,19 @@ def describe(
     """
     from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.comparing import ACCOUNTINGS
+    from shuffledp.comparison.options import Options
     from shuffledp.comparison.registry_record import as_yaml, described, record
-    from shuffledp.comparison.setting import Wanted, setting_of
+    from shuffledp.comparison.setting import setting_of
     from shuffledp.numerics.argument_ranges import check_choice
     from shuffledp.protocols.registry import get
-    from shuffledp.tasks import Budget
 
     try:
         where = setting_of(
-            users,
-            None if population is None else population_named(population),
-            Wanted(None, domain_size, set_size, max_value, dimension, norm),
-            None,
-            Budget(eps, delta, neighbors),
+            Options(
+                **given,
+                population=None if population is None else population_named(population),
+                accounting=accounting,
+            )
         )
         found = get(where.task.kind, protocol)
         if accounting is not None:

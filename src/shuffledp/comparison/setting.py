@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.comparison.options import Options
 from shuffledp.comparison.synthetic_participants import holding
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Fixed, Law, Population
@@ -143,72 +143,43 @@ def dealt(shares: Floats, n: int) -> NDArray[np.int64]:
     return counts
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What is to be estimated, as it was given: a task, or numbers that name one.
-
-    Parameters
-    ----------
-    task : Task, optional
-    domain_size, set_size : int, optional
-        Frequencies of so many values; with a size, sets of so many items out of them.
-    max_value : int, optional
-        The sum of integers 0..max_value.
-    dimension : int, optional
-        The mean of unit vectors of so many coordinates.
-    norm : {"l1", "l2"}
-        In which the vectors have length 1.
-    """
-
-    task: Task | None = None
-    domain_size: int | None = None
-    set_size: int | None = None
-    max_value: int | None = None
-    dimension: int | None = None
-    norm: Literal["l1", "l2"] = "l2"
-
-    def settled(self, counted: int | None) -> Task:
-        """The task; without any of the numbers, frequencies of as many values as were counted."""
-        given = (self.task, self.domain_size, self.max_value, self.dimension)
-        if sum(x is not None for x in given) > 1:
-            raise ValueError("Give one of task, domain_size, max_value and dimension, not several.")
-        if self.norm != "l2" and self.dimension is None:
-            raise ValueError(f"norm {self.norm!r} is about vectors: give dimension.")
-        if self.set_size is not None:
-            if self.domain_size is None and (counted is None or any(x is not None for x in given)):
-                raise ValueError("set_size is about sets of items: give domain_size, the number of items.")
-            return Sets(self.domain_size or counted or 0, self.set_size)
-        if self.task is not None:
-            return self.task
-        if self.max_value is not None:
-            return Summation(self.max_value)
-        if self.dimension is not None:
-            return Vectors(self.dimension, clip=1.0, norm=self.norm)
-        if self.domain_size is None and counted is None:
-            raise ValueError(
-                "Give a task: domain_size for frequencies, with set_size for sets, max_value for a sum, or dimension "
-                "for vectors."
-            )
-        return Frequency(self.domain_size or counted or 0)
+def _task_of(asked: Options, counted: int | None) -> Task:
+    """The task; without any of the numbers, frequencies of as many values as were counted."""
+    given = asked.given("task", "domain_size", "max_value", "dimension")
+    if len(given) > 1:
+        raise ValueError("Give one of task, domain_size, max_value and dimension, not several.")
+    if asked.norm != "l2" and asked.dimension is None:
+        raise ValueError(f"norm {asked.norm!r} is about vectors: give dimension.")
+    if asked.set_size is not None:
+        if asked.domain_size is None and (counted is None or given):
+            raise ValueError("set_size is about sets of items: give domain_size, the number of items.")
+        return Sets(asked.domain_size or counted or 0, asked.set_size)
+    if asked.task is not None:
+        return asked.task
+    if asked.max_value is not None:
+        return Summation(asked.max_value)  # type: ignore[arg-type]  # which refuses what is no integer
+    if asked.dimension is not None:
+        return Vectors(asked.dimension, clip=1.0, norm=asked.norm)
+    if asked.domain_size is None and counted is None:
+        raise ValueError(
+            "Give a task: domain_size for frequencies, with set_size for sets, max_value for a sum, or dimension "
+            "for vectors."
+        )
+    return Frequency(asked.domain_size or counted or 0)
 
 
-def setting_of(
-    users: int | None,
-    population: Population | None,
-    wanted: Wanted,
-    counts: ArrayLike | None,
-    budget: Budget,
-) -> Setting:
-    """Check what was given and fill in what follows from it.
+def setting_of(asked: Options) -> Setting:
+    """Check who takes part, what is estimated and the counts, and fill in what follows from them.
 
     Raises
     ------
     ValueError
         If users or the task are missing or given twice, or the counts do not fit the task.
     """
-    given = None if counts is None else _checked_counts(counts)
-    _check_who(users, population, given)
-    task = wanted.settled(None if given is None else given.shape[-1])
+    budget = Budget(asked.eps, asked.delta, asked.neighbours)
+    given = None if asked.counts is None else _checked_counts(asked.counts)
+    _check_who(asked.users, asked.population, given)
+    task = _task_of(asked, None if given is None else given.shape[-1])
     single = len(task.counts_shape) == 1 or (isinstance(task, Sets) and task.levels == 1)
     if not isinstance(task, Frequency | Summation | Sets | Vectors) or not single:
         raise ValueError(
@@ -220,7 +191,7 @@ def setting_of(
         raise ValueError(f"At most {MOST_COUNTERS:,} values are compared, the task has {size:,}.")
     if given is not None:
         given = _fitting(given, task, size)
-    law = _population(users, population, given, held)
+    law = _population(asked.users, asked.population, given, held)
     numbers = NODES if isinstance(law, Law) and not isinstance(law, Fixed) else 1
     if BYTES * size * numbers > machine_memory():
         raise ValueError(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.comparison.options import Options
 from shuffledp.comparison.setting import dealt
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.userdata.counting import count_column
@@ -38,37 +37,15 @@ class Own:
     remarks: tuple[str, ...]
 
 
-def own(
-    data: Any,
-    *,
-    how: str,
-    column: str | None = None,
-    separator: str | None = None,
-    user: str | None = None,
-    item: str | None = None,
-    domain_size: int | None = None,
-    values: Sequence[Any] | None = None,
-    set_size: int | None = None,
-    max_value: float | None = None,
-    levels: int | None = None,
-    progress: Progress | None = None,
-) -> Own:
+def own(asked: Options, *, how: str, progress: Progress | None = None) -> Own:
     """Read records once.
 
     Parameters
     ----------
-    data : str, Path, data frame, series or array
-        As for `shuffledp.comparison.count_column`; sets are in files and data frames.
+    asked : Options
+        The data, where the records are in them, and their domain.
     how : str
         How a domain is given, for the remark on one that was found.
-    column, separator, user, item : str, optional
-        Where the records are; the last three belong to sets.
-    domain_size, values : optional
-        The public domain.
-    set_size : int, optional
-        Items of a set. Sets are brought to this size: the counts are those that are expected then.
-    max_value, levels : optional
-        The range and the levels of numbers.
     progress : callable, optional
         Called with the number of rows read.
 
@@ -77,32 +54,32 @@ def own(
     ValueError
         If the records cannot be read as what is asked of them.
     """
-    if set_size is None:
-        if not (separator is None and user is None and item is None):
+    if asked.set_size is None:
+        if asked.given("separator", "user", "item"):
             raise ValueError(
                 "separator, user and item are about sets: give set_size, the items of a set, too."
             )
         counted = count_column(
-            data,
-            column,
-            domain_size=domain_size,
-            values=values,
-            max_value=max_value,
-            levels=levels,
+            asked.data,
+            asked.column,
+            domain_size=asked.domain_size,
+            values=asked.values,
+            max_value=asked.max_value,
+            levels=asked.levels,
             progress=progress,
         )
         return Own(counted.counts, counted.users, counted.step, tuple(counted.remarks(how)))
-    if not (max_value is None and levels is None):
+    if asked.given("max_value", "levels"):
         raise ValueError("max_value and levels are about a sum, set_size about sets: give one.")
-    size = check_count("set_size", set_size, 1)
+    size = check_count("set_size", asked.set_size, 1)
     found = collect_sets(
-        data,
-        column=column,
-        separator=separator,
-        user=user,
-        item=item,
-        domain_size=domain_size,
-        values=values,
+        asked.data,
+        column=asked.column,
+        separator=asked.separator,
+        user=asked.user,
+        item=asked.item,
+        domain_size=asked.domain_size,
+        values=asked.values,
         progress=progress,
     )
     holders = dealt(found.shares(size), found.users)

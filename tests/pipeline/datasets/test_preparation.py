@@ -252,7 +252,6 @@ def test_substitutes_are_labelled_and_load(substitutes):
         expected = "stand_in" if name in ("mnist", "movielens") else "summary"
         assert data.provenance.source == expected
         assert data.provenance.note
-        assert not data.provenance.is_real
         for column in data.columns():
             assert data.histogram(column).sum() > 0
     assert load("adult", substitutes).histogram("sex").tolist() == [16_192, 32_650]

@@ -5,6 +5,7 @@ from demo_paper import Drawn
 from matplotlib.figure import Figure
 
 from shuffledp.pipeline.figures import paper
+from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
 from shuffledp.pipeline.figures.sheet import Made
 
 
@@ -19,7 +20,7 @@ def drawn(project: Drawn) -> tuple[dict[str, bytes], dict[str, Figure]]:
     seen: dict[str, Figure] = {}
     rendered = paper._rendered
 
-    def spy(job: paper.Job, made: Made) -> dict[str, bytes]:
+    def spy(job: DrawingJob, made: Made) -> dict[str, bytes]:
         return rendered(job, replace(made, draw=lambda: seen.setdefault(job["id"], made.draw())))
 
     with pytest.MonkeyPatch.context() as patch:

@@ -207,7 +207,7 @@ def folder(results: Path, key: str, title: str, **run: Any) -> Folder:
         "seed": 1,
         "scale": "paper",
     } | run
-    return Folder(results / "figures" / key, {"paper": paper, "run": run, "entries": []}, {})
+    return Folder(results / "figures" / key, paper | {"run": run, "entries": []}, {})
 
 
 PAPERS = ("random_population", "dump")
@@ -382,7 +382,7 @@ def fabricate(results: Path) -> dict[str, Folder]:
     first.table("errata", as_csv([ERRATA]).decode(), title="Errata", finding="One erratum.")
     first.table("reading_notes", as_csv([NOTES]).decode(), title="Reading notes", finding="One note.")
     second = folder(results, PAPERS[1], "DUMP: a dummy-point-based framework", scale="shortened", commit="")
-    second.manifest["paper"]["doi"] = None
+    second.manifest["doi"] = None
     second.figure("fig5", 1, title="Mean squared error over the central budget")
     second.figure("fig6", 2, title="Extra messages per user")
     columns = [f"a_long_column_name_{i}" for i in range(12)]

@@ -26,8 +26,8 @@ from fabricated import (
 )
 from markupsafe import Markup
 
+from shuffledp.pipeline import manifest
 from shuffledp.pipeline import site as pages
-from shuffledp.pipeline.site import manifest
 from shuffledp.pipeline.site.build import link_remarks
 from shuffledp.storage import IntegrityError, damaged, listed
 
@@ -461,7 +461,7 @@ def test_only_long_fractions_are_shortened(
 def test_hostile_text_stays_text(papers: dict[str, Folder], tmp_path: Path) -> None:
     bad = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
     paper = papers["dump"]
-    paper.manifest["paper"] |= {"title": bad, "citation": bad, "doi": '10.1/"><script>'}
+    paper.manifest |= {"title": bad, "citation": bad, "doi": '10.1/"><script>'}
     paper.manifest["run"] |= {"version": bad, "commit": "<b>", "python": bad}
     for entry in paper.manifest["entries"]:
         entry |= {"title": bad, "alt": bad, "note": bad, "infeasible": [bad], "settings": [[bad, bad]]}
@@ -667,7 +667,7 @@ def test_a_study_stands_below_the_papers_and_claims_nothing(
 ) -> None:
     """The second paper, as a study: no row among the claims, a figure of its own, a page like the others."""
     second = papers[PAPERS[1]]
-    second.manifest["paper"]["kind"] = "study"
+    second.manifest["kind"] = "study"
     second.publish()
     index = html(pages.render(tmp_path, PAPERS), "index")
     claims, _, below = index.partition("Beyond the papers")
@@ -679,7 +679,7 @@ def test_a_study_stands_below_the_papers_and_claims_nothing(
 
 def test_studies_alone_need_no_table_of_claims(papers: dict[str, Folder], tmp_path: Path) -> None:
     for folder in papers.values():
-        folder.manifest["paper"]["kind"] = "study"
+        folder.manifest["kind"] = "study"
         folder.publish()
     index = html(pages.render(tmp_path, PAPERS), "index")
     assert "The headline claims" not in index and "2 studies on the shuffle model" in index

@@ -127,6 +127,13 @@ _EXPECTED = {
     "bool_type": "true or false",
 }
 
+_BOUNDS = {
+    "greater_than": ("greater than", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than": ("less than", "lt"),
+    "less_than_equal": ("at most", "le"),
+}
+
 
 def _explained(error: ErrorDetails, whole: Any) -> tuple[Place, str]:
     """Place in the file and explanation of a mistake that pydantic found."""
@@ -142,11 +149,10 @@ def _explained(error: ErrorDetails, whole: Any) -> tuple[Place, str]:
         return (*place, key), one_of(value[key], known)
     if kind in _EXPECTED:
         return place, _wrong_type(value, _EXPECTED[kind])
-    bounds: dict[str, Callable[[], str]] = {
-        "greater_than": lambda: f"must be greater than {context['gt']:g}, got {value!r}.",
-        "greater_than_equal": lambda: f"must be at least {context['ge']:g}, got {value!r}.",
-        "less_than": lambda: f"must be less than {context['lt']:g}, got {value!r}.",
-        "less_than_equal": lambda: f"must be at most {context['le']:g}, got {value!r}.",
+    if kind in _BOUNDS:
+        words, bound = _BOUNDS[kind]
+        return place, f"must be {words} {context[bound]:g}, got {value!r}."
+    others: dict[str, Callable[[], str]] = {
         "literal_error": lambda: one_of(value, _quoted(context["expected"])),
         "too_short": lambda: (
             f"needs {context['min_length']} values, got {value!r}." if value else "must not be empty."
@@ -154,7 +160,7 @@ def _explained(error: ErrorDetails, whole: Any) -> tuple[Place, str]:
         "string_too_short": lambda: "must not be empty.",
         "string_pattern_mismatch": lambda: f"{shown(value)} does not have the form {context['pattern']}.",
     }
-    return place, bounds[kind]() if kind in bounds else error["msg"]
+    return place, others[kind]() if kind in others else error["msg"]
 
 
 def _in_file(place: Place, value: Any) -> Place:

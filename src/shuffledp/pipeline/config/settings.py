@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from shuffledp.pipeline.experiments.grid import points, resolve, variables
+from shuffledp.pipeline.experiments.job_parts import Job, OptionalParts
 from shuffledp.pipeline.experiments.sources import OWN, SYNTHETIC
 from shuffledp.pipeline.experiments.sources.user_file import key_of, request
 from shuffledp.pipeline.experiments.training_jobs import TrainingRun
@@ -116,26 +117,25 @@ class Experiment:
         own = (v for v, run in self.rounds.items() if run.id == method.training)
         return next((v for v in own if v in self.variables(method)), None)
 
-    def shared(self, method: Method) -> dict[str, Any]:
+    def shared(self, method: Method) -> OptionalParts:
         """Task, data, population and budget as this method sees them."""
         shared = {key: value for key, value in self.parts.items() if value is not None}
         if method.budget is not None:
             shared["budget"] = {**shared.get("budget", {}), **method.budget}
-        return shared
+        return cast("OptionalParts", shared)
 
-    def job(self, method_id: str, seed: int) -> dict[str, Any]:
-        """Everything that the job of one method depends on, and nothing else (plain data); functions need no seed."""
+    def job(self, method_id: str, seed: int) -> Job:
+        """Everything that the job of one method depends on, and nothing else."""
         method = self.methods[method_id]
-        what = {"options": dict(method.options), "arguments": dict(method.arguments)}
-        shared = self.shared(method) if method.protocol else {}
         used = self.variables(method)
+        more: OptionalParts = self.shared(method) if method.protocol else {}
         if method.training:
-            about = {"run": method.training, "round": self.round_of(method), "left_out": self.left_out}
-            what["training"] = about
-        for key, places in (("simulated_at", self.simulated_at), ("spent_at", self.spent_at)):
-            at = {name: list(values) for name, values in places.items() if name in used}
-            if at and method.protocol:
-                what[key] = at
+            rounds = self.round_of(method)
+            more["training"] = {"run": method.training, "round": rounds, "left_out": self.left_out}
+        if method.protocol and (at := _only(self.simulated_at, used)):
+            more["simulated_at"] = at
+        if method.protocol and (at := _only(self.spent_at, used)):
+            more["spent_at"] = at
         return {
             "paper": self.paper,
             "experiment": self.id,
@@ -146,10 +146,16 @@ class Experiment:
             "accounting": list(method.accounting or self.accounting),
             "repeats": self.repeats if method.protocol else 1,
             "seed": seed if method.protocol else None,
-            "grid": {name: list(values) for name, values in self.grid.items() if name in used},
-            **shared,
-            **what,
+            "grid": _only(self.grid, used),
+            "options": dict(method.options),
+            "arguments": dict(method.arguments),
+            **more,
         }
+
+
+def _only(values: Mapping[str, list[Any]], used: set[str]) -> dict[str, list[Any]]:
+    """Return the values of the variables that are used."""
+    return {name: list(some) for name, some in values.items() if name in used}
 
 
 @dataclass(frozen=True)

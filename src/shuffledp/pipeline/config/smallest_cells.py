@@ -11,8 +11,8 @@ import numpy as np
 
 from shuffledp.pipeline.config.settings import Experiment, Method, Settings
 from shuffledp.pipeline.experiments import runner
-from shuffledp.pipeline.experiments.grid import cells_of, resolve
-from shuffledp.pipeline.experiments.job_parts import population_from, task_from
+from shuffledp.pipeline.experiments.grid import cells_of
+from shuffledp.pipeline.experiments.job_parts import Job, parts_at, population_from, task_from
 from shuffledp.pipeline.experiments.seeds import canonical_json
 from shuffledp.pipeline.experiments.sources import OWN
 from shuffledp.pipeline.experiments.sources.user_file import completed, files_of
@@ -89,7 +89,7 @@ def _trial(
     drawn = [point for point in points if all(point[name] in values for name, values in places)]
     point = min(drawn or points, key=lambda one: _size(job, one, prepared))
     where = f"{where} at {canonical_json(point)} ({shared[-1]})" if point else f"{where} ({shared[-1]})"
-    small = {**job, "grid": {variable: [value] for variable, value in point.items()}}
+    small: Job = {**job, "grid": {variable: [value] for variable, value in point.items()}}
     try:
         result = runner.run(small, prepared=prepared, root=root)
     except (Exception, SystemExit) as error:  # whatever a class of the user's does
@@ -103,9 +103,10 @@ def _trial(
     return Trial(where, "ok", shown or "calibrated; nothing is drawn in this experiment")
 
 
-def _size(job: Mapping[str, Any], point: Mapping[str, Any], prepared: Path) -> float:
+def _size(job: Job, point: Mapping[str, Any], prepared: Path) -> float:
     """Users times numbers that are estimated."""
-    task, population, data = (resolve(job.get(part, {}), point) for part in ("task", "population", "data"))
-    if data.get("name") == OWN:
-        task, _ = completed(task, data, prepared)
-    return (1 + population_from(population).mean) * int(np.prod(task_from(task).counts_shape))
+    parts = parts_at(job, point)
+    task = parts["task"]
+    if parts["data"]["name"] == OWN:
+        task, _ = completed(task, parts["data"], prepared)
+    return (1 + population_from(parts["population"]).mean) * int(np.prod(task_from(task).counts_shape))

@@ -24,8 +24,7 @@ from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.config.config_errors import ConfigurationError, merged_in, shown
 from shuffledp.pipeline.config.settings import Experiment, Method, Settings
-from shuffledp.pipeline.experiments.grid import resolve
-from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
+from shuffledp.pipeline.experiments.job_parts import Job, budget_from, parts_at, population_from, task_from
 from shuffledp.pipeline.experiments.sources import OWN
 from shuffledp.pipeline.experiments.sources.user_file import with_domain
 from shuffledp.protocols.registry import get
@@ -38,7 +37,6 @@ _SEARCHES, _STEP = "shuffledp.numerics.roots", 10
 """A step of a search for a root counts as so many calls: it repeats what the step before has looked at."""
 _UNCOUNTED = frozenset(("shuffledp.numerics.argument_guards", "shuffledp.numerics.argument_types"))
 """Looks at the kinds of arguments in many small calls, before a function sees them."""
-PARTS = ("task", "data", "population", "budget", "options", "arguments")
 
 
 def try_methods(settings: Settings, root: Path) -> None:
@@ -71,9 +69,8 @@ def try_methods(settings: Settings, root: Path) -> None:
 
 def _try(experiment: Experiment, method: Method, place: str, root: Path, done: set[str]) -> None:
     job = experiment.job(method.id, 0)
-    parts = {part: job[part] for part in PARTS if part in job}
     for point, accounting in _cells(job):
-        resolved = resolve(parts, point)
+        resolved = parts_at(job, point)
         asked = repr((job["protocol"], job["function"], accounting, {**resolved, "data": None}))
         if asked in done:
             continue
@@ -89,7 +86,7 @@ def _try(experiment: Experiment, method: Method, place: str, root: Path, done: s
             raise ConfigurationError(f"{place}: {what}{f' (at {at})' if at else ''}") from None
 
 
-def _cells(job: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+def _cells(job: Job) -> Iterator[tuple[dict[str, Any], str]]:
     """The first point under all accountings, and those that differ from it by one end of a variable, or by a text."""
     first = {name: values[0] for name, values in job["grid"].items()}
     for accounting in job["accounting"]:
@@ -107,13 +104,13 @@ def _ends(values: list[Any]) -> list[Any]:
     ]
 
 
-def _begin(job: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any], root: Path) -> None:
+def _begin(job: Job, accounting: str, resolved: Mapping[str, Any], root: Path) -> None:
     """What the job does first: evaluate the function, or calibrate the protocol."""
-    if job["function"]:
+    if job["protocol"] is None:
         arguments = dict(resolved["arguments"])
         if "population" in arguments:
             arguments["population"] = population_from(arguments["population"])
-        named = NAMED_FUNCTIONS[job["function"]]
+        named = NAMED_FUNCTIONS[str(job["function"])]
         if "accounting" in inspect.signature(named.function).parameters:
             arguments["accounting"] = accounting
         named.function(**arguments)

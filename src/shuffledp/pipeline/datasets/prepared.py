@@ -59,11 +59,6 @@ class Provenance:
     licence: str
     citation: str
 
-    @property
-    def is_real(self) -> bool:
-        """Whether this is the published data set."""
-        return self.source in ("official", "mirror")
-
 
 def data_file(name: str) -> str:
     """Return the file name of a prepared data set, for example ``adult.parquet``."""

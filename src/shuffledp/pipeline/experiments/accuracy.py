@@ -33,7 +33,7 @@ class WithTraining(Computed):
         known, rows = super().cell(point, accounting, resolved)
         if self._trained is None:
             return known, rows
-        accuracy = self._trained.accuracy[point[self.job["training"]["round"]]]
+        accuracy = self._trained.accuracy[point[str(self.job["training"]["round"])]]
         rows.append({"metric": "accuracy", "kind": "simulated", "repeat": 0, "value": accuracy})
         return {**known, "dataset": self._trained.data, "data_source": self._trained.data_source}, rows
 

@@ -21,20 +21,21 @@ from shuffledp.pipeline import arrow_columns
 from shuffledp.storage import publish
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
+
+
+def _columns(kind: pa.DataType, names: str) -> list[tuple[str, pa.DataType]]:
+    return [(name, kind) for name in names.split()]
+
+
 CELLS = pa.schema(
     [
-        *((name, _TEXT) for name in ("cell", "paper", "experiment", "method", "label", "protocol", "task")),
-        *(
-            (name, _TEXT)
-            for name in (
-                *("accounting", "reduction", "guarantee", "guarantee_note", "trust"),
-                *("point", "dataset", "data_source"),
-            )
+        *_columns(_TEXT, "cell paper experiment method label protocol task accounting reduction guarantee"),
+        *_columns(_TEXT, "guarantee_note trust point dataset data_source"),
+        *_columns(_NUMBER, "users_expected domain_size eps delta eps_local"),
+        *_columns(_TEXT, "status reason parameters"),
+        *_columns(
+            _NUMBER, "messages_per_user extra_messages bits_per_message bits_per_user shuffler_messages"
         ),
-        *((name, _NUMBER) for name in ("users_expected", "domain_size", "eps", "delta", "eps_local")),
-        *((name, _TEXT) for name in ("status", "reason", "parameters")),
-        *((name, _NUMBER) for name in ("messages_per_user", "extra_messages", "bits_per_message")),
-        *((name, _NUMBER) for name in ("bits_per_user", "shuffler_messages")),
     ]
 )
 VALUES = pa.schema(

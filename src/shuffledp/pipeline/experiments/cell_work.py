@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shuffledp.pipeline.experiments.job_parts import Job
+
 Row = dict[str, Any]
 
 
@@ -17,7 +19,7 @@ class Work(ABC):
 
     Parameters
     ----------
-    job : mapping
+    job : Job
         As `Experiment.job` makes it.
     prepared : Path
         Folder of the prepared data sets.
@@ -27,7 +29,7 @@ class Work(ABC):
         Folder of results, where a method with training finds its curve.
     """
 
-    job: Mapping[str, Any]
+    job: Job
     prepared: Path
     root: Path
     results: Path | None

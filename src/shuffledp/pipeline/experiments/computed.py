@@ -18,7 +18,7 @@ class Computed(Work):
 
     @cached_property
     def _named(self) -> NamedFunction:
-        return NAMED_FUNCTIONS[self.job["function"]]
+        return NAMED_FUNCTIONS[str(self.job["function"])]
 
     @property
     def accountings(self) -> tuple[str, ...]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from shuffledp.lazy_api import homes
+from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.pipeline.experiments.runner import kind_of
 from shuffledp.pipeline.experiments.sources import module_of
 from shuffledp.pipeline.rerun_digests.digest import Entry
 from shuffledp.protocols.registry import module_path
 
 
-def entries(job: Mapping[str, Any], root: Path) -> tuple[Entry, ...]:
+def entries(job: Job, root: Path) -> tuple[Entry, ...]:
     """Modules and files that a job loads by name, besides what the runner imports.
 
     Parameters
@@ -36,6 +35,6 @@ def entries(job: Mapping[str, Any], root: Path) -> tuple[Entry, ...]:
         If there is no such function.
     """
     if not job["protocol"]:
-        return kind_of(job), homes("shuffledp.accounting")[job["function"]][0]
+        return kind_of(job), homes("shuffledp.accounting")[str(job["function"])][0]
     kind = job["task"]["kind"]
     return kind_of(job), module_of(kind, job["data"]["name"]), module_path(kind, job["protocol"], root=root)

@@ -3,10 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from shuffledp import populations
+from shuffledp.pipeline.experiments.grid import resolve
 from shuffledp.tasks import TASKS, Budget, Task
+
+
+class TrainingPart(TypedDict):
+    """The training run that a method names, the variable over its rounds, and why it is left out, if it is."""
+
+    run: str
+    round: str | None
+    left_out: str
+
+
+class OptionalParts(TypedDict, total=False):
+    """Parts that not every job has: task to budget, which protocols share, and what some methods need besides."""
+
+    task: dict[str, Any]
+    data: dict[str, Any]
+    population: dict[str, Any]
+    budget: dict[str, Any]
+    training: TrainingPart
+    simulated_at: dict[str, list[Any]]
+    spent_at: dict[str, list[Any]]
+
+
+class Job(OptionalParts):
+    """A job of one method of one experiment: everything that it depends on, as plain data; functions need no seed."""
+
+    paper: str
+    experiment: str
+    method: str
+    protocol: str | None
+    function: str | None
+    returns: str | None
+    accounting: list[str]
+    repeats: int
+    seed: int | None
+    grid: dict[str, list[Any]]
+    options: dict[str, Any]
+    arguments: dict[str, Any]
+
+
+PARTS = ("task", "data", "population", "budget", "options", "arguments")
+"""Entries of a job that may refer to variables of its grid."""
+
+
+def parts_at(job: Job, point: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `PARTS` that a job has, with the values of a point of its grid."""
+    found: dict[str, Any] = resolve({part: value for part, value in job.items() if part in PARTS}, point)
+    return found
+
 
 _LAWS: Mapping[str, Callable[..., populations.Population]] = {
     "binomial": populations.Binomial,
@@ -50,6 +99,6 @@ def budget_from(config: Mapping[str, Any], population: populations.Population) -
     )
 
 
-def name_of(job: Mapping[str, Any]) -> str:
+def name_of(job: Job | Mapping[str, Any]) -> str:
     """``paper.experiment.method``, as progress lines show it."""
     return f"{job['paper']}.{job['experiment']}.{job['method']}"

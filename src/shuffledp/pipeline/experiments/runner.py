@@ -19,14 +19,14 @@ import pyarrow as pa
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.experiments.bundle import CELLS, VALUES, table
 from shuffledp.pipeline.experiments.cell_work import Row, Work
-from shuffledp.pipeline.experiments.grid import cells_of, resolve
-from shuffledp.pipeline.experiments.job_parts import name_of
+from shuffledp.pipeline.experiments.grid import cells_of
+from shuffledp.pipeline.experiments.job_parts import Job, name_of, parts_at
 from shuffledp.pipeline.experiments.seeds import canonical_json, digest
 
 log = logging.getLogger(__name__)
 
 
-def kind_of(job: Mapping[str, Any]) -> str:
+def kind_of(job: Job) -> str:
     """The module that does a kind of job; no job imports another kind's."""
     if job["protocol"]:
         return "shuffledp.pipeline.experiments.simulated"
@@ -49,7 +49,7 @@ class JobResult:
 
 
 def run(
-    job: Mapping[str, Any], *, prepared: Path, root: Path, results: Path | None = None, every: float = 5.0
+    job: Job, *, prepared: Path, root: Path, results: Path | None = None, every: float = 5.0
 ) -> JobResult:
     """Run all cells of one method of one experiment.
 
@@ -90,8 +90,7 @@ def run(
 
 def _cell(work: Work, point: Mapping[str, Any], accounting: str) -> tuple[Row, list[Row]]:
     job = work.job
-    parts = ("task", "data", "population", "budget", "options", "arguments")
-    resolved = resolve({part: job[part] for part in parts if part in job}, point)
+    resolved = parts_at(job, point)
     key = {"seed": job["seed"], "job": name_of(job), "accounting": accounting, "point": point, **resolved}
     cell: Row = dict.fromkeys(CELLS.names)
     cell |= {

@@ -12,7 +12,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.pipeline.experiments.bundle import SPENT_METRICS
 from shuffledp.pipeline.experiments.cell_work import Row, Work
-from shuffledp.pipeline.experiments.job_parts import budget_from, name_of, population_from, task_from
+from shuffledp.pipeline.experiments.job_parts import Job, budget_from, name_of, population_from, task_from
 from shuffledp.pipeline.experiments.participants import LastDraw, Typical, participants, typical
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
 from shuffledp.pipeline.experiments.sources import OWN, Source, source_from, with_found_domain
@@ -42,7 +42,7 @@ class Simulated(Work):
 
     @property
     def _protocol(self) -> type[ProtocolBase]:
-        return get(self.job["task"]["kind"], self.job["protocol"], root=self.root)
+        return get(self.job["task"]["kind"], str(self.job["protocol"]), root=self.root)
 
     @property
     def accountings(self) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ class Simulated(Work):
 work = Simulated
 
 
-def _to_be_simulated(job: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+def _to_be_simulated(job: Job, point: Mapping[str, Any]) -> bool:
     """Whether repeats are drawn at a point: everywhere, unless the experiment names values of variables."""
     return _among(point, job.get("simulated_at", {}))
 

@@ -16,13 +16,19 @@ from typing import Any, Literal
 
 from shuffledp.pipeline.config import Experiment, Paper, Settings
 from shuffledp.pipeline.config.grammar import Budget, Task, describe_data, describe_population, described
+from shuffledp.pipeline.figures.drawing_jobs import (
+    ClaimTableJob,
+    DrawingJob,
+    PaperJob,
+    PointsJob,
+    TrainingJob,
+)
 from shuffledp.pipeline.figures.palette import OWN, assigned
 from shuffledp.pipeline.figures.variants import BOTH, PAIR
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST
 
 TABLE_FORMATS = ("csv", "md", "tex")
-CAPTION_FORMATS = ("rst", "report.rst")
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
-Job = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class Drawing:
         """Title with what distinguishes this file from its siblings."""
         return f"{self.entry['title']} ({self.by}: {self.variant})" if self.by else str(self.entry["title"])
 
-    def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> Job:
+    def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> DrawingJob:
         """Everything that this drawing depends on but the content of its input files (plain data).
 
         Parameters
@@ -131,7 +137,7 @@ class Drawing:
             return {}
         return {m: self.looks[m] for m in self.entry["methods"]}
 
-    def _points(self, results: Path) -> Job | None:
+    def _points(self, results: Path) -> PointsJob | None:
         """Where the places are found that were read off the paper."""
         points = self.entry.get("points")
         if points is None:
@@ -139,7 +145,7 @@ class Drawing:
         table = claim_file(results, self.experiment.paper, points["claims"])
         return {"table": str(table), "where": points.get("where", {}), "x": points["x"], "y": points["y"]}
 
-    def _training(self) -> list[Job]:
+    def _training(self) -> list[TrainingJob]:
         """The training runs behind the drawing, the variable over their rounds, and the methods that name them."""
         experiment = self.experiment
         methods = {m: experiment.methods[m].training for m in self.entry["methods"]}
@@ -165,7 +171,7 @@ class ClaimTable:
     caption: str
     citation: str
 
-    def job(self, results: str, captions: Path, scale: str) -> Job:
+    def job(self, results: str, captions: Path, scale: str) -> ClaimTableJob:
         """As `Drawing.job`."""
         return {
             "paper": self.paper,
@@ -208,7 +214,7 @@ def caption_folder(root: Path, paper: str) -> Path:
     return root / os.path.relpath(folder / "captions", root)
 
 
-def paper_job(paper: Paper, settings: Settings, root: Path) -> Job:
+def paper_job(paper: Paper, settings: Settings, root: Path) -> PaperJob:
     """Everything that a paper's pictures, tables and manifest depend on but the content of input files (plain data)."""
     captions = caption_folder(root, paper.key)
     results, scale = settings.results, "shortened" if paper.key in settings.shortened else "paper"
@@ -292,7 +298,7 @@ def files_of(results: Path, drawings: Iterable[Drawing], formats: Sequence[str])
     return [
         figure_folder(results, drawing.experiment.paper) / f"{drawing.id}.{end}"
         for drawing in drawings
-        for end in (*drawing.formats(formats), *CAPTION_FORMATS)
+        for end in (*drawing.formats(formats), "rst")
     ]
 
 
@@ -312,8 +318,8 @@ def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Pa
     """Every file that the drawing job of a paper writes, manifest and checksum list included."""
     folder = figure_folder(results, paper.key)
     own = files_of(results, drawings_of(paper), formats)
-    claims = [folder / f"{name}.{end}" for name in paper.claims for end in (*TABLE_FORMATS, *CAPTION_FORMATS)]
-    return [folder / "manifest.json", folder / "figures.sha256", *own, *claims]
+    claims = [folder / f"{name}.{end}" for name in paper.claims for end in (*TABLE_FORMATS, "rst")]
+    return [folder / MANIFEST, folder / CHECKSUMS, *own, *claims]
 
 
 # -- what the configuration states for a caption -----------------------------------------------------------------

@@ -10,11 +10,10 @@ from typing import Any
 import pandas as pd
 
 from shuffledp.pipeline.experiments.results import IN_DOUBT
+from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
 from shuffledp.pipeline.figures.leaderboard import control_of
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching, names
-
-Job = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def by_trust(some: Sequence[Offer]) -> dict[str, list[Offer]]:
     }
 
 
-def legend_names(job: Job, cells: pd.DataFrame) -> dict[str, str]:
+def legend_names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
     """Names of methods; those that are controls or in doubt, or have another accounting than the first, say so."""
     entry = job["entry"]
     wanted = job["where"].get("accounting")
@@ -131,13 +130,13 @@ class Column:
     front: tuple[Offer, ...]
 
 
-def columns(job: Job, cells: pd.DataFrame, summary: pd.DataFrame) -> list[Column]:
+def columns(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame) -> list[Column]:
     """The fronts of a picture of regions, by panel and place.
 
     Of several points at one place, which the unit of x allows, that with the most users is shown.
     """
     entry, where = job["entry"], job["where"]
-    panels, x = entry.get("panels"), entry["x"]
+    panels, x = entry.get("panels", ""), entry["x"]
     some = chosen(cells, where)
     keys = [v for v in job["grid"] if v in some and some[v].notna().any()]
     found: dict[tuple[Any, float], tuple[float, Column]] = {}

@@ -5,7 +5,6 @@ A job is plain data (`shuffledp.pipeline.figures.drawings`); no configuration is
 
 from __future__ import annotations
 
-import json
 import logging
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,12 +28,12 @@ from shuffledp.pipeline.experiments.results import (
 from shuffledp.pipeline.figures.captions import (
     ClaimRows,
     Numbers,
-    as_it_stands,
     finding,
     how_drawn,
     plain_caption,
     render,
 )
+from shuffledp.pipeline.figures.drawing_jobs import ClaimTableJob, DrawingJob, PaperJob
 from shuffledp.pipeline.figures.drawn_curves import repeats_behind_bars
 from shuffledp.pipeline.figures.drawn_tables import as_leaderboard, as_table, in_three_forms, stated
 from shuffledp.pipeline.figures.entries import chart as chart_of
@@ -58,15 +57,15 @@ from shuffledp.pipeline.figures.selected_rows import (
 from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.pipeline.figures.style import figure_style, rendered
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, Chart, DrawnPaper, Entry, Run
 from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
-Job = Mapping[str, Any]
 MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
 """What a picture says of data that are not the real ones, by their source."""
 
 
-def draw_all(jobs: Sequence[Job], store: Store | None = None) -> list[Drawn]:
+def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = None) -> list[Drawn]:
     """Drawings by their jobs.
 
     Parameters
@@ -86,7 +85,7 @@ def draw_all(jobs: Sequence[Job], store: Store | None = None) -> list[Drawn]:
     return [_drawn_or_kept(job, store, reader) for job in jobs]
 
 
-def draw_paper(job: Job, store: Store | None = None) -> dict[Path, bytes]:
+def draw_paper(job: PaperJob, store: Store | None = None) -> dict[Path, bytes]:
     """Contents of the files of a paper: figures, tables, captions and the manifest, by final path.
 
     ``job`` is as `paper_job` makes it, ``store`` as in `draw_all`.
@@ -95,20 +94,20 @@ def draw_paper(job: Job, store: Store | None = None) -> dict[Path, bytes]:
     if store is not None:
         forget_others(store.folder, [drawing["id"] for drawing in job["drawings"]])
     folder = _folder(job["results"], job["paper"]["key"])
-    return _contents(folder, drawn) | {folder / "manifest.json": _manifest(job, drawn)}
+    return _contents(folder, drawn) | {folder / MANIFEST: _manifest(job, drawn)}
 
 
-def publish_paper(job: Job, code: str) -> None:
+def publish_paper(job: PaperJob, code: str) -> None:
     """Draw a paper and write all files of it with their checksum list; what is kept and up to date is not drawn.
 
     ``code`` is a digest of the code that draws.
     """
     key = job["paper"]["key"]
     contents = draw_paper(job, Store(folder_of(Path(job["results"]), key), code))
-    publish(_folder(job["results"], key) / "figures.sha256", contents, folders=2)
+    publish(_folder(job["results"], key) / CHECKSUMS, contents, folders=2)
 
 
-def write_drawings(jobs: Sequence[Job], code: str) -> None:
+def write_drawings(jobs: Sequence[DrawingJob], code: str) -> None:
     """Draw some figures and tables of a paper and write their files, which the paper's own job then publishes."""
     results, key = jobs[0]["results"], jobs[0]["paper"]
     drawn = draw_all(jobs, Store(folder_of(Path(results), key), code))
@@ -143,7 +142,7 @@ class _Reader:
     def __init__(self) -> None:
         self._read: dict[tuple[str, ...], _Read] = {}
 
-    def __call__(self, job: Job) -> _Read:
+    def __call__(self, job: DrawingJob) -> _Read:
         key = (job["results"], job["paper"], job["experiment"], *job["entry"]["methods"])
         if key not in self._read:
             results = read(_bundles(job))
@@ -154,28 +153,28 @@ class _Reader:
         return self._read[key]
 
 
-def _bundles(job: Job) -> dict[str, Bundle]:
+def _bundles(job: DrawingJob) -> dict[str, Bundle]:
     results, methods = Path(job["results"]), job["entry"]["methods"]
     return {m: Bundle.of(results, job["paper"], job["experiment"], m) for m in methods}
 
 
-def _inputs(job: Job) -> dict[str, str]:
+def _inputs(job: DrawingJob | ClaimTableJob) -> dict[str, str]:
     """Checksums of the files that a drawing reads, each verified."""
     if job["kind"] == "claims":
         table = Path(job["table"])
         pairs = [(table, table.with_suffix(".sha256"))]
     else:
         pairs = [(p, b.checksum) for b in _bundles(job).values() for p in (b.cells, b.values, b.provenance)]
-    if job.get("points"):
-        table = Path(job["points"]["table"])
-        pairs.append((table, table.with_suffix(".sha256")))
+        if job["points"]:
+            table = Path(job["points"]["table"])
+            pairs.append((table, table.with_suffix(".sha256")))
     sums = {path.as_posix(): listed(checksum)[verified(path, checksum)] for path, checksum in pairs}
     if job["caption"]:
         sums[job["caption"]] = Path(job["caption"]).read_text(encoding="utf-8")
     return sums
 
 
-def _drawn_or_kept(job: Job, store: Store | None, reader: _Reader) -> Drawn:
+def _drawn_or_kept(job: DrawingJob | ClaimTableJob, store: Store | None, reader: _Reader) -> Drawn:
     digest = "" if store is None else digest_of(job, _inputs(job), store.code)
     found = None if store is None else kept(store.folder, job["id"], digest)
     if found is not None:
@@ -187,11 +186,11 @@ def _drawn_or_kept(job: Job, store: Store | None, reader: _Reader) -> Drawn:
     return drawn
 
 
-def _drawing(job: Job, known: _Read) -> Drawn:
+def _drawing(job: DrawingJob, known: _Read) -> Drawn:
     cells, every = (chosen(known.cells, where) for where in (job["where"], across_files(job)))
     note = _note(job, known.results)
     facts = _facts(job, cells, known)
-    chart: Mapping[str, Any] | None = None
+    chart: Chart | None = None
     without: Sequence[str] = ()
     questions = {
         **_numbers(job, known).questions(),
@@ -220,7 +219,7 @@ def _drawing(job: Job, known: _Read) -> Drawn:
     return _finished(job, files, prose, facts, note, reasons, commits, chart)
 
 
-def _without_parameter(job: Job, cells: pd.DataFrame, what: Picture) -> list[str]:
+def _without_parameter(job: DrawingJob, cells: pd.DataFrame, what: Picture) -> list[str]:
     """Methods that were computed but have no curve, as ``parameters()`` has not the number that is drawn."""
     parameter = str(job["entry"]["y"]).removeprefix(PARAMETER_PREFIX)
     if parameter == job["entry"]["y"]:
@@ -230,14 +229,14 @@ def _without_parameter(job: Job, cells: pd.DataFrame, what: Picture) -> list[str
     return [f"{'; '.join(named)}: parameters() has no {parameter!r}"] if named else []
 
 
-def _made(job: Job, known: _Read) -> Made:
+def _made(job: DrawingJob, known: _Read) -> Made:
     """The picture of a job, of whatever kind."""
     return KINDS[job["entry"].get("kind", "curves")](
         job, known.cells, known.summary, _mark(job, known.results)
     )
 
 
-def _curves(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
+def _curves(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
     what = picture(job, cells, summary, mark)
     without = _without_parameter(job, matching(cells, job["where"]), what)
     drawn = how_drawn(
@@ -251,7 +250,7 @@ def _curves(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> 
     )
 
 
-KINDS: Mapping[str, Callable[[Job, pd.DataFrame, pd.DataFrame, str], Made]] = {
+KINDS: Mapping[str, Callable[[DrawingJob, pd.DataFrame, pd.DataFrame, str], Made]] = {
     "curves": _curves,
     "pareto": pareto,
     "regions": regions,
@@ -259,14 +258,14 @@ KINDS: Mapping[str, Callable[[Job, pd.DataFrame, pd.DataFrame, str], Made]] = {
 """What makes the pictures of each kind."""
 
 
-def _rendered(job: Job, made: Made) -> dict[str, bytes]:
+def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
     with figure_style():
         figure = made.draw()
         files = {f"{job['id']}.{end}": rendered(figure, end) for end in job["formats"] if end != "csv"}
     return files | {f"{job['id']}.csv": made.numbers}
 
 
-def _claims(job: Job) -> Drawn:
+def _claims(job: ClaimTableJob) -> Drawn:
     """A table that the claims package computed: errata or reading notes with witnesses, or a checked table."""
     table = Path(job["table"])
     frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
@@ -281,51 +280,47 @@ def _claims(job: Job) -> Drawn:
 
 
 def _finished(
-    job: Job,
+    job: DrawingJob | ClaimTableJob,
     files: Mapping[str, bytes],
     prose: str,
     facts: Mapping[str, str],
     note: str = "",
     reasons: Sequence[str] = (),
     commits: Sequence[str] = (),
-    chart: Mapping[str, Any] | None = None,
+    chart: Chart | None = None,
 ) -> Drawn:
-    """A drawing with its captions and its entry in the manifest."""
-    captions = {
-        f"{job['id']}.rst": prose.encode(),
-        f"{job['id']}.report.rst": _report_caption(prose, facts, note).encode(),
-    }
-    entry = {
-        "id": job["id"],
-        "drawing": job["name"],
-        "variant": job["variant"],
-        "by": job["by"],
-        "finding": finding(prose),
-        "chart": chart,
-        "kind": "figure" if job["kind"] == "figure" else "table",
-        "title": job["title"],
-        "alt": job["alt"],
-        "caption": f"{job['id']}.rst",
-        "files": {end: f"{job['id']}.{end}" for end in job["formats"]},
-        "settings": [[k, v] for k, v in facts.items()],
-        "note": note,
-        "infeasible": list(reasons),
-    }
-    if board := _board(job):
-        entry["board"] = board
-    return Drawn(entry, {**files, **captions}, tuple(commits))
+    """A drawing with its caption and its entry in the manifest."""
+    caption = f"{job['id']}.rst"
+    entry = Entry(
+        id=job["id"],
+        drawing=job["name"],
+        variant=job["variant"],
+        by=job["by"],
+        finding=finding(prose),
+        chart=chart,
+        kind="figure" if job["kind"] == "figure" else "table",
+        title=job["title"],
+        alt=job["alt"],
+        caption=Path(caption),
+        files={end: Path(f"{job['id']}.{end}") for end in job["formats"]},
+        settings=tuple(facts.items()),
+        note=note,
+        infeasible=tuple(reasons),
+        board=_board(job),
+    )
+    return Drawn(entry, {**files, caption: prose.encode()}, tuple(commits))
 
 
-def _board(job: Job) -> str:
+def _board(job: DrawingJob | ClaimTableJob) -> str:
     """The heading of a leaderboard's column that says whom users trust; empty for everything else."""
-    entries = job.get("entry", {}).get("entries", ())
+    entries = () if job["kind"] == "claims" else job["entry"].get("entries", ())
     return next((str(e["heading"]) for e in entries if e["value"] == "trust"), "")
 
 
 # -- captions ----------------------------------------------------------------------------------------------------
 
 
-def _facts(job: Job, cells: pd.DataFrame, known: _Read) -> dict[str, str]:
+def _facts(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> dict[str, str]:
     """What a caption always says: source, data, participants, eps, delta, repeats, accounting, guarantee, trust."""
     facts, results = dict(job["facts"]), known.results
     if "data" in facts:
@@ -350,7 +345,7 @@ def _facts(job: Job, cells: pd.DataFrame, known: _Read) -> dict[str, str]:
     return facts
 
 
-def _repeats(job: Job, cells: pd.DataFrame, known: _Read) -> str:
+def _repeats(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> str:
     if known.simulated.isdisjoint(cells["cell"]):
         return "none: only closed forms are shown"
     where = ", ".join(
@@ -359,7 +354,7 @@ def _repeats(job: Job, cells: pd.DataFrame, known: _Read) -> str:
     return f"{job['repeats']} where {where}, elsewhere closed forms alone" if where else str(job["repeats"])
 
 
-def _highest_accuracy(job: Job, summary: pd.DataFrame) -> str | None:
+def _highest_accuracy(job: DrawingJob, summary: pd.DataFrame) -> str | None:
     """Of all evaluated rounds of a drawing's training runs, in words; the earliest where several are equal."""
     found = []
     for run in job["training"]:
@@ -378,7 +373,7 @@ def _tabled(entry: Mapping[str, Any]) -> str:
     return next(str(value) for value in ordering if value not in CELL_TEXTS)
 
 
-def _about_the_data(job: Job, results: Results) -> list[Mapping[str, Any]]:
+def _about_the_data(job: DrawingJob, results: Results) -> list[Mapping[str, Any]]:
     """What provenance says of the data behind the numbers that are shown.
 
     Training data are not behind a method's eps, only behind its accuracy.
@@ -389,17 +384,17 @@ def _about_the_data(job: Job, results: Results) -> list[Mapping[str, Any]]:
     return [about["data"] for method, about in results.provenance.items() if method not in left_out]
 
 
-def _note(job: Job, results: Results) -> str:
+def _note(job: DrawingJob, results: Results) -> str:
     return " ".join(sorted({about["note"] for about in _about_the_data(job, results) if about["note"]}))
 
 
-def _mark(job: Job, results: Results) -> str:
+def _mark(job: DrawingJob, results: Results) -> str:
     """What a picture itself says of its data: nothing if they are the real ones."""
     sources = {about["source"] for about in _about_the_data(job, results) if about["note"]}
     return ", ".join(mark for source, mark in MARKS.items() if source in sources)
 
 
-def _numbers(job: Job, known: _Read) -> Numbers:
+def _numbers(job: DrawingJob, known: _Read) -> Numbers:
     """What the caption can ask: the numbers of all files of the drawing, of which those of this file come first.
 
     Of curves along a variable these are their x, such as eps by round: they share the y of one training run. A file
@@ -425,30 +420,25 @@ def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *tru
     return [m for m in methods if m in known - doubted]
 
 
-def _prose(job: Job, facts: Mapping[str, str], questions: Mapping[str, Any]) -> str:
+def _prose(job: DrawingJob | ClaimTableJob, facts: Mapping[str, str], questions: Mapping[str, Any]) -> str:
     if not job["caption"]:
         return plain_caption(job["title"], facts)
-    names = {"where": job.get("where", {}), "facts": facts, "scale": job["scale"], **questions}
+    names = {
+        "where": {} if job["kind"] == "claims" else job["where"],
+        "facts": facts,
+        "scale": job["scale"],
+        **questions,
+    }
     return render(Path(job["caption"]), names)
 
 
-def _report_caption(prose: str, facts: Mapping[str, str], note: str) -> str:
-    warning = f".. warning::\n   {as_it_stands(note)}\n\n" if note else ""
-    fields = (f":{as_it_stands(key)}: {as_it_stands(value)}\n" for key, value in facts.items())
-    return f"{prose}\n{warning}" + "".join(fields)
-
-
-def _manifest(job: Job, drawn: Sequence[Drawn]) -> bytes:
+def _manifest(job: PaperJob, drawn: Sequence[Drawn]) -> bytes:
     commits = sorted({commit for one in drawn for commit in one.commits} - {""})
-    manifest = {
-        "paper": job["paper"],
-        "run": {
-            "version": shuffledp.__version__,
-            "commit": ", ".join(commits),
-            "python": platform.python_version(),
-            "seed": job["run"]["seed"],
-            "scale": job["run"]["scale"],
-        },
-        "entries": [one.entry for one in drawn],
-    }
-    return (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
+    run = Run(
+        version=shuffledp.__version__,
+        commit=", ".join(commits),
+        python=platform.python_version(),
+        **job["run"],
+    )
+    paper = DrawnPaper(**job["paper"], run=run, entries=tuple(one.entry for one in drawn))
+    return f"{paper.model_dump_json(indent=2)}\n".encode()

@@ -19,6 +19,7 @@ from matplotlib.lines import Line2D
 
 from shuffledp.pipeline.figures import layout, legend, palette, sheet
 from shuffledp.pipeline.figures.axes import Axis, Ticks, horizontal, ticks
+from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
 from shuffledp.pipeline.figures.drawn_curves import SAME, Together
 from shuffledp.pipeline.figures.entries import looks_like
 from shuffledp.pipeline.figures.fronts import Offer, by_trust, front, legend_names, offers
@@ -28,8 +29,8 @@ from shuffledp.pipeline.figures.palette import DARK, GRAY, Look, lighter
 from shuffledp.pipeline.figures.selected_rows import chosen
 from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.style import SETTINGS
+from shuffledp.pipeline.manifest import Chart
 
-Job = Mapping[str, Any]
 FRONT = "front"
 TOLERANCE = 0.01
 """A method that is better than another one by less than that is not on the front for it."""
@@ -41,7 +42,7 @@ _MOST_TICKS = 5
 _BESIDE_TITLES, _NARROWEST = 0.12, 1.15  # inches
 
 
-def pareto(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
+def pareto(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
     """The picture of a job.
 
     Parameters
@@ -108,20 +109,20 @@ def _numbers(
 
 def _chart(
     entry: Mapping[str, Any], shown: Sequence[Offer], labels: Mapping[str, str], looks: Mapping[str, Look]
-) -> dict[str, Any] | None:
+) -> Chart | None:
     if not shown:
         return None
-    return {
-        "x": entry["x"],
-        "y": entry["y"],
-        "x_label": entry.get("x_label", entry["x"]),
-        "y_label": entry.get("y_label", entry["y"]),
-        "x_scale": "log",
-        "y_scale": "log",
-        "panels": "trust",
-        "panel_label": "{}",
-        "curves": [looks_like(o.method, labels[o.method], looks[o.method]) for o in shown],
-    }
+    return Chart(
+        x=entry["x"],
+        y=entry["y"],
+        x_label=entry.get("x_label", entry["x"]),
+        y_label=entry.get("y_label", entry["y"]),
+        x_scale="log",
+        y_scale="log",
+        panels="trust",
+        panel_label="{}",
+        curves=tuple(looks_like(o.method, labels[o.method], looks[o.method]) for o in shown),
+    )
 
 
 # -- drawing -------------------------------------------------------------------------------------------------------

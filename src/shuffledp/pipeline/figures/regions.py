@@ -21,13 +21,13 @@ from matplotlib.patches import Rectangle
 from shuffledp.pipeline.figures import layout, legend, palette, sheet
 from shuffledp.pipeline.figures.axes import Axis, ticks
 from shuffledp.pipeline.figures.captions import Share
+from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
 from shuffledp.pipeline.figures.fronts import Column, Offer, columns, legend_names
 from shuffledp.pipeline.figures.palette import Look, lighter
 from shuffledp.pipeline.figures.selected_rows import chosen
 from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.style import SETTINGS
 
-Job = Mapping[str, Any]
 _ROOM = 3.0
 """The highest bound is so many times the cost of the dearest winner."""
 _BELOW = 1.25
@@ -47,7 +47,7 @@ class Region:
     high: float
 
 
-def regions(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
+def regions(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
     """The region map of a job; parameters as for `shuffledp.pipeline.figures.pareto.pareto`."""
     entry = job["entry"]
     here = chosen(cells, job["where"])

@@ -9,14 +9,13 @@ from typing import Any
 import pandas as pd
 
 from shuffledp.pipeline.figures import legend, palette
+from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
 from shuffledp.pipeline.figures.guarantee_words import doubts
 from shuffledp.pipeline.figures.palette import DARK, Look
 from shuffledp.pipeline.figures.picture import Part, Picture
 from shuffledp.pipeline.figures.plotter import long_form
 from shuffledp.pipeline.figures.variants import BOTH, PAIR
 from shuffledp.storage import verified
-
-Job = Mapping[str, Any]
 
 
 def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
@@ -57,17 +56,17 @@ def by_cell(cells: pd.DataFrame, summary: pd.DataFrame, quantity: str, unit: str
     return pd.Series(first["mean"].to_numpy(float), index=first["cell"].to_numpy())
 
 
-def across_files(job: Job) -> dict[str, Any]:
+def across_files(job: DrawingJob) -> dict[str, Any]:
     """What the rows of all files of a drawing have in common."""
     return {name: value for name, value in job["where"].items() if name != job["by"]}
 
 
-def orders(job: Job) -> dict[str, list[Any]]:
+def orders(job: DrawingJob) -> dict[str, list[Any]]:
     """Values of every axis in the order of the configuration; methods in the order of the figure."""
     return {**job["grid"], "accounting": job["accountings"], "method": job["entry"]["methods"]}
 
 
-def names(job: Job, cells: pd.DataFrame) -> dict[str, str]:
+def names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
     """Legend name per method; where several would have the same, the method's id tells them apart."""
     labels = dict(zip(cells["method"], cells["label"], strict=True))
     found = {m: label or str(labels.get(m) or m) for m, label in job["labels"].items()}
@@ -75,7 +74,7 @@ def names(job: Job, cells: pd.DataFrame) -> dict[str, str]:
     return {m: f"{name} ({m})" if name in shared else name for m, name in found.items()}
 
 
-def picture(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Picture:
+def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Picture:
     """What a figure shows.
 
     Parameters
@@ -112,7 +111,7 @@ def picture(job: Job, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> 
     )
 
 
-def numbers_of(job: Job, what: Picture) -> bytes:
+def numbers_of(job: DrawingJob, what: Picture) -> bytes:
     """The drawn numbers as CSV; the column ``curve`` has the curves of the manifest's chart."""
     selection = what.selection
     variables = [v for v in job["grid"] if v in selection]
@@ -129,17 +128,17 @@ def numbers_of(job: Job, what: Picture) -> bytes:
     return shown.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
 
 
-def _apart(job: Job) -> bool:
+def _apart(job: DrawingJob) -> bool:
     """Whether several methods have a curve for each accounting: then these are parts of the methods' curves."""
     return job["entry"].get("curves") == "accounting" and len(job["entry"]["methods"]) > 1
 
 
-def _variable(job: Job) -> str:
+def _variable(job: DrawingJob) -> str:
     """What tells the names apart: the method, or another variable besides it."""
     return "method" if _apart(job) else str(job["entry"].get("curves", "method"))
 
 
-def _named(frame: pd.DataFrame, job: Job) -> pd.DataFrame:
+def _named(frame: pd.DataFrame, job: DrawingJob) -> pd.DataFrame:
     """With a column ``curve`` that names each row's curve; a method that does not depend on the variable has one."""
     variable = _variable(job)
     if variable == "method" or variable not in frame:
@@ -148,14 +147,14 @@ def _named(frame: pd.DataFrame, job: Job) -> pd.DataFrame:
     return frame.assign(curve=frame["method"] + value.astype(str))
 
 
-def _file(frame: pd.DataFrame, job: Job) -> pd.Series:
+def _file(frame: pd.DataFrame, job: DrawingJob) -> pd.Series:
     """What tells the rows of one curve in several files apart."""
     by = [c for c in dict.fromkeys(("accounting", job["by"])) if c in frame]
     texts = frame[by].astype(str)
     return texts.agg("/".join, axis=1) if len(frame) else pd.Series(dtype=str)
 
 
-def _parts(job: Job, here: pd.DataFrame) -> dict[str, Part]:
+def _parts(job: DrawingJob, here: pd.DataFrame) -> dict[str, Part]:
     if job["variant"] != BOTH and not _apart(job):
         return {}
     present = set(here.loc[here["status"] == "ok", "accounting"])
@@ -172,7 +171,7 @@ def _plain(look: Look) -> Look:
     return Look(look.color if look.color != palette.BLACK else DARK, "", look.dash)
 
 
-def _labels(job: Job, here: pd.DataFrame, parts: Mapping[str, Part]) -> dict[str, str]:
+def _labels(job: DrawingJob, here: pd.DataFrame, parts: Mapping[str, Part]) -> dict[str, str]:
     """Legend texts by name, with doubts about claims: methods in the figure's order, then values in the grid's."""
     present = set(here["curve"])
     several = here["method"].nunique() > 1
@@ -189,7 +188,7 @@ def _labels(job: Job, here: pd.DataFrame, parts: Mapping[str, Part]) -> dict[str
     return {curve: f"{text} ({known[curve]})" if curve in known else text for curve, text in labels.items()}
 
 
-def _looks(job: Job, labels: Mapping[str, str], parts: Mapping[str, Part]) -> dict[str, Look]:
+def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]) -> dict[str, Look]:
     """Looks by curve: of methods, of accountings, or of values of a variable."""
     variable = _variable(job)
     methods = {method: palette.look(number) for method, number in job["looks"].items()}
@@ -217,7 +216,7 @@ def _looks(job: Job, labels: Mapping[str, str], parts: Mapping[str, Part]) -> di
     )
 
 
-def _panels(job: Job, every: pd.DataFrame) -> list[Any]:
+def _panels(job: DrawingJob, every: pd.DataFrame) -> list[Any]:
     """Values of the panels, those that any file of the drawing has, in the order of the grid."""
     by = job["entry"].get("panels")
     if by is None:
@@ -227,7 +226,7 @@ def _panels(job: Job, every: pd.DataFrame) -> list[Any]:
     return [value for value in order if value in present] or order
 
 
-def _points(job: Job) -> list[tuple[float, float]]:
+def _points(job: DrawingJob) -> list[tuple[float, float]]:
     """Places read off the paper."""
     points = job["points"]
     if points is None:

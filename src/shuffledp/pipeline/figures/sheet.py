@@ -16,6 +16,7 @@ from shuffledp.pipeline.figures import layout
 from shuffledp.pipeline.figures.axes import Axis, Ticks
 from shuffledp.pipeline.figures.palette import Look
 from shuffledp.pipeline.figures.style import SETTINGS
+from shuffledp.pipeline.manifest import Chart
 
 WARNING = "#8a1c00"  # a mark says that the data are not the real ones
 INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
@@ -31,8 +32,8 @@ class Made:
         Makes the figure, within the style.
     numbers : bytes
         What is drawn, as CSV.
-    chart : mapping or None
-        How the numbers are drawn (`shuffledp.pipeline.figures.entries.chart`); None if they cannot be explored.
+    chart : Chart or None
+        How the numbers are drawn; None if they cannot be explored.
     without : sequence of str
         Reasons why methods are not drawn, besides infeasibility.
     questions : mapping
@@ -41,7 +42,7 @@ class Made:
 
     draw: Callable[[], Figure]
     numbers: bytes
-    chart: Mapping[str, Any] | None
+    chart: Chart | None
     without: Sequence[str] = ()
     questions: Mapping[str, Any] = field(default_factory=dict)
 

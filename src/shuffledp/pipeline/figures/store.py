@@ -19,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from shuffledp.pipeline.manifest import Entry
 from shuffledp.storage import IntegrityError, publish, verified
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ _ABOUT = "drawing.json"
 class Drawn:
     """A finished drawing: its entry in the manifest, its files by name, and the commits of the results behind it."""
 
-    entry: Mapping[str, Any]
+    entry: Entry
     files: Mapping[str, bytes]
     commits: tuple[str, ...]
 
@@ -79,12 +80,12 @@ def kept(folder: Path, id: str, digest: str) -> Drawn | None:
         if about["digest"] != digest:
             return None
         files = {name: pack.read(name) for name in pack.namelist() if name != _ABOUT}
-    return Drawn(about["entry"], files, tuple(about["commits"]))
+    return Drawn(Entry.model_validate(about["entry"]), files, tuple(about["commits"]))
 
 
 def keep(folder: Path, id: str, digest: str, drawn: Drawn) -> None:
     """Keep a drawing in place of what was kept under its id."""
-    about = {"digest": digest, "entry": drawn.entry, "commits": drawn.commits}
+    about = {"digest": digest, "entry": drawn.entry.model_dump(mode="json"), "commits": drawn.commits}
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as pack:
         for name, content in {_ABOUT: json.dumps(about, ensure_ascii=False).encode(), **drawn.files}.items():

@@ -34,9 +34,11 @@ def objections(settings: Settings, results: Path) -> Iterator[str]:
         for experiment in paper.experiments.values():
             for method in experiment.methods:
                 bundle = Bundle.of(results, paper.key, experiment.id, method)
-                wanted = experiment.job(method, settings.seed)
                 yield from _judged(
-                    f"{paper.key}.{experiment.id}.{method}", bundle.provenance, bundle.checksum, wanted
+                    f"{paper.key}.{experiment.id}.{method}",
+                    bundle.provenance,
+                    bundle.checksum,
+                    experiment.job(method, settings.seed),
                 )
         for run in paper.training.values() if not settings.left_out else ():
             files = TrainingFiles.of(results, paper.key, run.id)

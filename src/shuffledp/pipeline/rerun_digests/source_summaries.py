@@ -30,14 +30,6 @@ DATA_CONSTANT: Final = "PACKAGE_DATA"
 _LONGEST_FILE_NAME = 255
 _MOST_KEPT = 4096
 _READS_ITSELF = {"__doc__", "getsource", "getdoc", "cleandoc"}
-# Looked up once for each kind of node: every start of a workflow walks through half a million of them.
-_FIELDS: Final = {
-    kind: kind._fields for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)
-}
-_TELLING: Final = {
-    *(ast.Name, ast.Attribute, ast.Call, ast.Import, ast.ImportFrom),
-    *(ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef),
-}
 
 
 @dataclass(frozen=True)
@@ -58,7 +50,6 @@ class Source:
     digest : str
         Hex sha256 of the syntax tree without what does not run.
     imports : tuple of Imported
-        In the order of the file.
     attributes : tuple of str
         Dotted names that begin with the package, such as ``shuffledp.accounting.clone_delta``.
     offers : dict
@@ -94,57 +85,32 @@ def read_source(content: bytes, file_name: str = "<source>") -> Source:
     """
     tree = ast.parse(content, filename=file_name)
     offers = offered(tree)
-    shape: list[str] = []
+    _strip(tree)
+    if offers:  # what a door offers counts where it is used
+        tree.body = [node for node in tree.body if not _assigns(node, "__all__")]
     imports: list[Imported] = []
     attributes: list[str] = []
     texts: set[str] = set()
     words: set[str] = set()
-    inner: set[ast.Attribute] = set()  # shuffledp.accounting within shuffledp.accounting.clone_delta
-    waiting: list[Any] = [tree]
-    while waiting:
-        node = waiting.pop()
-        kind = type(node)
-        if kind is list:
-            running = _running(node)
-            shape.append(f"[{len(running)}")
-            waiting += running[::-1]
-            continue
-        fields = _FIELDS.get(kind)
-        if fields is None:
-            shape.append(repr(node))
-            if kind is str and 0 < len(node) <= _LONGEST_FILE_NAME:
-                texts.add(node)
-            continue
-        shape.append(kind.__name__)
-        if not fields:  # ast.Load and its like
-            continue
-        parts = [getattr(node, part, None) for part in fields]
-        parts.reverse()
-        if kind not in _TELLING:
-            waiting += parts
-            continue
+    inner: set[ast.AST] = set()  # shuffledp.accounting within shuffledp.accounting.clone_delta
+    for node in ast.walk(tree):
         match node:
             case ast.Name():
                 words.add(node.id)
             case ast.Attribute():
                 words.add(node.attr)
-                if isinstance(node.value, ast.Attribute):
-                    inner.add(node.value)
+                inner.add(node.value)
                 if node not in inner:
                     attributes += _dotted(node)
+            case ast.Constant(value=str(text)) if 0 < len(text) <= _LONGEST_FILE_NAME:
+                texts.add(text)
             case ast.Call():
                 imports += _named_import(node)
             case ast.Import():
                 imports += [Imported(alias.name) for alias in node.names]
             case ast.ImportFrom():
                 imports += [Imported(node.module or "", alias.name, node.level) for alias in node.names]
-            case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                body = node.body[1:] if node.body and _is_text(node.body[0]) else node.body
-                if kind is ast.Module and offers:  # what a door offers counts where it is used
-                    body = [part for part in body if not _assigns(part, "__all__")]
-                parts[-1 - fields.index("body")] = body
-        waiting += parts
-    normal = content if words & _READS_ITSELF else "\n".join(shape).encode()
+    normal = content if words & _READS_ITSELF else ast.dump(tree).encode()
     return Source(
         sha256(normal).hexdigest(),
         tuple(dict.fromkeys(imports)),
@@ -156,10 +122,20 @@ def read_source(content: bytes, file_name: str = "<source>") -> Source:
     )
 
 
+def _strip(node: ast.AST) -> None:
+    """Remove docstrings, and put what runs instead in the place of ``if TYPE_CHECKING``."""
+    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        del node.body[: bool(node.body) and _is_text(node.body[0])]
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        statements = getattr(node, field, None)
+        if isinstance(statements, list):
+            statements[:] = _running(statements)
+            for statement in statements:
+                _strip(statement)
+
+
 def _running(nodes: list[Any]) -> list[Any]:
     """A list of statements with ``if TYPE_CHECKING`` replaced by what runs instead."""
-    if not any(type(node) is ast.If and is_type_checking(node) for node in nodes):
-        return nodes
     return [
         part
         for node in nodes
@@ -207,7 +183,7 @@ def _named_import(call: ast.Call) -> list[Imported]:
 
 
 def _bound(body: list[ast.stmt]) -> Iterator[str]:
-    for node in _running(body):
+    for node in body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield node.name

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from shuffledp.pipeline.manifest import ManifestError
 from shuffledp.pipeline.site.csv_tables import verified_rows
-from shuffledp.pipeline.site.manifest import ManifestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
-from shuffledp.pipeline.site import audit, claims, errata, headlines, library, manifest, origins, site_files
+from shuffledp.pipeline import manifest
+from shuffledp.pipeline.site import audit, claims, errata, headlines, library, origins, site_files
 from shuffledp.pipeline.site import open_questions_page as open_questions
 from shuffledp.pipeline.site.cards import (
     Picture,
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
 
     from jinja2.runtime import Context
 
+    from shuffledp.pipeline.manifest import DrawnPaper, Entry
     from shuffledp.pipeline.site.claims import Claim
     from shuffledp.pipeline.site.headlines import Headline
-    from shuffledp.pipeline.site.manifest import DrawnPaper, Entry
 
 TITLE = "shuffledp: results"
 PACKAGE_DATA = (

@@ -11,15 +11,15 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from shuffledp.pipeline.manifest import ManifestError
 from shuffledp.pipeline.site.caption_html import CaptionError, paragraphs, to_html
 from shuffledp.pipeline.site.csv_tables import Table, table, text_of
-from shuffledp.pipeline.site.manifest import ManifestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from shuffledp.pipeline.site.manifest import DrawnPaper, Entry
+    from shuffledp.pipeline.manifest import DrawnPaper, Entry
 
 FORMATS = ("png", "pdf", "svg", "csv", "md", "tex")  # the order of the links
 LABELS = {"md": "Markdown", "tex": "TeX"}

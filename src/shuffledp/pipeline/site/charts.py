@@ -6,13 +6,13 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.pipeline.manifest import ManifestError
 from shuffledp.pipeline.site.csv_tables import DIGITS, lines
-from shuffledp.pipeline.site.manifest import ManifestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from shuffledp.pipeline.site.manifest import Chart, Curve, Entry
+    from shuffledp.pipeline.manifest import Chart, Curve, Entry
 
 # The library's names of Matplotlib's markers; it has no triangles that point sideways, and one polygon.
 MARKERS = {

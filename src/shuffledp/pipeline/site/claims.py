@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from shuffledp.pipeline.manifest import ManifestError
 from shuffledp.pipeline.site.csv_tables import verified_rows
-from shuffledp.pipeline.site.manifest import ManifestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,11 +17,6 @@ TABLE = "claims/claims.csv"
 OUTCOMES = ("holds", "in part", "fails", "untestable")
 """In the order in which the pages count and sort them."""
 _NOTHING = "-"
-_OF_CLAIM = (
-    *("id", "kind", "paper", "where", "claim", "stated"),
-    *("overall", "expected", "difference", "figure"),
-)
-_OF_JUDGMENT = ("accounting", "target", "measured", "uncertainty", "verdict", "why")
 
 
 @dataclass(frozen=True)
@@ -63,6 +58,10 @@ class Claim:
     def rank(self) -> int:
         """Place of the verdict in `OUTCOMES`."""
         return OUTCOMES.index(self.overall)
+
+
+_OF_JUDGMENT = tuple(field.name for field in fields(Judgment))
+_OF_CLAIM = tuple(field.name for field in fields(Claim) if field.name not in ("errata", "judgments"))
 
 
 def read(results: Path) -> tuple[Claim, ...]:

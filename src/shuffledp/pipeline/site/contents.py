@@ -8,18 +8,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from shuffledp.pipeline.site import claims, errata, manifest, site_files
+from shuffledp.pipeline import manifest
+from shuffledp.pipeline.site import claims, errata, site_files
 from shuffledp.pipeline.site.cards import Deck, deck
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from shuffledp.pipeline.manifest import DrawnPaper
     from shuffledp.pipeline.site.audit import Audited
     from shuffledp.pipeline.site.claims import Claim
     from shuffledp.pipeline.site.errata import Remark
     from shuffledp.pipeline.site.headlines import Headline
-    from shuffledp.pipeline.site.manifest import DrawnPaper
     from shuffledp.pipeline.site.open_questions_page import OpenQuestion
 
 _LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from shuffledp.pipeline.site.manifest import CHECKSUMS, ManifestError
+from shuffledp.pipeline.manifest import CHECKSUMS, ManifestError
 from shuffledp.storage import read_verified
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from shuffledp.pipeline.manifest import ManifestError
 from shuffledp.pipeline.site.csv_tables import Cell, cell, lines
-from shuffledp.pipeline.site.manifest import ManifestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from shuffledp.pipeline.site.manifest import DrawnPaper, Entry
+    from shuffledp.pipeline.manifest import DrawnPaper, Entry
 
 # Columns of the two tables: what a remark has in the list, and what shows when it is opened.
 COLUMNS: Mapping[str, Mapping[str, str]] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from shuffledp.pipeline.manifest import ManifestError
 from shuffledp.pipeline.site.csv_tables import verified_rows
-from shuffledp.pipeline.site.manifest import ManifestError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from shuffledp.pipeline.manifest import ManifestError
 from shuffledp.pipeline.site.csv_tables import Cell, cell, verified_rows
-from shuffledp.pipeline.site.manifest import ManifestError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,19 +14,6 @@ if TYPE_CHECKING:
 TABLE = "claims/open_questions.csv"
 VERDICTS = ("violated", "bracketed", "no violation found")
 """In the order in which the page sorts them."""
-_TEXTS = (
-    "id",
-    "paper",
-    "question",
-    "statement",
-    "searched",
-    "method",
-    "seed",
-    "measure",
-    "extreme",
-    "where",
-    "proof",
-)
 
 
 @dataclass(frozen=True)
@@ -55,6 +42,10 @@ class OpenQuestion:
         return VERDICTS.index(self.verdict)
 
 
+_COLUMNS = tuple(field.name for field in fields(OpenQuestion))
+_NO_TEXT = ("settings", "violations", "related")
+
+
 def read(results: Path) -> tuple[OpenQuestion, ...]:
     """The questions in the order of their table.
 
@@ -72,16 +63,15 @@ def read(results: Path) -> tuple[OpenQuestion, ...]:
     """
     path = results / TABLE
     found: dict[str, OpenQuestion] = {}
-    for row in verified_rows(path, (*_TEXTS, "settings", "violations", "verdict", "related")):
+    for row in verified_rows(path, _COLUMNS):
         if row["verdict"] not in VERDICTS:
             raise ManifestError(f"{path}, {row['id']}: no verdict is called {row['verdict']!r}.")
         if row["id"] in found:
             raise ManifestError(f"{path}: {row['id']} stands there twice.")
         found[row["id"]] = OpenQuestion(
-            **{name: row[name] for name in _TEXTS},
+            **{name: row[name] for name in _COLUMNS if name not in _NO_TEXT},
             settings=cell(row["settings"]),
             violations=cell(row["violations"]),
-            verdict=row["verdict"],
             related=tuple(row["related"].split()),
         )
     return tuple(found.values())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from shuffledp.pipeline.site.manifest import DrawnPaper
+    from shuffledp.pipeline.manifest import DrawnPaper
 
 SETTING = "data"
 KINDS = {

@@ -1,0 +1,73 @@
+"""The jobs of drawings: plain data, which a workflow writes down, compares, and hands to the process that draws."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+
+class Common(TypedDict):
+    """The part that pictures, tables and tables of claims have in common."""
+
+    paper: str
+    id: str
+    name: str
+    by: str
+    variant: str
+    title: str
+    alt: str
+    facts: dict[str, str]
+    caption: str
+    scale: str
+    formats: list[str]
+
+
+class PointsJob(TypedDict):
+    """A table of places read off the paper, and the columns and rows that are drawn."""
+
+    table: str
+    where: dict[str, Any]
+    x: str
+    y: str
+
+
+class TrainingJob(TypedDict):
+    """A training run behind a drawing: the variable over its rounds, and the methods that name the run."""
+
+    round: str
+    methods: list[str]
+    described: str
+
+
+class DrawingJob(Common):
+    """A picture or table: everything that it depends on but the content of its input files."""
+
+    kind: Literal["figure", "table"]
+    entry: dict[str, Any]
+    where: dict[str, Any]
+    results: str
+    experiment: str
+    labels: dict[str, str | None]
+    looks: dict[str, int]
+    points: PointsJob | None
+    grid: dict[str, list[Any]]
+    accountings: list[str]
+    repeats: int
+    assumed: dict[str, str]
+    training: list[TrainingJob]
+    simulated_at: dict[str, list[Any]]
+
+
+class ClaimTableJob(Common):
+    """A table that the claims package computed."""
+
+    kind: Literal["claims"]
+    table: str
+
+
+class PaperJob(TypedDict):
+    """All drawings of a paper, and what its manifest has besides."""
+
+    paper: dict[str, Any]
+    run: dict[str, Any]
+    results: str
+    drawings: list[DrawingJob | ClaimTableJob]

@@ -1,0 +1,178 @@
+"""The manifest of a paper's folder of figures and tables: one model, which drawing jobs write and the site reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from shuffledp.storage import verified
+
+MANIFEST = "manifest.json"
+CHECKSUMS = "figures.sha256"
+
+
+def _name_in_folder(path: Path) -> Path:
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", str(path)):
+        raise ValueError("must be the name of a file in the same folder")
+    return path
+
+
+Title = Annotated[str, Field(min_length=1)]
+Id = Annotated[str, Field(pattern="^[A-Za-z0-9_][A-Za-z0-9_-]*$")]
+FileName = Annotated[Path, AfterValidator(_name_in_folder)]
+Scale = Literal["linear", "log"]
+
+
+class ManifestError(ValueError):
+    """A manifest, or a file that it names, does not have the agreed form."""
+
+
+class _Part(BaseModel):
+    """A part of a manifest."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Run(_Part):
+    """What produced the figures of a paper."""
+
+    version: str
+    commit: str
+    python: str
+    seed: int
+    scale: Literal["paper", "shortened"]
+
+
+class Curve(_Part):
+    """How one curve of a figure looks; marker and kind of line are written as Matplotlib writes them.
+
+    ``id`` is in the column ``curve`` of the figure's CSV; ``dash`` is "-", "" for none, or ``[offset, [on, off, ...]]``
+    in units of the line's width.
+    """
+
+    id: Title
+    label: str
+    color: Annotated[str, Field(pattern="^#[0-9A-Fa-f]{6}$")]
+    marker: str
+    dash: str | list[Any]
+
+
+class Chart(_Part):
+    """What a figure shows of its CSV file: the columns on the axes and in the panels, and its curves in order."""
+
+    x: Title
+    y: Title
+    x_label: str
+    y_label: str
+    x_scale: Scale
+    y_scale: Scale
+    panels: Title | None
+    panel_label: str | None
+    curves: tuple[Curve, ...]
+
+
+class Entry(_Part):
+    """One figure or table; of a paper that `read` returns, every path exists and matches its checksum.
+
+    Entries with the same ``drawing`` show the same thing in several ways: ``variant`` is the value, of what ``by``
+    names, that distinguishes this one (empty if it is alone). ``finding`` is what one learns from it, in a sentence;
+    ``board`` the column by which the rows of a leaderboard are chosen.
+    """
+
+    id: Id
+    drawing: Id
+    variant: str
+    by: str
+    finding: Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
+    chart: Chart | None
+    kind: Literal["figure", "table"]
+    title: Title
+    alt: str
+    caption: FileName
+    files: dict[Annotated[str, Field(pattern="^[a-z0-9]+$")], FileName]
+    settings: tuple[tuple[str, str], ...]
+    note: Annotated[str, StringConstraints(strip_whitespace=True)]
+    infeasible: tuple[str, ...]
+    board: str = ""
+
+    @model_validator(mode="after")
+    def _has_what_its_kind_needs(self) -> Self:
+        needed = {"csv", "png"} if self.kind == "figure" else {"csv"}
+        if missing := sorted(needed - set(self.files)):
+            raise ValueError(f"files lacks {', '.join(missing)}")
+        if self.kind == "figure" and not self.alt:
+            raise ValueError("alt is empty")
+        return self
+
+
+class DrawnPaper(_Part):
+    """A paper, or a study of our own, and everything that was drawn for it."""
+
+    key: Annotated[str, Field(pattern="^[a-z0-9_]+$")]
+    kind: Literal["paper", "study"]
+    title: Title
+    citation: str
+    doi: Annotated[str, Field(pattern=r"^10\.[0-9.]+/\S+$")] | None
+    run: Run
+    entries: tuple[Entry, ...]
+
+
+def read(folder: Path) -> DrawnPaper:
+    """Read a paper's folder of figures and tables.
+
+    Parameters
+    ----------
+    folder : Path
+        ``<results>/figures/<paper>``; its name must be the paper's key.
+
+    Returns
+    -------
+    DrawnPaper
+        Entries in the manifest's order.
+
+    Raises
+    ------
+    shuffledp.storage.IntegrityError
+        If the manifest or a file that it names is missing or damaged; names the file and how to rebuild it.
+    ManifestError
+        If the manifest does not have the agreed form.
+    """
+    checksums = folder / CHECKSUMS
+    path = verified(folder / MANIFEST, checksums)
+    try:
+        paper = DrawnPaper.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ManifestError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
+    if paper.key != folder.name:
+        raise ManifestError(
+            f"{path}: the paper's key is {paper.key!r}, expected the folder's name {folder.name!r}."
+        )
+    ids = [entry.id for entry in paper.entries]
+    if twice := sorted({i for i in ids if ids.count(i) > 1}):
+        raise ManifestError(f"{path}: entries need different ids, but these occur twice: {', '.join(twice)}.")
+    entries = tuple(_in_folder(entry, folder, checksums) for entry in paper.entries)
+    return paper.model_copy(update={"entries": entries})
+
+
+def _in_folder(entry: Entry, folder: Path, checksums: Path) -> Entry:
+    """An entry with the paths of its files, each verified."""
+    files = {form: verified(folder / name, checksums) for form, name in entry.files.items()}
+    return entry.model_copy(update={"caption": verified(folder / entry.caption, checksums), "files": files})
+
+
+def without(paper: DrawnPaper, condition: Callable[[Entry], bool]) -> DrawnPaper:
+    """The paper without the entries that meet a condition."""
+    return paper.model_copy(update={"entries": tuple(e for e in paper.entries if not condition(e))})
