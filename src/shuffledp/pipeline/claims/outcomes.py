@@ -30,25 +30,33 @@ class Untestable(Exception):  # noqa: N818  (a result, no mistake)
 
 @dataclass(frozen=True)
 class Verdict:
-    """What results say of a claim.
+    """What results show of a claim.
 
     Attributes
     ----------
     measured : str
         The measured value in the words of the claim, with its unit; empty if untestable.
-    uncertainty : str
-        Standard error of what was measured, with its unit, or what else limits it, such as the size of a search;
-        `CLOSED_FORM` for closed forms.
-    verdict : {"holds", "in part", "fails", "untestable"}
-        By the claim's rule.
+    found : bool, (int, int) or {"holds", "in part", "fails", "untestable"}
+        Whether it holds; or at how many points it does, and at how many it does not (`ordering`); or the outcome.
     why : str
         What decided, as a clause.
+    uncertainty : str
+        Standard error of what was measured, with its unit, or what else limits it, such as the size of a search.
     """
 
     measured: str
-    uncertainty: str
-    verdict: Outcome
+    found: Outcome | bool | tuple[int, int]
     why: str
+    uncertainty: str = CLOSED_FORM
+
+    @property
+    def verdict(self) -> Outcome:
+        """Outcome by what was found."""
+        if isinstance(self.found, str):
+            return self.found
+        if isinstance(self.found, tuple):
+            return ordering(*self.found)
+        return "holds" if self.found else "fails"
 
 
 def combined(outcomes: Iterable[Outcome]) -> Outcome:
