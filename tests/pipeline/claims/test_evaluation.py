@@ -9,7 +9,7 @@ from importlib import resources
 import pytest
 
 from shuffledp.pipeline import claims
-from shuffledp.pipeline.claims import errata_data, evaluation
+from shuffledp.pipeline.claims import errata_data
 from shuffledp.pipeline.papers.random_population import witnesses
 
 PAPER = "random_population"
@@ -25,12 +25,18 @@ def by_id(key: str) -> claims.Erratum | claims.ReadingNote:
 
 def test_table_has_one_row_per_erratum_and_the_promised_columns():
     table = claims.evaluate(PAPER)
-    assert tuple(table.columns) == evaluation.COLUMNS
+    assert " / ".join(table.columns) == (
+        "id / place / quote / effect / printed form / corrected form / explanation / "
+        "quantity / printed value / correct value / shown / note"
+    )
     assert list(table["id"]) == [e.id for e in ERRATA]
     assert table["shown"].all()
-    claims.check(PAPER)
-    notes = claims.evaluate_notes(PAPER)
-    assert tuple(notes.columns) == evaluation.NOTE_COLUMNS
+    claims.evaluate(PAPER, checked=True)
+    notes = claims.evaluate(PAPER, "reading_notes")
+    assert " / ".join(notes.columns) == (
+        "id / formerly / place / as read / as used / why a note / consequence / "
+        "quantity / value as read / value as used / shown / note"
+    )
     assert list(notes["id"]) == [n.id for n in NOTES]
     assert notes["shown"].all()
 
@@ -49,7 +55,7 @@ def test_a_published_table_is_checked_on_the_witnesses_that_it_shows(name, monke
     entries = ERRATA if name == "errata" else NOTES
     assert list(table["id"]) == [e.id for e in entries]
     assert sorted(calls) == sorted(e.witness for e in entries)
-    assert table.equals((claims.evaluate if name == "errata" else claims.evaluate_notes)(PAPER))
+    assert table.equals(claims.evaluate(PAPER, name))
 
 
 @pytest.mark.parametrize("name", ["errata", "reading_notes"])
@@ -64,16 +70,16 @@ def test_no_table_is_published_with_a_witness_that_fails(name, monkeypatch):
 def test_a_condition_that_fails_is_caught(monkeypatch):
     broken = dataclasses.replace(by_id("RP-N5").compute(), shows=False)
     monkeypatch.setitem(witnesses.WITNESSES, "two_sided_hoeffding", lambda: broken)
-    claims.check(PAPER)
+    claims.evaluate(PAPER, checked=True)
     with pytest.raises(claims.ErratumError, match=r"RP-N5.*condition fails"):
-        claims.check_notes(PAPER)
+        claims.evaluate(PAPER, "reading_notes", checked=True)
 
 
 def test_a_value_that_is_not_finite_is_an_error(monkeypatch):
     broken = dataclasses.replace(by_id("RP-N5").compute(), printed=math.inf)
     monkeypatch.setitem(witnesses.WITNESSES, "two_sided_hoeffding", lambda: broken)
     with pytest.raises(claims.ErratumError, match="finite"):
-        claims.evaluate_notes(PAPER)
+        claims.evaluate(PAPER, "reading_notes")
 
 
 def test_a_witness_without_an_erratum_is_refused():

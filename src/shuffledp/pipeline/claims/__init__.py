@@ -25,16 +25,7 @@ if TYPE_CHECKING:
         papers,
         reading_notes,
     )
-    from shuffledp.pipeline.claims.evaluation import (
-        check,
-        check_notes,
-        checked_errata,
-        checked_notes,
-        evaluate,
-        evaluate_notes,
-        markdown_table,
-        notes_table,
-    )
+    from shuffledp.pipeline.claims.evaluation import evaluate, markdown_table
     from shuffledp.pipeline.claims.quotes import missing_quotes
     from shuffledp.pipeline.claims.review import VERDICTS, verdicts
     from shuffledp.pipeline.claims.witness import Witness
@@ -61,21 +52,15 @@ __all__ = [
     "Withdrawn",
     "Witness",
     "budget_gaps",
-    "check",
-    "check_notes",
-    "checked_errata",
-    "checked_notes",
     "checkin_gaps",
     "dummy_gaps",
     "errata",
     "evaluate",
-    "evaluate_notes",
     "findings",
     "gradient_gaps",
     "markdown_table",
     "missing_quotes",
     "multi_gaps",
-    "notes_table",
     "papers",
     "reading_notes",
     "safety_margins",

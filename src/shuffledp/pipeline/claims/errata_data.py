@@ -1,4 +1,4 @@
-"""Errata and reading notes as data: reading and validating ``errata/<paper>.yaml``.
+"""Errata and reading notes as data: reading and validating ``errata.yaml`` of a paper.
 
 An *erratum* quotes words that stand in the paper and are not right in their context. What rests on a formula that the
 text at hand has lost, on a figure, on a supplement or on a statement that holds as it stands is a *reading note*: it
@@ -6,8 +6,8 @@ says what was read or reconstructed and what follows, and accuses nobody. An err
 code instead and names its version. A finding that was given up stays in the
 file as *withdrawn*, so that the fate of every number ever used can be told (:mod:`shuffledp.pipeline.claims.review`).
 
-To add an erratum or a note, add an entry to the paper's YAML file and a function to ``witnesses/<paper>.py`` and its
-``WITNESSES``. To add a paper, add both files.
+To add an erratum or a note, add an entry to ``errata.yaml`` of the paper and a function to its ``witnesses.py`` and
+``WITNESSES`` there. To add a paper, add both files.
 """
 
 from __future__ import annotations
@@ -122,23 +122,56 @@ def _number(key: str) -> tuple[int, ...]:
     return tuple(int(part) for part in key.rpartition("-")[2].lstrip("EN").split("."))
 
 
-def _in_order(witness: Witness, first_is: str) -> bool:
-    larger, smaller = witness.printed, witness.correct
-    if first_is == "below":
-        larger, smaller = smaller, larger
-    return bool(witness.shows and larger > smaller)
+@dataclass(frozen=True)
+class Numbered:
+    """What has an id, for example ``RP-E1``."""
+
+    id: str
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """Number within the paper: (15,) for RP-E15, (6, 4, 1) for SEG-6.4.1."""
+        return _number(self.id)
 
 
 @dataclass(frozen=True)
-class Erratum:
-    """One error in a paper.
+class Entry(Numbered):
+    """An erratum or a reading note.
 
     Parameters
     ----------
     id : str
-        For example ``RP-E1``.
+        For example ``RP-E1`` or ``SUM-N5``.
     place : str
         Theorem, equation, figure or section of the paper.
+    witness : str
+        Name of the function that computes the witness, in ``witnesses.py`` of the paper.
+    compute : callable
+        That function. The values ``printed`` and ``correct`` of the witness are those of the two forms.
+    """
+
+    place: str
+    witness: str
+    compute: WitnessFunction
+
+    @property
+    def side(self) -> str:
+        """``above`` or ``below``: on which side of the second value of the witness the first one lies."""
+        raise NotImplementedError
+
+    def shown_by(self, witness: Witness) -> bool:
+        """Whether a witness demonstrates this entry: its own condition holds, and the order of its values."""
+        values = (witness.correct, witness.printed)
+        smaller, larger = values if self.side == "above" else values[::-1]
+        return bool(witness.shows and larger > smaller)
+
+
+@dataclass(frozen=True)
+class Erratum(Entry):
+    """One error in a paper.
+
+    Parameters
+    ----------
     quote : tuple of str
         Passages of the paper, word for word, that carry what is said against it
         (:func:`shuffledp.pipeline.claims.quotes.missing_quotes`).
@@ -148,108 +181,65 @@ class Erratum:
         One of :data:`EFFECTS`.
     explanation : str
         A sentence or two.
-    witness : str
-        Name of the function that computes the witness, in ``witnesses/<paper>.py``.
     printed_is : {"above", "below"}
         On which side of the correct value the printed value of the witness lies.
-    compute : callable
-        That function.
     narrowed : str
         What an earlier version of the entry said and the paper's words do not carry; empty if nothing was taken back.
     code : str
         Repository and commit, if the entry is about released code: then that is what it quotes, and not a paper.
     """
 
-    id: str
-    place: str
     quote: tuple[str, ...]
     printed: str
     corrected: str
     effect: str
     explanation: str
-    witness: str
     printed_is: str
-    compute: WitnessFunction
     narrowed: str = ""
     code: str = ""
 
     @property
-    def number(self) -> tuple[int, ...]:
-        """Number within the paper: (15,) for RP-E15, (6, 4, 1) for SEG-6.4.1."""
-        return _number(self.id)
-
-    def shown_by(self, witness: Witness) -> bool:
-        """Whether a witness demonstrates this erratum: its own condition holds, and the order of its values."""
-        return _in_order(witness, self.printed_is)
+    def side(self) -> str:
+        """On which side of the correct value the printed one lies."""
+        return self.printed_is
 
 
 @dataclass(frozen=True)
-class ReadingNote:
+class ReadingNote(Entry):
     """Something that was read or reconstructed, with what follows from it. It says nothing against the paper.
 
     Parameters
     ----------
-    id : str
-        For example ``SUM-N5``.
-    place : str
-        Theorem, equation, figure or section of the paper.
     read, used : str
         The form as read or reconstructed, and the one that it is compared with here, as plain text.
     why : str
         Why this is a note and no erratum.
     consequence : str
         A sentence or two.
-    witness : str
-        Name of the function that computes the witness, in ``witnesses/<paper>.py``; the values ``printed`` and
-        ``correct`` of the witness are those of the two forms.
     read_is : {"above", "below"}
         On which side of the value of the form used the value of the form read lies.
-    compute : callable
-        That function.
     formerly : str
         The erratum that the note replaces, wholly or in part; empty if there was none.
     """
 
-    id: str
-    place: str
     read: str
     used: str
     why: str
     consequence: str
-    witness: str
     read_is: str
-    compute: WitnessFunction
     formerly: str = ""
 
     @property
-    def number(self) -> tuple[int, ...]:
-        """Number within the paper: (5,) for SUM-N5."""
-        return _number(self.id)
-
-    def shown_by(self, witness: Witness) -> bool:
-        """Whether a witness demonstrates this note: its own condition holds, and the order of its values."""
-        return _in_order(witness, self.read_is)
+    def side(self) -> str:
+        """On which side of the value of the form used that of the form read lies."""
+        return self.read_is
 
 
 @dataclass(frozen=True)
-class Withdrawn:
-    """An erratum that was given up.
+class Withdrawn(Numbered):
+    """An erratum that was given up: why the paper is right, or why nothing remains; its id is not used again."""
 
-    Parameters
-    ----------
-    id : str
-        The id it had. It is not used again.
-    reason : str
-        Why the paper is right, or why nothing remains to be said.
-    """
-
-    id: str
     reason: str
-
-    @property
-    def number(self) -> tuple[int, ...]:
-        """Number within the paper."""
-        return _number(self.id)
 
 
 @dataclass(frozen=True)

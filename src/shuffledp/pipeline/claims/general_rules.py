@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.errata_data import Erratum, ReadingNote, findings
+from shuffledp.pipeline.claims.errata_data import Entry, findings
 from shuffledp.pipeline.claims.outcomes import (
     TIE,
     Outcome,
@@ -46,8 +46,7 @@ def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
         If the paper has no such erratum or note, or the outcome is not one that it can have.
     """
     found = findings(case.claim.paper)
-    every: list[Erratum | ReadingNote] = [*found.errata, *found.notes]
-    entries = {entry.id: entry for entry in every}
+    entries: dict[str, Entry] = {entry.id: entry for entry in (*found.errata, *found.notes)}
     if by not in entries:
         raise ValueError(f"{case.claim.id}: no erratum or note {by!r} about {case.claim.paper}.")
     printed = by in {entry.id for entry in found.errata}

@@ -45,11 +45,12 @@ def test_swapped_values_are_caught(erratum, monkeypatch):
     swapped = dataclasses.replace(witness, printed=witness.correct, correct=witness.printed)
     monkeypatch.setitem(witnesses.WITNESSES, erratum.witness, lambda: swapped)
     changed = next(e for e in (*claims.errata(PAPER), *claims.reading_notes(PAPER)) if e.id == erratum.id)
-    is_note = isinstance(changed, claims.ReadingNote)
-    monkeypatch.setattr(evaluation, "reading_notes" if is_note else "errata", lambda paper: [changed])
+    name = "reading_notes" if isinstance(changed, claims.ReadingNote) else "errata"
+    only = dataclasses.replace(evaluation.LAYOUTS[name], entries=lambda paper: [changed])
+    monkeypatch.setitem(evaluation.LAYOUTS, name, only)
     with pytest.raises(claims.ErratumError, match=rf"{erratum.id} \({erratum.witness}\)"):
-        (claims.check_notes if is_note else claims.check)(PAPER)
-    assert not (claims.evaluate_notes if is_note else claims.evaluate)(PAPER)["shown"].any()
+        claims.evaluate(PAPER, name, checked=True)
+    assert not claims.evaluate(PAPER, name)["shown"].any()
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ ERRATA = claims.errata("shuffle_gaussian")
 
 def test_errata_are_complete_and_shown():
     assert [e.number for e in ERRATA] == sorted(e.number for e in ERRATA)
-    claims.check("shuffle_gaussian")
-    claims.check_notes("shuffle_gaussian")
+    claims.evaluate("shuffle_gaussian", checked=True)
+    claims.evaluate("shuffle_gaussian", "reading_notes", checked=True)
 
 
 def test_swapped_values_of_an_erratum_are_caught(monkeypatch):
@@ -23,9 +23,10 @@ def test_swapped_values_of_an_erratum_are_caught(monkeypatch):
     witness = erratum.compute()
     swapped = dataclasses.replace(witness, printed=witness.correct, correct=witness.printed)
     changed = dataclasses.replace(erratum, compute=lambda: swapped)
-    monkeypatch.setattr(evaluation, "errata", lambda paper: [changed])
+    only = dataclasses.replace(evaluation.LAYOUTS["errata"], entries=lambda paper: [changed])
+    monkeypatch.setitem(evaluation.LAYOUTS, "errata", only)
     with pytest.raises(claims.ErratumError, match=rf"{erratum.id} \({erratum.witness}\)"):
-        claims.check("shuffle_gaussian")
+        claims.evaluate("shuffle_gaussian", checked=True)
 
 
 @pytest.mark.parametrize(
