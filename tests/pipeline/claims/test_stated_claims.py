@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.pipeline import claims as errata_of
-from shuffledp.pipeline.claims import stated_claims
+from shuffledp.pipeline.claims import errata_data, stated_claims
 from shuffledp.pipeline.claims.results_read import READS
 from shuffledp.pipeline.claims.stated_claims import claims
 from shuffledp.pipeline.config.config_files import read_yaml
@@ -55,7 +54,7 @@ def test_claims_read_methods_and_name_drawings_and_errata_that_there_are(papers,
         assert set(methods) <= set(papers[paper].experiments[experiment].methods)
     drawings = {drawing.name for drawing in drawings_of(papers[paper])} | set(papers[paper].claims)
     assert {claim.figure for claim in claims(paper) if claim.figure} <= drawings
-    known = {entry.id for entry in (*errata_of.errata(paper), *errata_of.reading_notes(paper))}
+    known = {entry.id for entry in (*errata_data.errata(paper), *errata_data.reading_notes(paper))}
     assert {key for claim in claims(paper) for key in claim.errata.split()} <= known
 
 
