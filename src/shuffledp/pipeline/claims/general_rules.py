@@ -92,7 +92,7 @@ def never_above_best(
 ) -> Verdict:
     """Judge that ``lower`` is never above the best of ``upper``, at every point of the experiments."""
     pairs = paired(case, errors, experiments, lower, upper)
-    below, above, ties = compared(pairs["lower"].to_list(), pairs["upper"].to_list())
+    below, above, ties = compared(pairs["lower"], pairs["upper"])
     return Verdict(
         f"{span(pairs['upper'] / pairs['lower'])} times",
         never_above(above, len(pairs)),

@@ -20,7 +20,16 @@ from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.pipeline.claims import outcomes
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import TIE, Outcome, Untestable, Verdict, compared, ordering, span
+from shuffledp.pipeline.claims.outcomes import (
+    TIE,
+    Outcome,
+    Untestable,
+    Verdict,
+    compared,
+    ordering,
+    span,
+    tally,
+)
 from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, catalogue
 from shuffledp.pipeline.papers.dump.computed_tables import DELTA
 
@@ -398,7 +407,7 @@ def never_above(
     said, above_all, points = [], 0, 0
     for lower, upper in pairwise(chain):
         pairs = sides(case, experiments, lower, upper, QUANTITIES[quantity], shares)
-        below, above, ties = compared(pairs["ours"].to_list(), pairs["best"].to_list())
+        below, above, ties = compared(pairs["ours"], pairs["best"])
         above_all, points = above_all + above, points + len(pairs)
         said.append(
             f"{' and '.join(lower)} below at {below}, above at {above} and tied at {ties} of {len(pairs)} points, "
@@ -458,14 +467,12 @@ def ratio_below(
             for experiment in experiments
         ]
     )
-    within = int((ratios < most).sum())
-    verdict: Outcome = ordering(within, len(ratios) - within)
-    if verdict == "fails" and somewhere and within:
+    within = tally(ratios < most)
+    verdict: Outcome = ordering(*within)
+    if verdict == "fails" and somewhere and within.for_it:
         verdict = "in part"
     return Verdict(
-        f"{span(ratios)} times the {quantity}",
-        verdict,
-        f"less than {most:g} times at {within} of {len(ratios)} points",
+        f"{span(ratios)} times the {quantity}", verdict, f"less than {most:g} times at {within} points"
     )
 
 
@@ -491,9 +498,7 @@ def at_least(
     """Every protocol of ``of`` has at least so many times what each of the others has, at every point."""
     pairs = sides(case, experiments, over, of, QUANTITIES[quantity])
     ratios = pairs["best"] / pairs["ours"]
-    enough = int((ratios >= least).sum())
+    enough = tally(ratios >= least)
     return Verdict(
-        f"{span(ratios)} times the {quantity}",
-        (enough, len(ratios) - enough),
-        f"at least {least:g} times at {enough} of {len(ratios)} points",
+        f"{span(ratios)} times the {quantity}", enough, f"at least {least:g} times at {enough} points"
     )

@@ -16,7 +16,16 @@ from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import monotone
-from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, exponent, percent, scaling, span
+from shuffledp.pipeline.claims.outcomes import (
+    Outcome,
+    Untestable,
+    Verdict,
+    exponent,
+    percent,
+    scaling,
+    span,
+    tally,
+)
 from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, catalogue
 from shuffledp.pipeline.papers.dump.comparison_claims import (
     PLOTTED,
@@ -145,10 +154,7 @@ def per_decade(
 )
 def fall_with_users(case: Case, method: str, stated: float) -> Verdict:
     """Slope of the extra messages against the number of users, in logarithms."""
-    slopes = [
-        scaling(part.index.to_list(), part.to_list())
-        for _, part in slices(extra_messages(case, "users", method), "n")
-    ]
+    slopes = [scaling(part.index, part) for _, part in slices(extra_messages(case, "users", method), "n")]
     worst = max(slopes, key=lambda slope: abs(slope - stated))
     last = all_messages(case, "users", method)
     most = last.index.get_level_values("n").max()
@@ -251,11 +257,11 @@ def maximum_at_rate(case: Case, k: int, rate: float) -> Verdict:
         found.append((top - crossing[0] in (0, 1) and rises, name, line.index[top], line.iloc[top]))
     if not found:
         raise Untestable(f"needs the papers' grid: no curve crosses a rate of {rate:g}")
-    right = sum(one[0] for one in found)
+    right = tally(one[0] for one in found)
     return Verdict(
         "; ".join(f"largest at eps {eps:g}, rate {r:.3g} ({name})" for _, name, eps, r in found),
-        (right, len(found) - right),
-        f"rises up to the crossing of rate {rate:g} on {right} of {len(found)} curves; rates above it are outside of "
+        right,
+        f"rises up to the crossing of rate {rate:g} on {right} curves; rates above it are outside of "
         "the proof",
         f"eps by steps of the grid, {len(found)} curves",
     )
@@ -321,11 +327,11 @@ def rising_messages(case: Case, method: str) -> Verdict:
 def thousands(case: Case, method: str, experiment: str, least: float) -> Verdict:
     """A protocol sends thousands of messages."""
     sent = all_messages(case, experiment, method)
-    enough = int((sent >= least).sum())
+    enough = tally(sent >= least)
     return Verdict(
         f"{span(sent)} messages per user",
-        (enough, len(sent) - enough),
-        f"at least {least:g} at {enough} of {len(sent)} points of {experiment} where its theorem holds",
+        enough,
+        f"at least {least:g} at {enough} points of {experiment} where its theorem holds",
     )
 
 
@@ -379,12 +385,12 @@ def nearly_optimal_but_expensive(case: Case, most: float, least: float) -> Verdi
             for row in cells.to_dict("records")
         ]
     good = [g > 1 and c <= most for g, c in zip(gains, central, strict=True)]
-    right = sum(g and c >= least for g, c in zip(good, costs, strict=True))
+    right = tally(g and c >= least for g, c in zip(good, costs, strict=True))
     return Verdict(
         f"{span(gains)} times lower error, {span(central)} times the central one, {span(costs)} times the extra "
         "messages",
-        (right, len(good) - right),
-        f"both at {right} of {len(good)} points: below pureDUMP and at most {most:g} times the central error of "
+        right,
+        f"both at {right} points: below pureDUMP and at most {most:g} times the central error of "
         f"geometric noise, and at least {least:g} times its extra messages",
     )
 
@@ -405,12 +411,12 @@ def against_shuffler(case: Case, dummies: int, share: float) -> Verdict:
     values = errors(case, "local_guarantee", "mix_dump")
     sizes = sorted({*values.index.get_level_values("k")})
     found = {k: at(values, k=k, s=dummies) for k in sizes}
-    enough = sum(eps <= share * EPS_LOCAL for eps in found.values())
+    enough = tally(eps <= share * EPS_LOCAL for eps in found.values())
     return Verdict(
         "local eps " + ", ".join(f"{eps:.3g} ({k} values)" for k, eps in found.items()),
-        (enough, len(found) - enough),
-        f"with {dummies} own dummies, instead of {EPS_LOCAL:g}: at most {share * EPS_LOCAL:g} for {enough} of "
-        f"{len(found)} domain sizes",
+        enough,
+        f"with {dummies} own dummies, instead of {EPS_LOCAL:g}: at most {share * EPS_LOCAL:g} for {enough} "
+        "domain sizes",
     )
 
 

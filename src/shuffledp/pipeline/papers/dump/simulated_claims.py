@@ -213,7 +213,7 @@ def flexible_saves(case: Case, method: str) -> Verdict:
         messages.append(sent / every)
         errors.append(row["closed_form"] / dump_mse(n, k, n * every))
     both = [max(pair) for pair in zip(messages, errors, strict=True)]
-    below, above, ties = compared(both, [1.0] * len(both))
+    below, above, ties = compared(both, 1.0)
     return Verdict(
         f"{span(messages)} times the dummies, {span(errors)} times the error",
         (below, above),

@@ -24,7 +24,7 @@ from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_b
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import erratum
-from shuffledp.pipeline.claims.outcomes import Outcome, Verdict, exponent, percent, scaling, span
+from shuffledp.pipeline.claims.outcomes import Outcome, Verdict, exponent, percent, scaling, span, tally
 from shuffledp.pipeline.claims.stated_claims import BOTH, catalogue
 from shuffledp.pipeline.papers.dump.computed_tables import (
     COLUMNS,
@@ -122,13 +122,13 @@ def any_eps(case: Case) -> Verdict:
     """However small eps is, finitely many dummies reach it by the theorem."""
     eps_values = [10.0**-power for power in range(case.at_most(6, 4))]
     counts = [dummy_count(50, eps, DELTA, accounting="printed") for eps in eps_values]
-    reached = sum(
+    reached = tally(
         dummy_epsilon(50, count, DELTA, accounting="printed") <= eps * (1 + EQUAL)
         for count, eps in zip(counts, eps_values, strict=True)
     )
     return Verdict(
         f"{counts[-1]:.3g} dummies for eps {eps_values[-1]:g}",
-        (reached, len(counts) - reached),
+        reached,
         f"over 50 values, delta {DELTA:g}; slope {scaling(eps_values, counts):.3g} of the number against eps",
     )
 
@@ -442,12 +442,12 @@ def any_data(case: Case, within: float, k: int, eps: float) -> Verdict:
             float(errors(histogram(k, USERS, skewed=how), USERS, k, eps).mean()) for how in (False, True)
         )
         changes[name] = skewed / even
-    same = sum(abs(change - 1) <= within for change in changes.values())
+    same = tally(abs(change - 1) <= within for change in changes.values())
     return Verdict(
         ", ".join(f"{name} {change:.3g}" for name, change in changes.items()) + " times",
-        (same, len(changes) - same),
+        same,
         f"error on frequencies in proportion to 1, 1/4, 1/9, ... over that on equal ones ({k} values, {USERS} users, "
-        f"eps {eps:g}); within {percent(within)} for {same} of {len(changes)} protocols",
+        f"eps {eps:g}); within {percent(within)} for {same} protocols",
     )
 
 

@@ -283,7 +283,7 @@ def gain_of_panel(case: Case, experiment: str, panel: float, of: str, stated: fl
 def dominated(case: Case, experiments: Sequence[str], worse: str, better: str) -> Verdict:
     """One way of adding dummies is never better than another."""
     pairs = paired(case, all_errors, experiments, better, [worse])
-    below, above, ties = compared(pairs["lower"].to_list(), pairs["upper"].to_list())
+    below, above, ties = compared(pairs["lower"], pairs["upper"])
     ratios = pairs["upper"] / pairs["lower"]
     return Verdict(
         f"{span(ratios)} times the error",

@@ -28,6 +28,7 @@ from shuffledp.pipeline.claims.outcomes import (
     percents,
     scaling,
     span,
+    tally,
 )
 from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, TARGETS, WITH_SIMPLIFIED, catalogue
 from shuffledp.pipeline.papers.random_population.published_gaps import ADULT_FEMALE, DELTA, dummies_error
@@ -222,7 +223,7 @@ def reductions(case: Case, experiments: Sequence[str], of: str, against: str) ->
 def more_than(case: Case, experiments: Sequence[str], of: str, against: str, stated: float) -> Verdict:
     """The mean reduction is above the stated fraction in every panel."""
     means = reductions(case, experiments, of, against)
-    above = int((means > stated).sum())
+    above = tally(means > stated)
     apart = [
         f"; left out is that of the {WORDS[experiment]} {panel:g} of {experiment}, which the text does not list: "
         f"{percent(mean)}"
@@ -230,9 +231,9 @@ def more_than(case: Case, experiments: Sequence[str], of: str, against: str, sta
     ]
     return Verdict(
         f"{percent(means.min())} to {percent(means.max())}",
-        (above, len(means) - above),
-        f"the mean over the grid of eps is above {100 * stated:.0f} % in {above} of the {len(means)} panels that the "
-        f"text lists{''.join(apart)}",
+        above,
+        f"the mean over the grid of eps is above {100 * stated:.0f} % in {above.for_it} of the {len(means)} panels "
+        f"that the text lists{''.join(apart)}",
     )
 
 
@@ -325,12 +326,8 @@ def growing_reduction(case: Case, experiments: Sequence[str], of: str, against: 
         listed.append(percents(means))
     if not steps:
         raise Untestable("needs the papers' grid: one panel shows no growth")
-    up = sum(bool(step > 0) for step in steps)
-    return Verdict(
-        "; ".join(listed),
-        (up, len(steps) - up),
-        f"the reduction grows in {up} of {len(steps)} steps from one panel to the next",
-    )
+    up = tally(step > 0 for step in steps)
+    return Verdict("; ".join(listed), up, f"the reduction grows in {up} steps from one panel to the next")
 
 
 @claim(
@@ -358,11 +355,11 @@ def against_naive(case: Case, stated: float) -> Verdict:
         name: float((1 - values / checkin).mean())
         for name, values in {"single message": single, **multi}.items()
     }
-    above = sum(mean > stated for mean in means.values())
+    above = tally(mean > stated for mean in means.values())
     return Verdict(
         ", ".join(f"{name} {percent(mean)}" for name, mean in means.items()),
-        (above, len(means) - above),
-        f"{above} of {len(means)} reductions are above {100 * stated:.0f} %, as means over the grid of eps and the "
+        above,
+        f"{above} reductions are above {100 * stated:.0f} %, as means over the grid of eps and the "
         "panels of Adult",
     )
 
@@ -383,7 +380,7 @@ def checkin_amplifies(case: Case) -> Verdict:
     """RandomCheckin may spend more than AMPLIFIED on a report: at how many points of Adult, and how much more."""
     ours, theirs = budgets(case, "adult"), budgets(case, "adult", "random_checkin")
     both = pd.DataFrame({"ours": ours, "theirs": theirs}).dropna()
-    less, more, ties = compared(both["ours"].to_list(), both["theirs"].to_list())
+    less, more, ties = compared(both["ours"], both["theirs"])
     by_rate = (both["theirs"] > both["ours"] * (1 + TIE)).groupby(level="panel").sum()
     return Verdict(
         f"larger at {less} of {len(both)} points, {span(both['theirs'] / both['ours'])} times",
@@ -464,7 +461,7 @@ def in_proportion(
                 curve = values.xs(eps, level="eps")
                 if len(curve) < 2:
                     raise Untestable("needs the papers' grid: two means at least")
-                slopes.setdefault(method, []).append(scaling(list(curve.index), curve.to_list()))
+                slopes.setdefault(method, []).append(scaling(curve.index, curve))
     if not slopes:
         raise Untestable("needs the papers' grid: none of the budgets is in the run")
     found = [exponent(slope, stated) for of in slopes.values() for slope in of]

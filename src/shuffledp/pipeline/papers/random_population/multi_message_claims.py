@@ -25,10 +25,10 @@ from shuffledp.pipeline.claims.outcomes import (
     Verdict,
     about,
     compared,
-    ordering,
     percent,
     percents,
     span,
+    tally,
 )
 from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, TARGETS, WITH_SIMPLIFIED, catalogue
 from shuffledp.pipeline.papers.random_population.error_claims import all_errors, errors, reductions
@@ -149,7 +149,7 @@ def expected_beats_union(case: Case) -> Verdict:
                 for population in (law, Fixed(users - 1))
             )
             ratios.append(expected / union)
-    below, above, _ = compared(ratios, [1.0] * len(ratios))
+    below, above, _ = compared(ratios, 1.0)
     return Verdict(
         f"{span(ratios)} times the error",
         (below, above),
@@ -180,13 +180,13 @@ def geometric_against_gaussian(case: Case) -> Verdict:
             geometric * math.exp(_log_mu(eps))
         )  # 1 / mu is the standard deviation of the Gaussian
         laplace.append(geometric * eps / math.sqrt(2))
-    smaller = sum(ratio < 1 - TIE for ratio in gaussian)
+    smaller = tally(ratio < 1 - TIE for ratio in gaussian)
     falls = laplace[-1] < 1 - TIE and all(after < before for before, after in pairwise(laplace))
     return Verdict(
         f"{span(gaussian)} times the standard deviation of Gaussian noise, {span(laplace)} times that of Laplace noise",
-        ordering(smaller, len(gaussian) - smaller) if falls else "fails",
+        smaller if falls else "fails",
         f"two-sided geometric and Laplace noise at (eps, 0), Gaussian noise at (eps, {DELTA:g}), exact; smaller than "
-        f"Gaussian at {smaller} of {len(gaussian)} budgets, than Laplace the more the larger the budget",
+        f"Gaussian at {smaller} budgets, than Laplace the more the larger the budget",
     )
 
 
@@ -329,7 +329,7 @@ def both_below(case: Case, experiments: Sequence[str]) -> Verdict:
     lost: list[float] = []
     for method in MULTI.values():
         pairs = paired(case, all_errors, experiments, method, ["amplified"])
-        below, above, _ = compared(pairs["lower"].to_list(), pairs["upper"].to_list())
+        below, above, _ = compared(pairs["lower"], pairs["upper"])
         wins, losses = wins + below, losses + above
         lead = 1 - pairs["lower"] / pairs["upper"]
         least, most = min(least, float(lead.min())), max(most, float(lead.max()))

@@ -25,6 +25,7 @@ from shuffledp.pipeline.claims.outcomes import (
     percents,
     scaling,
     span,
+    tally,
 )
 from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, TARGETS, catalogue
 from shuffledp.pipeline.papers.segmented.panel_errors import (
@@ -121,11 +122,11 @@ def gain_of_each(case: Case, rivals: Sequence[str], split: str, least: float) ->
     for method in rivals:
         shares[method] = at(1 - ours / errors(case, method), split=split).dropna()
     every = np.concatenate([values.to_numpy() for values in shares.values()])
-    more = int((every > least).sum())
+    more = tally(every > least)
     return Verdict(
         "; ".join(f"{NAMES[m]} {percents(values)}" for m, values in shares.items()),
-        (more, len(every) - more),
-        f"more than {percent(least)} at {more} of {len(every)} points",
+        more,
+        f"more than {percent(least)} at {more} points",
     )
 
 
@@ -308,7 +309,7 @@ def best_moves(
     pairs = across(best, along, first, second)
     if not rising:
         pairs = pairs[["second", "first"]]
-    right, wrong, ties = compared(*(pairs[c].to_list() for c in pairs))
+    right, wrong, ties = compared(*(pairs[c] for c in pairs))
     ratios = pairs.iloc[:, 1] / pairs.iloc[:, 0]
     return Verdict(
         f"{span(ratios)} times",
@@ -436,7 +437,7 @@ def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
     """From S2 to S3 the error of a method rises, or falls."""
     pairs = _between(errors(case, method))
     low, high = ("first", "second") if rising else ("second", "first")
-    right, wrong, ties = compared(pairs[low].to_list(), pairs[high].to_list())
+    right, wrong, ties = compared(pairs[low], pairs[high])
     return Verdict(
         f"{span(pairs['second'] / pairs['first'])} times",
         (right, wrong),
@@ -484,8 +485,8 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
     missing = [NAMES[m] for m in rivals if m not in found]
     return Verdict(
         pairs,
-        (int(wider.sum()), int((~wider).sum())),
-        f"wider in {int(wider.sum())} of {len(wider)} panels{', as a difference too' if difference else ''}"
+        tally(wider),
+        f"wider in {tally(wider)} panels{', as a difference too' if difference else ''}"
         + (f"; {', '.join(missing)}: no result with {case.accounting} accounting" if missing else ""),
     )
 
@@ -552,7 +553,7 @@ def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], str
     for lower, upper in pairs:
         both = pd.DataFrame({"low": errors(case, lower), "high": errors(case, upper)}).dropna()
         both = both[both.index.get_level_values("split").isin(splits)]
-        counts = compared(both["low"].to_list(), both["high"].to_list())
+        counts = compared(both["low"], both["high"])
         right, wrong, ties = right + counts[0], wrong + counts[1], ties + counts[2]
         leads += list(both["high"] / both["low"])
     if not leads:
@@ -603,7 +604,7 @@ def in_order(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
     said, wrong, points = [], 0, 0
     for lower, upper in pairs:
         both = pd.DataFrame({"low": errors(case, lower), "high": errors(case, upper)}).dropna()
-        under, over, ties = compared(both["low"].to_list(), both["high"].to_list())
+        under, over, ties = compared(both["low"], both["high"])
         wrong, points = wrong + over, points + len(both)
         said.append(f"{NAMES[lower]} below {NAMES[upper]} at {under}, above at {over}, tied at {ties}")
     return Verdict(f"above at {wrong} of {points} points", never_above(wrong, points), "; ".join(said))
@@ -651,15 +652,15 @@ def strong_rival(case: Case) -> Verdict:
 def few_messages(case: Case, most: float) -> Verdict:
     """The best number of blanket messages is often below `most`; measured with what a user sends in all."""
     best = parameter(case, OURS, "blankets")
-    small = int((best < most).sum())
+    small = tally(best < most)
     sent = table(case, OURS)["messages_per_user"].astype(float)
     by_data = "; ".join(
         f"{data}, {s} items, {n:,} users: {span(sent.loc[data, s, n])}"
         for data, s, n in dict.fromkeys(key[:3] for key in sent.index.to_list())
     )
     return Verdict(
-        f"{small} of {len(best)} cases",
-        (small, len(best) - small),
+        f"{small} cases",
+        small,
         f"best m is {span(best)}; messages per user with those of the items: {by_data}",
     )
 

@@ -244,7 +244,7 @@ def more_noise(case: Case) -> Verdict:
     """Central training with the same noise in all spends less, at every round."""
     method, rival = SGD[case.accounting]
     ours, central = budgets(case, "sgd", method), budgets(case, "sgd", rival)
-    below, above, _ = compared(central.to_list(), ours.reindex(central.index).to_list())
+    below, above, _ = compared(central, ours.reindex(central.index))
     return Verdict(
         f"{span(ours / central)} times the eps",
         (below, above),
@@ -436,7 +436,7 @@ def chain(case: Case, experiment: str, chain: Sequence[Sequence[str]]) -> Verdic
     said, outcomes, above_all, points = [], [], 0, 0
     for lower, upper in chain:
         pairs = paired(case, read, [experiment], lower, [upper])
-        below, above, _ = compared(pairs["lower"].to_list(), pairs["upper"].to_list())
+        below, above, _ = compared(pairs["lower"], pairs["upper"])
         outcomes.append(never_above(above, len(pairs)))
         above_all, points = above_all + above, points + len(pairs)
         said.append(f"{lower} is below {upper} at {below} and above at {above} of {len(pairs)} points")

@@ -109,10 +109,6 @@ def error_ratios(case: Case, experiment: str) -> Verdict:
     )
 
 
-def _sizes(values: pd.Series[float]) -> list[float]:
-    return [float(str(x)) for x in values.index]
-
-
 @claim(
     "SU-18",
     "Fig. 1a",
@@ -125,7 +121,7 @@ def _sizes(values: pd.Series[float]) -> list[float]:
 def linear_errors(case: Case, experiment: str) -> Verdict:
     """Exponents of the errors in D."""
     slopes = {
-        m: scaling(_sizes(found), found.to_list())
+        m: scaling(found.index, found)
         for m in ("correlated_sum", "split_and_mix")
         if len(found := errors(case, experiment, m)) > 1
     }
@@ -247,7 +243,7 @@ def messages_vanish(case: Case, methods: Sequence[str]) -> Verdict:
         extra = case.cells("users", method)["extra_messages"].astype(float).sort_index()
         if len(extra) < 2:
             raise Untestable("needs the papers' grid: several n")
-        slopes[method] = scaling(_sizes(extra), extra.to_list())
+        slopes[method] = scaling(extra.index, extra)
     outcomes = {exponent(slope, -1) for slope in slopes.values()}
     return Verdict(
         f"exponents {', '.join(f'{slope:.3f} ({m})' for m, slope in slopes.items())}",
@@ -270,7 +266,7 @@ def fewer_bits(case: Case) -> Verdict:
     """Fewer bits than IKOS at every n of Figure 1b."""
     ours, ikos = bits(case, "users", "correlated_sum"), bits(case, "users", "split_and_mix_figure")
     both = pd.DataFrame({"ours": ours, "ikos": ikos}).dropna()
-    below, above, _ = compared(both["ours"].to_list(), both["ikos"].to_list())
+    below, above, _ = compared(both["ours"], both["ikos"])
     return Verdict(
         f"{span(both['ikos'] / both['ours'])} times fewer",
         (below, above),
@@ -399,7 +395,7 @@ def chain(
             both = pd.concat([read(case, experiment, lower), read(case, experiment, upper)], axis=1).dropna()
             if both.empty:
                 raise Untestable("no point has results of both sides")
-            _, above, _ = compared(both.iloc[:, 0].to_list(), both.iloc[:, 1].to_list())
+            _, above, _ = compared(both.iloc[:, 0], both.iloc[:, 1])
             outcomes.append(never_above(above, len(both)))
             wrong, points = wrong + above, points + len(both)
             if above:
