@@ -21,7 +21,6 @@ from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.pipeline.claims import outcomes
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.outcomes import (
-    TIE,
     Outcome,
     Untestable,
     Verdict,
@@ -327,9 +326,7 @@ def lowest(
             pairs = pd.concat([pairs, large])
     if pairs.empty:
         raise Untestable("no rival is feasible at any point")
-    wins = int((pairs["best"] > pairs["ours"] * (1 + TIE)).sum())
-    losses = int((pairs["best"] < pairs["ours"] * (1 - TIE)).sum())
-    ties = len(pairs) - wins - losses
+    losses, wins, ties = compared(pairs["best"], pairs["ours"])
     rest = [f"{how} at {count}" for how, count in (("tied", ties), ("not lowest", losses)) if count]
     return Verdict(", ".join([f"lowest at {wins} of {len(pairs)} points", *rest]), (wins, losses), said)
 

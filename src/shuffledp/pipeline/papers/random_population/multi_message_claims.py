@@ -128,7 +128,7 @@ def gap_narrows(case: Case, experiments: Sequence[str], early: float, late: floa
         raise Untestable(f"needs the papers' grid: eps_c {early:g} and {late:g}")
     before, after = (ratios.xs(eps, level="eps") for eps in (early, late))
     change = (after / before).dropna()
-    narrows, widens = int((change < 1 - TIE).sum()), int((change > 1 + TIE).sum())
+    narrows, widens, _ = compared(change, 1.0)
     return Verdict(
         f"{span(before)} at {early:g}, {span(after)} at {late:g}",
         (narrows, widens),

@@ -24,7 +24,7 @@ from shuffledp.numerics.relative_sizes import negligible
 from shuffledp.numerics.windows import Window, binomial_window, convolve
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import erratum
-from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, scaling, span
+from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, scaling, span, tally
 from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, catalogue
 from shuffledp.pipeline.datasets.summaries import default_summaries_dir, read_summary
 from shuffledp.pipeline.papers.segmented.panel_errors import SPLITS, parameters, table
@@ -302,7 +302,7 @@ def visited_categories(case: Case, most: int, mean: float) -> Verdict:
     right = largest == most, round(found) == mean
     return Verdict(
         f"at most {largest}, {found:.3g} on average",
-        "holds" if all(right) else "in part" if any(right) else "fails",
+        tally(right),
         f"distinct categories of {users:,} users; visits are {categories['visits'].sum() / users:.3g} on average",
     )
 

@@ -23,7 +23,7 @@ from shuffledp.accounting.shuffle_gaussian.checkin_participants import first_blo
 from shuffledp.accounting.shuffle_gaussian.subsampled import subsampled_shuffle_gaussian_rdp
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import erratum
-from shuffledp.pipeline.claims.outcomes import Outcome, Verdict, percent, span
+from shuffledp.pipeline.claims.outcomes import Verdict, percent, span, tally
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import (
     BATCH,
@@ -359,12 +359,11 @@ def local_noise(case: Case, noise: float, eps: float, within: float) -> Verdict:
         gaussian_local_epsilon(REPORT_NOISE, FIGURE_DELTA, sensitivity=s, calibration="analytic")
         for s in (2.0, 1.0)
     ]
-    near = sum(abs(value / eps - 1) <= within for value in found)
+    near = tally(abs(value / eps - 1) <= within for value in found)
     rounded = abs(REPORT_NOISE / noise - 1) <= within
-    outcomes: tuple[Outcome, ...] = ("fails", "in part", "holds")
     return Verdict(
         f"local eps {found[0]:.4g} at sensitivity 2C, {found[1]:.4g} at C",
-        outcomes[near] if rounded else "fails",
+        near if rounded else "fails",
         f"of noise {REPORT_NOISE} at delta {FIGURE_DELTA:g}, by the exact curve of the Gaussian mechanism",
     )
 

@@ -15,6 +15,7 @@ from shuffledp.pipeline.claims.outcomes import (
     Outcome,
     Untestable,
     Verdict,
+    combined,
     compared,
     never_above,
     percent,
@@ -117,7 +118,7 @@ def composition(case: Case) -> Verdict:
         raise Untestable(
             f"the grid of shuffle_gaussian.{experiment} has none of {min(ROUNDS)} to {max(ROUNDS)} rounds"
         )
-    wins, losses = int((every > 1 + TIE).sum()), int((every < 1 - TIE).sum())
+    losses, wins, _ = compared(every, 1.0)
     found = Verdict(
         f"{', '.join(map(span, parts))} times smaller",
         (wins, losses),
@@ -440,5 +441,4 @@ def chain(case: Case, experiment: str, chain: Sequence[Sequence[str]]) -> Verdic
         outcomes.append(never_above(above, len(pairs)))
         above_all, points = above_all + above, points + len(pairs)
         said.append(f"{lower} is below {upper} at {below} and above at {above} of {len(pairs)} points")
-    verdict = outcomes[0] if len(set(outcomes)) == 1 else "in part"
-    return Verdict(f"above at {above_all} of {points} points", verdict, "; ".join(said))
+    return Verdict(f"above at {above_all} of {points} points", combined(outcomes), "; ".join(said))

@@ -16,12 +16,14 @@ from shuffledp.pipeline.claims.outcomes import (
     Outcome,
     Untestable,
     Verdict,
+    combined,
     compared,
     exponent,
     never_above,
     percent,
     scaling,
     span,
+    tally,
 )
 from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, catalogue
 from shuffledp.pipeline.papers.summation.computed_tables import EPS_STAR, GAMMA, readings
@@ -104,7 +106,7 @@ def error_ratios(case: Case, experiment: str) -> Verdict:
     same = bool((abs(ikos - 1) <= EQUAL).all())
     return Verdict(
         f"{span(ours)} times, IKOS {span(ikos)} times",
-        "holds" if near and same else "in part" if near or same else "fails",
+        tally([near, same]),
         f"1 / {EPS_STAR:g} and 1 are stated; within {percent(EQUAL)} counts",
     )
 
@@ -131,7 +133,7 @@ def linear_errors(case: Case, experiment: str) -> Verdict:
     outcomes = {exponent(slope, 1) for slope in slopes.values()}
     return Verdict(
         f"exponents {', '.join(f'{slope:.3f} ({m})' for m, slope in slopes.items())}",
-        outcomes.pop() if len(outcomes) == 1 else "in part",
+        combined(outcomes),
         "least squares over the D of the grid",
     )
 
@@ -247,7 +249,7 @@ def messages_vanish(case: Case, methods: Sequence[str]) -> Verdict:
     outcomes = {exponent(slope, -1) for slope in slopes.values()}
     return Verdict(
         f"exponents {', '.join(f'{slope:.3f} ({m})' for m, slope in slopes.items())}",
-        outcomes.pop() if len(outcomes) == 1 else "in part",
+        combined(outcomes),
         "extra messages per user against n: -1 is a constant number for all users together",
     )
 
@@ -291,7 +293,7 @@ def shares_fall(case: Case) -> Verdict:
     falls = counts == sorted(counts, reverse=True) and counts[-1] < counts[0]
     return Verdict(
         f"{', '.join(f'{c:g}' for c in counts)} shares",
-        "holds" if falls and min(counts) >= 3 else "in part" if falls or min(counts) >= 3 else "fails",
+        tally([falls, min(counts) >= 3]),
         f"n = {shares.index.min():,} to {shares.index.max():,}",
     )
 
@@ -406,7 +408,7 @@ def chain(
             said.append(f"{same[0]} over {same[1]} is {span(ratio)}")
     return Verdict(
         f"the wrong way at {wrong} of {points} points",
-        outcomes[0] if len(set(outcomes)) == 1 else "in part",
+        combined(outcomes),
         "; ".join(said) or f"in order at all points of {', '.join(experiments)}",
     )
 
