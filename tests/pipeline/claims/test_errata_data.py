@@ -87,7 +87,7 @@ def test_what_is_withdrawn_is_nothing_else(withdrawn, message):
     ("text", "message"),
     [
         ("paper: [", "not valid YAML"),
-        ("[]", "errata/random_population.yaml: "),
+        ("[]", "random_population/errata.yaml: "),
         (TEXT.replace("paper: random_population", "paper: dump"), "is about 'dump'"),
         (
             TEXT.replace("    effect: safe\n", "    effect: safe\n    effect: unsafe\n", 1),

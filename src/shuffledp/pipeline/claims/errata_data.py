@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -44,74 +44,7 @@ _QUOTE = {**_TEXT, "minLength": 20}
 _NAME = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
 _NUMBER = r"[1-9][0-9]*(\.[1-9][0-9]*)*"
 _ERRATUM_ID = {"type": "string", "pattern": rf"^[A-Z]{{2,4}}-E?{_NUMBER}$"}
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["paper", "errata"],
-    "properties": {
-        "paper": _TEXT,
-        "errata": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": [
-                    "id",
-                    "place",
-                    "printed",
-                    "corrected",
-                    "effect",
-                    "explanation",
-                    "witness",
-                    "printed_is",
-                    "quote",
-                ],
-                "properties": {
-                    "id": _ERRATUM_ID,
-                    "place": _TEXT,
-                    "quote": {"type": "array", "minItems": 1, "uniqueItems": True, "items": _QUOTE},
-                    "printed": _TEXT,
-                    "corrected": _TEXT,
-                    "effect": {"enum": sorted(EFFECTS)},
-                    "explanation": _TEXT,
-                    "narrowed": _TEXT,
-                    "code": _TEXT,
-                    "witness": _NAME,
-                    "printed_is": {"enum": ["above", "below"]},
-                },
-            },
-        },
-        "notes": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["id", "place", "read", "used", "why", "consequence", "witness", "read_is"],
-                "properties": {
-                    "id": {"type": "string", "pattern": rf"^[A-Z]{{2,4}}-N{_NUMBER}$"},
-                    "formerly": _ERRATUM_ID,
-                    "place": _TEXT,
-                    "read": _TEXT,
-                    "used": _TEXT,
-                    "why": _TEXT,
-                    "consequence": _TEXT,
-                    "witness": _NAME,
-                    "read_is": {"enum": ["above", "below"]},
-                },
-            },
-        },
-        "withdrawn": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["id", "reason"],
-                "properties": {"id": _ERRATUM_ID, "reason": _TEXT},
-            },
-        },
-    },
-}
+_SIDE = {"enum": ["above", "below"]}
 
 
 class ErratumError(Exception):
@@ -251,6 +184,37 @@ class Findings:
     withdrawn: tuple[Withdrawn, ...]
 
 
+def _listed(kind: type[Numbered], **special: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a list of entries: the fields of the class, all of them texts but the special ones."""
+    stated = [field for field in fields(kind) if field.name != "compute"]
+    entry = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [field.name for field in stated if field.default is MISSING],
+        "properties": {field.name: special.get(field.name, _TEXT) for field in stated},
+    }
+    return {"type": "array", "items": entry}
+
+
+_QUOTES = {"type": "array", "minItems": 1, "uniqueItems": True, "items": _QUOTE}
+_EFFECT = {"enum": sorted(EFFECTS)}
+_NOTE_ID = {"type": "string", "pattern": rf"^[A-Z]{{2,4}}-N{_NUMBER}$"}
+_LISTS: dict[str, Any] = {
+    "errata": {
+        **_listed(Erratum, id=_ERRATUM_ID, quote=_QUOTES, effect=_EFFECT, witness=_NAME, printed_is=_SIDE),
+        "minItems": 1,
+    },
+    "notes": _listed(ReadingNote, id=_NOTE_ID, formerly=_ERRATUM_ID, witness=_NAME, read_is=_SIDE),
+    "withdrawn": _listed(Withdrawn, id=_ERRATUM_ID),
+}
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["paper", "errata"],
+    "properties": {"paper": _TEXT, **_LISTS},
+}
+
+
 def _folder() -> Traversable:
     return resources.files("shuffledp.pipeline.papers")
 
@@ -306,7 +270,7 @@ def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Fi
     ErratumError
         Naming the entry and what is wrong with it.
     """
-    where = f"errata/{paper}.yaml"
+    where = f"{paper}/errata.yaml"
     try:
         content = yaml_files.parse(text, f"{where}: not valid YAML")
     except yaml_files.YamlError as error:
@@ -316,7 +280,7 @@ def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Fi
         raise ErratumError(f"{where}: {_place(problem.absolute_path, content)}{problem.message}.")
     if content["paper"] != paper:
         raise ErratumError(f"{where}: is about {content['paper']!r}, expected {paper!r}.")
-    entries, notes, withdrawn = (content.get(part) or [] for part in ("errata", "notes", "withdrawn"))
+    entries, notes, withdrawn = (content.get(part) or [] for part in _LISTS)
     _check_ids(where, entries, notes, withdrawn)
     _check_witnesses(where, [*entries, *notes], witnesses)
     for part in (entries, notes, withdrawn):
@@ -382,7 +346,7 @@ def _clean(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _place(path: Any, content: Any) -> str:
     """Name the entry that a validation error belongs to by its id, if it has one, and the key."""
     steps = list(path)
-    if len(steps) < 2 or steps[0] not in ("errata", "notes", "withdrawn"):
+    if len(steps) < 2 or steps[0] not in _LISTS:
         return "".join(f"{step}: " for step in steps)
     entry = content[steps[0]][steps[1]]
     name = entry.get("id") if isinstance(entry, dict) else None
