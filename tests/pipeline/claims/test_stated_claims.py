@@ -76,8 +76,8 @@ def test_every_claim_is_of_the_agreed_form_and_its_options_are_parameters_of_its
 def test_a_claim_depends_on_no_accounting_unless_it_states_some_and_claims_come_before_orderings():
     """Options may have the name of what every claim has."""
     made = stated_claims.Catalogue("dump")
-    made.claim("O-14", "1", "It works.", "always", "open", under=stated_claims.BOTH)(len)
-    made.claim("DU-01", "1", "It works.", "always", stated=0.5)(len)
+    made.under("printed", "exact")("O-14", "1", "It works.", "always", "open")(len)
+    made("DU-01", "1", "It works.", "always", stated=0.5)(len)
     ordering, claim = made.claims
     assert (claim.id, claim.stated, claim.expected, claim.options) == (
         "DU-01",

@@ -1,6 +1,6 @@
 """Checkable claims of the papers: each is declared at the function that decides it.
 
-To add a claim, decorate a function of ``papers/<paper>/*_claims.py`` with `Catalogue.claim` of the paper
+To add a claim, decorate a function of ``papers/<paper>/*_claims.py`` with the `catalogue` of the paper
 (docs/architecture.md, Claims). Nothing about its outcome is declared but what was expected beforehand: measured values
 and verdicts are computed.
 """
@@ -8,7 +8,7 @@ and verdicts are computed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from operator import attrgetter
@@ -23,9 +23,6 @@ Target = Literal["participants", "population", "-"]
 Rule = Callable[..., Verdict]
 """Called with a case, and with the options of the claim by name."""
 AnyRule = TypeVar("AnyRule", bound=Rule)
-PRINTED: Final[tuple[Accounting, ...]] = ("printed",)
-BOTH: Final[tuple[Accounting, ...]] = ("printed", "exact")
-WITH_SIMPLIFIED: Final[tuple[Accounting, ...]] = (*BOTH, "simplified")
 TARGETS: Final[tuple[Target, ...]] = ("participants", "population")
 
 
@@ -86,12 +83,27 @@ class Claim:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Claims of a paper, in the order in which its modules declare them."""
+    """Claims of a paper, in the order in which its modules declare them; as a decorator, it declares one.
+
+    Attributes
+    ----------
+    paper : str
+        Key.
+    accountings : tuple of str
+        Those of the claims that it declares.
+    claims : list
+        All that were declared.
+    """
 
     paper: str
+    accountings: tuple[Accounting, ...] = ("-",)
     claims: list[Claim] = field(default_factory=list)
 
-    def claim(
+    def under(self, *accountings: Accounting) -> Catalogue:
+        """Return the decorator of claims that are judged under these accountings, in the same catalogue."""
+        return replace(self, accountings=accountings)
+
+    def __call__(
         self,
         key: str,
         where: str,
@@ -100,7 +112,6 @@ class Catalogue:
         expected: Outcome | Literal["open"] = "holds",
         /,
         *,
-        under: tuple[Accounting, ...] = ("-",),
         targets: tuple[Target, ...] = ("-",),
         figure: str = "",
         errata: str = "",
@@ -110,11 +121,11 @@ class Catalogue:
     ) -> Callable[[AnyRule], AnyRule]:
         """Declare a claim that the decorated function decides, with these options.
 
-        Parameters are the attributes of `Claim`; ``under`` are its accountings.
+        Parameters are the attributes of `Claim`.
         """
 
         def declare(rule: AnyRule) -> AnyRule:
-            more = (options, under, targets, figure, errata, headline, wrong)
+            more = (options, self.accountings, targets, figure, errata, headline, wrong)
             self.claims.append(Claim(key, self.paper, where, says, stated, expected, rule, *more))
             return rule
 

@@ -20,19 +20,13 @@ from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.pipeline.claims import outcomes
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import (
-    Outcome,
-    Untestable,
-    Verdict,
-    compared,
-    ordering,
-    span,
-    tally,
-)
-from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, catalogue
+from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, compared, ordering, span, tally
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.dump.computed_tables import DELTA
 
-claim = catalogue("dump").claim
+claim = catalogue("dump")
+printed_claim = claim.under("printed")
+claim_in_both = claim.under("printed", "exact")
 
 PLOTTED = ("synthetic", "ipums", "ratings")
 """The experiments with every protocol."""
@@ -206,23 +200,21 @@ def _leads(pairs: pd.DataFrame) -> str:
     return span(positive["best"] / positive["ours"])
 
 
-@claim(
+@claim_in_both(
     "DU-02",
     "1, 5.1",
     "The error of pureDUMP is always below that of randomization alone, the privacy blanket.",
     "always",
-    under=BOTH,
     figure="fig5",
     of="pure_dump",
     rivals=["grr_blanket"],
     large_domain=True,
 )
-@claim(
+@claim_in_both(
     "DU-03",
     "abstract, 1, Figs. 5, 7, 9, 11",
     "pureDUMP has a lower error than every existing protocol under the same guarantee, correlated noise excepted.",
     "lowest everywhere",
-    under=BOTH,
     figure="fig5",
     headline=True,
     wrong="the catalogue: its single outcome is that of printed accounting, and with exact accounting it foresaw "
@@ -231,24 +223,22 @@ def _leads(pairs: pd.DataFrame) -> str:
     of="pure_dump",
     rivals=["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
 )
-@claim(
+@claim_in_both(
     "DU-04",
     "6.2, 6.3, Figs. 5, 7, 9, 11",
     "mixDUMP too has a lower error than every existing protocol, correlated noise excepted.",
     "lower everywhere",
     "in part",
-    under=BOTH,
     figure="fig11",
     of="mix_dump",
     rivals=["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
     large_domain=True,
 )
-@claim(
+@claim_in_both(
     "DU-06",
     "1, Figs. 6, 8, 10, 12",
     "Both DUMP protocols send the fewest messages of all multi-message protocols.",
     "fewest",
-    under=BOTH,
     figure="fig6",
     wrong="the catalogue: with exact accounting it looked at Ratings at the largest eps only; at the smallest, "
     "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, though not than mixDUMP",
@@ -257,48 +247,44 @@ def _leads(pairs: pd.DataFrame) -> str:
     quantity="extra messages",
     shares=[0.01, 0.5],
 )
-@claim(
+@claim_in_both(
     "DU-07",
     "1, 5.2, 6.2",
     "mixDUMP sends the fewest messages of all, fewer than pureDUMP.",
     "fewest",
     "in part",
-    under=BOTH,
     figure="fig10",
     errata="DUMP-N5",
     of="mix_dump",
     rivals=["pure_dump"],
     quantity="extra messages",
 )
-@claim(
+@printed_claim(
     "DU-26",
     "6.2",
     "Dummies cost less accuracy than randomization at equal privacy: the error of pureDUMP is below that of mixDUMP.",
     "less",
-    under=PRINTED,
     figure="fig5",
     of="pure_dump",
     rivals=["mix_dump"],
     experiments=["domains", "users", "synthetic", "ipums", "ratings"],
 )
-@claim(
+@printed_claim(
     "DU-29",
     "6.2",
     "private-coin and public-coin always send more messages than the other protocols.",
     "always",
     "in part",
-    under=PRINTED,
     figure="fig12",
     of=["pure_dump", "mix_dump", "truncation", "correlated_noise"],
     rivals=["private_coin", "public_coin"],
     quantity="extra messages",
 )
-@claim(
+@claim_in_both(
     "DU-42",
     "1, 6.3",
     "Single-message protocols are less accurate on Ratings.",
     "less",
-    under=BOTH,
     figure="fig11",
     wrong="the catalogue: with exact accounting it compared SOLH with pureDUMP only; with its local budget of 8, "
     "mixDUMP is then above both single-message protocols at most eps",
@@ -331,21 +317,19 @@ def lowest(
     return Verdict(", ".join([f"lowest at {wins} of {len(pairs)} points", *rest]), (wins, losses), said)
 
 
-@claim(
+@printed_claim(
     "O-14",
     "Figs. 5, 7, 9, 11",
     "Error: correlated noise never above pureDUMP, and that never above mixDUMP.",
     "never above",
-    under=PRINTED,
     figure="fig5",
     chain=[["correlated_noise"], ["pure_dump"], ["mix_dump"]],
 )
-@claim(
+@claim_in_both(
     "O-15",
     "Figs. 5, 7, 9, 11",
     "Error: pureDUMP never above the other protocols, correlated noise excepted.",
     "never above",
-    under=BOTH,
     figure="fig5",
     wrong="the catalogue: its single outcome is that of printed accounting, and with exact accounting it foresaw "
     "ties with private-coin and the truncation-based protocol only; the latter, truncated, is below pureDUMP "
@@ -355,37 +339,34 @@ def lowest(
         ["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
     ],
 )
-@claim(
+@claim_in_both(
     "O-16",
     "Figs. 5, 7, 9, 11",
     "Error: mixDUMP never above the other protocols, correlated noise excepted.",
     "never above",
     "in part",
-    under=BOTH,
     figure="fig11",
     chain=[
         ["mix_dump"],
         ["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
     ],
 )
-@claim(
+@claim_in_both(
     "O-17",
     "Figs. 6, 8, 10, 12",
     "Messages: mixDUMP never above pureDUMP.",
     "never above",
     "in part",
-    under=BOTH,
     figure="fig10",
     errata="DUMP-N5",
     chain=[["mix_dump"], ["pure_dump"]],
     quantity="extra messages",
 )
-@claim(
+@claim_in_both(
     "O-18",
     "Figs. 6, 8, 10, 12",
     "Messages: both DUMP protocols never above any other multi-message protocol.",
     "never above",
-    under=BOTH,
     figure="fig6",
     wrong="the catalogue: with exact accounting it looked at Ratings at the largest eps only; at the smallest, "
     "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, though not than mixDUMP",
@@ -415,13 +396,12 @@ def never_above(
     )
 
 
-@claim(
+@printed_claim(
     "DU-05",
     "1, 6.2",
     "The error of mixDUMP is only slightly above that of pureDUMP.",
     "slightly",
     "in part",
-    under=PRINTED,
     figure="fig5",
     of=["mix_dump"],
     over="pure_dump",
@@ -429,13 +409,12 @@ def never_above(
     experiments=["domains", "synthetic", "ipums", "ratings"],
     somewhere=True,
 )
-@claim(
+@printed_claim(
     "DU-32",
     "6.2",
     "The truncation-based protocol is about as accurate as the DUMP protocols.",
     "similar",
     "fails",
-    under=PRINTED,
     figure="fig5",
     errata="DUMP-N9",
     of=["truncation", "truncation_plain"],
@@ -473,12 +452,11 @@ def ratio_below(
     )
 
 
-@claim(
+@printed_claim(
     "DU-33",
     "6.2",
     "It sends at least ten times as many messages as they do.",
     "10",
-    under=PRINTED,
     figure="fig6",
     of=["truncation"],
     over=["pure_dump", "mix_dump"],

@@ -26,7 +26,7 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, catalogue
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.dump.comparison_claims import (
     PLOTTED,
     all_messages,
@@ -39,18 +39,19 @@ from shuffledp.pipeline.papers.dump.comparison_claims import (
 )
 from shuffledp.pipeline.papers.dump.computed_tables import DELTA, EPS_LOCAL
 
-claim = catalogue("dump").claim
+claim = catalogue("dump")
+printed_claim = claim.under("printed")
+claim_in_both = claim.under("printed", "exact")
 
 JUMP = 10.0
 """The error jumps where it falls by more than this from one eps to the next."""
 
 
-@claim(
+@printed_claim(
     "DU-01",
     "1, 5.1, Fig. 3a",
     "The error of pureDUMP does not depend on the number of values.",
     "1",
-    under=PRINTED,
     figure="fig3a",
     method="pure_dump",
     low=50,
@@ -69,13 +70,12 @@ def domain_ratio(case: Case, method: str, low: int, high: int, eps: float, most:
     )
 
 
-@claim(
+@printed_claim(
     "DU-21",
     "6.2, Fig. 3b",
     "The error of mixDUMP is proportional to the number of values.",
     "10 per decade",
     "in part",
-    under=PRINTED,
     figure="fig3b",
     experiment="domains",
     method="mix_dump",
@@ -83,12 +83,11 @@ def domain_ratio(case: Case, method: str, low: int, high: int, eps: float, most:
     eps=[0.5],
     within=[7, 13],
 )
-@claim(
+@printed_claim(
     "DU-22",
     "6.2, Fig. 4a",
     "The error of pureDUMP falls by a factor of 100 when there are ten times as many users.",
     "100",
-    under=PRINTED,
     figure="fig4a",
     experiment="users",
     method="pure_dump",
@@ -97,13 +96,12 @@ def domain_ratio(case: Case, method: str, low: int, high: int, eps: float, most:
     within=[90, 110],
     falling=True,
 )
-@claim(
+@printed_claim(
     "DU-23",
     "6.2, Fig. 4b",
     "So does the error of mixDUMP.",
     "100",
     "in part",
-    under=PRINTED,
     figure="fig4b",
     errata="DUMP-6",
     experiment="users",
@@ -142,12 +140,11 @@ def per_decade(
     )
 
 
-@claim(
+@printed_claim(
     "DU-08",
     "1, Table 2",
     "The messages per user tend to one as the number of users grows.",
     "-1",
-    under=PRINTED,
     figure="table2",
     method="pure_dump",
     stated=-1,
@@ -166,13 +163,12 @@ def fall_with_users(case: Case, method: str, stated: float) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "DU-13",
     "1, 6.3",
     "Randomized response is not amplified on IPUMS and Ratings, for any eps up to 1.",
     "never",
     "in part",
-    under=PRINTED,
     figure="fig11",
     errata="DUMP-N12",
     experiments=["ipums", "ratings"],
@@ -198,12 +194,11 @@ def not_amplified(case: Case, experiments: Sequence[str]) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "DU-27",
     "6.2, Figs. 5, 7",
     "Randomized response is not amplified at small eps, where its error is poor.",
     "poor",
-    under=PRINTED,
     figure="fig7",
 )
 def poor_without_amplification(case: Case) -> Verdict:
@@ -229,12 +224,11 @@ def poor_without_amplification(case: Case) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "DU-28",
     "6.2, Fig. 5",
     "The error of public-coin first rises slightly, until its noise rate falls to one half.",
     "at 1/2",
-    under=PRINTED,
     figure="fig5",
     errata="DUMP-N8",
     k=50,
@@ -267,12 +261,11 @@ def maximum_at_rate(case: Case, k: int, rate: float) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "DU-30",
     "6.2, Figs. 6, 8",
     "The DUMP protocols send fewer than one extra message per user at large eps.",
     "below 1",
-    under=PRINTED,
     figure="fig8",
     methods=["pure_dump", "mix_dump"],
     eps=1,
@@ -293,12 +286,11 @@ def below_one_at_large_eps(case: Case, methods: Sequence[str], eps: float) -> Ve
     return Verdict(f"{span(largest)} extra messages at eps {eps:g}", (right, wrong), "; ".join(said))
 
 
-@claim(
+@printed_claim(
     "DU-31",
     "6.2",
     "The messages of the truncation-based protocol increase with eps.",
     "increasing",
-    under=PRINTED,
     figure="fig6",
     method="truncation",
 )
@@ -313,12 +305,11 @@ def rising_messages(case: Case, method: str) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "DU-14",
     "3.2",
     "The truncation-based protocol needs thousands of messages for thousands of values.",
     "thousands",
-    under=PRINTED,
     figure="fig12",
     method="truncation",
     experiment="ratings",
@@ -335,13 +326,12 @@ def thousands(case: Case, method: str, experiment: str, least: float) -> Verdict
     )
 
 
-@claim(
+@printed_claim(
     "DU-12",
     "1, 6.3, Fig. 12",
     "On Ratings the other protocols need hundreds to thousands of extra messages, the DUMP protocols about one.",
     "lost",
     "untestable",
-    under=PRINTED,
     figure="fig12",
     experiment="ratings",
     methods=["pure_dump", "mix_dump", "truncation", "private_coin", "correlated_noise"],
@@ -360,12 +350,11 @@ def lost_messages(case: Case, experiment: str, methods: Sequence[str], eps: floa
     )
 
 
-@claim(
+@claim_in_both(
     "DU-34",
     "6.2",
     "Correlated noise is nearly optimal in error and costs far more messages.",
     "far more",
-    under=BOTH,
     figure="fig6",
     wrong="the catalogue: its single outcome is that of printed accounting; with exact accounting it noted "
     "itself that the messages are no longer far more, which is so at small eps",
@@ -395,13 +384,12 @@ def nearly_optimal_but_expensive(case: Case, most: float, least: float) -> Verdi
     )
 
 
-@claim(
+@claim_in_both(
     "DU-19",
     "Theorem 5.7, Fig. 2",
     "A user's own dummies markedly reduce the local budget against the shuffler.",
     "markedly",
     "in part",
-    under=BOTH,
     figure="fig2",
     dummies=10_000,
     share=0.5,
@@ -423,12 +411,11 @@ def against_shuffler(case: Case, dummies: int, share: float) -> Verdict:
 # -- orderings --------------------------------------------------------------------------------------------------------
 
 
-@claim(
+@printed_claim(
     "O-19",
     "Figs. 4, 5, 7, 9, 11",
     "The errors of pureDUMP, mixDUMP, SOLH and private-coin fall with eps and with the number of users.",
     "decreasing",
-    under=PRINTED,
     figure="fig4b",
     methods=["pure_dump", "mix_dump", "solh", "private_coin"],
     users=[10_000, 100_000, 1_000_000],

@@ -11,11 +11,12 @@ import pandas as pd
 from shuffledp.accounting.expected_errors.dump import dump_mse, printed_dump_mse, printed_flexible_mse
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.outcomes import Untestable, Verdict, compared, percent, span
-from shuffledp.pipeline.claims.stated_claims import PRINTED, catalogue
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.dump.comparison_claims import PLOTTED
 from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
 
-claim = catalogue("dump").claim
+claim = catalogue("dump")
+printed_claim = claim.under("printed")
 
 DEVIATIONS = 4.0
 """Standard errors up to which a simulated and an expected error agree."""
@@ -51,13 +52,12 @@ def _worst(parts: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame, int]:
     return every, int((every["z"].abs() > DEVIATIONS).sum())
 
 
-@claim(
+@printed_claim(
     "DU-24",
     "6.2, Figs. 3, 4",
     "The gap between errors by theory and by experiment is small.",
     "small",
     "open",
-    under=PRINTED,
     figure="fig3b",
     of={"domains": ["pure_dump", "mix_dump"], "users": ["pure_dump", "mix_dump"]},
 )
@@ -90,12 +90,11 @@ def simulated_agrees(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "DU-44",
     "Lemmas 5.4, 5.8, 5.13, 5.14",
     "The estimators of all four protocols are unbiased.",
     "unbiased",
-    under=PRINTED,
     figure="flexible_error",
     of={"domains": ["pure_dump", "mix_dump"], "flexible": ["flexible_pure_dump", "flexible_mix_dump"]},
 )
@@ -124,13 +123,12 @@ def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "DU-36",
     "6.1",
     "Matching the messages of private-coin with codewords takes 1,450 hours for 512 values and 70,000 users.",
     "1,450 h",
     "fails",
-    under=PRINTED,
     figure="fig11",
     wrong="the catalogue: it took the hours of one program for a claim that no simulation is possible. The paper "
     "says what the matching of its own program takes.",
@@ -153,13 +151,12 @@ def simulated_all_the_same(case: Case, method: str) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "DU-40",
     "Theorems 5.15, 5.16",
     "The error of the flexible variants.",
     "by the formula as rebuilt",
     "fails",
-    under=PRINTED,
     figure="flexible_error",
     errata="DUMP-N3",
     wrong="the catalogue: it took the formula as rebuilt for the paper's, which is lost in the available text.",
@@ -190,13 +187,12 @@ def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "DU-41",
     "1, 5.3",
     "With many users the flexible variants save messages and have a lower error than with a dummy of every user.",
     "better",
     "fails",
-    under=PRINTED,
     figure="flexible_error",
     errata="DUMP-N3",
     wrong="the catalogue: it compared with pureDUMP with as many dummies on average. The paper says that with "

@@ -25,7 +25,7 @@ from shuffledp.numerics.windows import binomial_window
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import erratum
 from shuffledp.pipeline.claims.outcomes import Outcome, Verdict, exponent, percent, scaling, span, tally
-from shuffledp.pipeline.claims.stated_claims import BOTH, catalogue
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.dump.computed_tables import (
     COLUMNS,
     DELTA,
@@ -37,7 +37,8 @@ from shuffledp.pipeline.papers.dump.computed_tables import (
     USERS,
 )
 
-claim = catalogue("dump").claim
+claim = catalogue("dump")
+claim_in_both = claim.under("printed", "exact")
 
 Floats = NDArray[np.float64]
 EQUAL = 1e-9
@@ -48,13 +49,8 @@ GRID = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 NUMBERS = (10_000, 100_000, 1_000_000)
 
 
-@claim(
-    "DU-16",
-    "Theorem 5.2",
-    "The theorem on pureDUMP is valid.",
-    "valid",
-    under=BOTH,
-    errata="DUMP-N2 DUMP-N11",
+@claim_in_both(
+    "DU-16", "Theorem 5.2", "The theorem on pureDUMP is valid.", "valid", errata="DUMP-N2 DUMP-N11"
 )
 def theorem_5_2(case: Case) -> Verdict:
     """The eps of the theorem's number of dummies, by the theorem and exactly."""
@@ -162,12 +158,8 @@ TOTAL: Final = 12
 """Dummies that are dealt out to 1, 2, 3, 4, 6 or 12 users."""
 
 
-@claim(
-    "DU-10",
-    "1, 5.3",
-    "Privacy depends on the total number of dummies only, whoever sends them.",
-    "the total",
-    under=BOTH,
+@claim_in_both(
+    "DU-10", "1, 5.3", "Privacy depends on the total number of dummies only, whoever sends them.", "the total"
 )
 def only_the_total(case: Case) -> Verdict:
     """Privacy at one total, dealt out in every way: by the theorem, and by enumeration."""
@@ -268,13 +260,12 @@ def printed_table(case: Case, table: str) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "DU-39",
     "Theorems 5.11, 5.12",
     "The flexible variants are private although the number of senders is random.",
     "valid",
     "in part",
-    under=BOTH,
     figure="table3",
     errata="DUMP-N4",
 )
@@ -310,12 +301,11 @@ def random_senders(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "DU-43",
     "5.1, Table 2",
     "The error of pureDUMP is the central error up to a factor logarithmic in 1/delta.",
     "exponent 1 of ln(1/delta)",
-    under=BOTH,
     figure="table2",
 )
 def logarithmic_error(case: Case) -> Verdict:

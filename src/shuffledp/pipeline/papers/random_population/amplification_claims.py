@@ -13,13 +13,15 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import erratum, monotone
 from shuffledp.pipeline.claims.outcomes import Untestable, Verdict, percent, span
-from shuffledp.pipeline.claims.stated_claims import PRINTED, WITH_SIMPLIFIED, catalogue
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.random_population.error_claims import WORDS, budgets
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS
 from shuffledp.pipeline.papers.random_population.witnesses import simplified_form_range
 from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson
 
-claim = catalogue("random_population").claim
+claim = catalogue("random_population")
+printed_claim = claim.under("printed")
+claim_in_all = claim.under("printed", "exact", "simplified")
 
 FIG2_LOCAL, FIG2_MEAN = 0.5, 5000.0
 """Local budget (nats) and mean of Figure 2."""
@@ -72,13 +74,7 @@ def mean_violates(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "RP-05",
-    "I",
-    "Amplification appears once the population is large enough.",
-    "large n",
-    under=WITH_SIMPLIFIED,
-)
+@claim_in_all("RP-05", "I", "Amplification appears once the population is large enough.", "large n")
 def needs_users(case: Case) -> Verdict:
     """Amplification appears from some mean population on, and stays."""
     gains = {
@@ -160,21 +156,19 @@ def eight_form(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim_in_all(
     "RP-11",
     "IV-B, VII-D",
     "More participation means more amplification.",
     "monotone",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     experiment="adult",
 )
-@claim(
+@claim_in_all(
     "RP-12",
     "IV-C",
     "Amplification grows with the Poisson mean.",
     "monotone",
-    under=WITH_SIMPLIFIED,
     figure="fig5",
     experiment="poisson_even",
 )
@@ -194,12 +188,11 @@ def amplification_grows(case: Case, experiment: str) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "RP-13",
     "Fig. 2",
     "The central budget grows with the variance of the population.",
     "monotone",
-    under=PRINTED,
     figure="fig2",
     errata="RP-E1",
     delta=0.001,
@@ -221,13 +214,12 @@ def variance_costs(case: Case, delta: float) -> Verdict:
     )
 
 
-@claim(
+@claim_in_all(
     "RP-14",
     "Fig. 2, IV-D",
     "There is no amplification beyond a variance of about 8700 at delta = 0.0001.",
     "8700",
     "fails",
-    under=WITH_SIMPLIFIED,
     figure="fig2",
     errata="RP-E1",
     wrong="the catalogue: it counted the sentence as false although nothing is amplified beyond the limit at "

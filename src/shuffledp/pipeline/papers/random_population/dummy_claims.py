@@ -24,12 +24,13 @@ from shuffledp.pipeline.claims.outcomes import (
     percents,
     span,
 )
-from shuffledp.pipeline.claims.stated_claims import WITH_SIMPLIFIED, catalogue
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.random_population.error_claims import WORDS, all_errors, errors
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA
 from shuffledp.populations import Binomial, Poisson
 
-claim = catalogue("random_population").claim
+claim = catalogue("random_population")
+claim_in_all = claim.under("printed", "exact", "simplified")
 
 SMALL_MEANS = (12, 30, 100, 300, 1000, 5000, 25_000)
 """Poisson means at which dummies are tried."""
@@ -54,14 +55,7 @@ def budgets_by_dummies(case: Case) -> pd.Series[float]:
     return pd.Series(values, found.index)
 
 
-@claim(
-    "RP-16",
-    "V-B",
-    "Amplification grows with the number of dummies.",
-    "monotone",
-    under=WITH_SIMPLIFIED,
-    figure="fig3",
-)
+@claim_in_all("RP-16", "V-B", "Amplification grows with the number of dummies.", "monotone", figure="fig3")
 def dummies_amplify(case: Case) -> Verdict:
     """A(k) grows with k."""
     found = budgets_by_dummies(case)
@@ -73,13 +67,12 @@ def dummies_amplify(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim_in_all(
     "RP-17",
     "Fig. 3",
     "The best number of dummies lowers the squared error by about 20 %.",
     "20 %",
     "fails",
-    under=WITH_SIMPLIFIED,
     figure="fig3",
     errata="RP-N3",
     wrong="the catalogue: by its own default rule a gain of the right sign and another size is in part, which is "
@@ -154,13 +147,12 @@ def gains(case: Case, experiment: str, of: str, over: str = "amplified") -> pd.S
     return (1 - errors(case, experiment, of) / errors(case, experiment, over)).dropna()
 
 
-@claim(
+@claim_in_all(
     "RP-28",
     "VII-E",
     "NON-ADAPTIVE gains a further 10 % at participation rate 0.05 and eps_c 0.001.",
     "10 %",
     "in part",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     errata="RP-N3",
     experiment="adult",
@@ -184,13 +176,12 @@ def gain_at(case: Case, experiment: str, panel: float, eps: float, of: str, stat
     )
 
 
-@claim(
+@claim_in_all(
     "RP-29",
     "VII-E",
     "That gain shrinks with the population and with the budget.",
     "monotone",
     "in part",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     experiment="adult",
     of="non_adaptive",
@@ -223,13 +214,12 @@ def all_gains(case: Case, experiment: str, of: str) -> pd.Series[float]:
     return (1 - all_errors(case, experiment, of) / all_errors(case, experiment, "amplified")).dropna()
 
 
-@claim(
+@claim_in_all(
     "RP-30",
     "VII-E",
     "NON-ADAPTIVE gains about 10 % for small Poisson means.",
     "10 %",
     "in part",
-    under=WITH_SIMPLIFIED,
     figure="fig5",
     errata="RP-N9",
     experiment="poisson_even",
@@ -252,26 +242,24 @@ def gain_of_panel(case: Case, experiment: str, panel: float, of: str, stated: fl
     )
 
 
-@claim(
+@claim_in_all(
     "RP-31",
     "VII-E",
     "ADAPTIVE is always dominated by NON-ADAPTIVE.",
     "always",
     "in part",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     errata="RP-E15",
     experiments=["adult", "poisson_even", "poisson_skewed"],
     worse="adaptive",
     better="non_adaptive",
 )
-@claim(
+@claim_in_all(
     "O-03",
     "all panels of Figs. 4, 5, 6",
     "The error of ADAPTIVE is never below that of NON-ADAPTIVE.",
     "never below",
     "fails",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     errata="RP-E15",
     wrong="the catalogue: the two are tied at most points; ADAPTIVE is better at some Poisson points under the "
@@ -293,12 +281,11 @@ def dominated(case: Case, experiments: Sequence[str], worse: str, better: str) -
     )
 
 
-@claim(
+@claim_in_all(
     "RP-32",
     "VII-E, VII-H",
     "ADAPTIVE performs almost as AMPLIFIED in most cases, and slightly better.",
     "almost equal",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     errata="RP-E15",
     wrong='the catalogue: it overlooked the half "slightly better", which neither exact accounting nor the '
@@ -320,13 +307,12 @@ def almost_equal(case: Case, experiment: str, of: str, within: float) -> Verdict
     )
 
 
-@claim(
+@claim_in_all(
     "RP-33",
     "VII-E",
     "Dummies help when the population is small.",
     "small population",
     "in part",
-    under=WITH_SIMPLIFIED,
     figure="fig5",
     errata="RP-N3",
     eps=0.05,

@@ -30,11 +30,14 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, TARGETS, WITH_SIMPLIFIED, catalogue
+from shuffledp.pipeline.claims.stated_claims import TARGETS, catalogue
 from shuffledp.pipeline.papers.random_population.published_gaps import ADULT_FEMALE, DELTA, dummies_error
 from shuffledp.populations import Binomial, Law, Poisson
 
-claim = catalogue("random_population").claim
+claim = catalogue("random_population")
+printed_claim = claim.under("printed")
+claim_in_both = claim.under("printed", "exact")
+claim_in_all = claim.under("printed", "exact", "simplified")
 
 PANEL = {"adult": "rate", "gradient": "rate", "poisson_even": "others", "poisson_skewed": "others"}
 """The grid variable that tells the panels of an experiment apart."""
@@ -206,12 +209,11 @@ def reductions(case: Case, experiments: Sequence[str], of: str, against: str) ->
     return pd.concat(found)
 
 
-@claim(
+@claim_in_all(
     "RP-01",
     "abstract",
     "The amplification bounds reduce the error against the local model by more than 60 %.",
     "more than 60 %",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     errata="RP-N3",
     headline=True,
@@ -248,38 +250,35 @@ def _apart(case: Case, experiments: Sequence[str], of: str, against: str) -> dic
     return found
 
 
-@claim(
+@claim_in_all(
     "RP-20",
     "VII-D, Fig. 4",
     "AMPLIFIED has 70 % less error than LOCAL on Adult.",
     "70 %",
     "in part",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     experiments=["adult"],
     of="amplified",
     against="local",
     stated=0.7,
 )
-@claim(
+@claim_in_all(
     "RP-26",
     "VII-D, Figs. 5, 6",
     "AMPLIFIED has about 60 % less error than LOCAL for Poisson populations.",
     "60 %",
     "in part",
-    under=WITH_SIMPLIFIED,
     figure="fig5",
     experiments=["poisson_even", "poisson_skewed"],
     of="amplified",
     against="local",
     stated=0.6,
 )
-@claim(
+@claim_in_all(
     "RP-47",
     "VII-G, Fig. 9",
     "AMPLIFIED is about 40 % below RandomCheckin on gradients.",
     "40 %",
-    under=WITH_SIMPLIFIED,
     figure="fig9",
     experiments=["gradient"],
     of="amplified",
@@ -295,23 +294,21 @@ def mean_reduction(case: Case, experiments: Sequence[str], of: str, against: str
     )
 
 
-@claim(
+@claim_in_all(
     "RP-21",
     "VII-D",
     "That gain grows with the participation rate.",
     "monotone",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     experiments=["adult"],
     of="amplified",
     against="local",
 )
-@claim(
+@claim_in_all(
     "RP-27",
     "VII-D",
     "That reduction grows with the mean population.",
     "monotone",
-    under=WITH_SIMPLIFIED,
     figure="fig5",
     experiments=["poisson_even", "poisson_skewed"],
     of="amplified",
@@ -330,13 +327,12 @@ def growing_reduction(case: Case, experiments: Sequence[str], of: str, against: 
     return Verdict("; ".join(listed), up, f"the reduction grows in {up} steps from one panel to the next")
 
 
-@claim(
+@claim_in_all(
     "RP-02",
     "abstract",
     "The proposals reduce the error against naive approaches (RandomCheckin) by more than 60 % too.",
     "more than 60 %",
     "in part",
-    under=WITH_SIMPLIFIED,
     targets=TARGETS,
     figure="fig4",
     stated=0.6,
@@ -367,13 +363,12 @@ def against_naive(case: Case, stated: float) -> Verdict:
 # -- RandomCheckin and the shape of curves -------------------------------------------------------------------------
 
 
-@claim(
+@claim_in_all(
     "RP-22",
     "VII-D",
     "RandomCheckin often amplifies slightly more than Theorem 1.",
     "often, slightly",
     "in part",
-    under=WITH_SIMPLIFIED,
     figure="budgets",
 )
 def checkin_amplifies(case: Case) -> Verdict:
@@ -390,12 +385,11 @@ def checkin_amplifies(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim_in_all(
     "RP-23",
     "VII-D",
     "Its error is on average 50 % away from the proposals all the same.",
     "50 %",
-    under=WITH_SIMPLIFIED,
     targets=TARGETS,
     figure="fig4",
     low=0.4,
@@ -436,13 +430,12 @@ def slots_filled(case: Case) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "RP-25",
     "VII-D",
     "The error of every approach is proportional to the inverse of the mean population.",
     "slope -1",
     "in part",
-    under=PRINTED,
     figure="fig5",
     experiment="poisson_even",
     methods=["local", "amplified", "multi_union", "multi_expected"],
@@ -476,12 +469,11 @@ def in_proportion(
     )
 
 
-@claim(
+@claim_in_both(
     "RP-48",
     "VII-G",
     "The gaps resemble those of the binary task.",
     "similar",
-    under=BOTH,
     figure="fig9",
     wrong="the catalogue: it compares the printed accounting only. With exact accounting the noise of both tasks "
     "has the same ratio, but the binary error against all participants counts the reports that RandomCheckin "
@@ -499,12 +491,11 @@ def similar_gaps(case: Case, within: float) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "O-08",
     "all panels of Figs. 4 to 8",
     "The error of every protocol falls with the budget, the participation rate and the mean population.",
     "falls",
-    under=BOTH,
     figure="fig4",
     experiments=["adult", "poisson_even", "poisson_skewed"],
 )
@@ -526,59 +517,54 @@ def errors_fall(case: Case, experiments: Sequence[str]) -> Verdict:
     )
 
 
-@claim(
+@claim_in_all(
     "O-01",
     "all panels of Figs. 4, 5, 6",
     "The error of AMPLIFIED is never above that of LOCAL.",
     "never above",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     experiments=["adult", "poisson_even", "poisson_skewed"],
     lower="amplified",
     upper=["local"],
 )
-@claim(
+@claim_in_all(
     "O-02",
     "all panels of Figs. 4, 5, 6",
     "The error of NON-ADAPTIVE is never above that of AMPLIFIED.",
     "never above",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     errata="RP-N9",
     experiments=["adult", "poisson_even", "poisson_skewed"],
     lower="non_adaptive",
     upper=["amplified"],
 )
-@claim(
+@claim_in_all(
     "O-05",
     "all panels of Figs. 7, 8",
     "The error of MULTI-UNION is never above that of AMPLIFIED.",
     "never above",
-    under=WITH_SIMPLIFIED,
     figure="fig7",
     experiments=["adult", "poisson_even"],
     lower="multi_union",
     upper=["amplified"],
 )
-@claim(
+@claim_in_all(
     "O-06",
     "all panels of Figs. 7, 8",
     "The error of MULTI-EXPECTED is never above that of AMPLIFIED.",
     "never above",
     "in part",
-    under=WITH_SIMPLIFIED,
     figure="fig7",
     experiments=["adult", "poisson_even"],
     lower="multi_expected",
     upper=["amplified"],
 )
-@claim(
+@claim_in_both(
     "O-07",
     "all panels of Figs. 7, 8",
     "The error of MULTI-EXPECTED is never above that of MULTI-UNION.",
     "never above",
     "fails",
-    under=BOTH,
     figure="fig7",
     experiments=["adult", "poisson_even"],
     lower="multi_expected",
@@ -589,12 +575,11 @@ def ordered(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[
     return never_above_best(case, all_errors, experiments, lower, upper)
 
 
-@claim(
+@claim_in_all(
     "O-04",
     "Fig. 4, rates from 0.05 on",
     "The error of AMPLIFIED is never above that of RandomCheckin.",
     "never above",
-    under=WITH_SIMPLIFIED,
     figure="fig4",
     experiments=["adult"],
     lower="amplified",

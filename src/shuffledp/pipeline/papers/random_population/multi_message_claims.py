@@ -30,24 +30,26 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, TARGETS, WITH_SIMPLIFIED, catalogue
+from shuffledp.pipeline.claims.stated_claims import TARGETS, catalogue
 from shuffledp.pipeline.papers.random_population.error_claims import all_errors, errors, reductions
 from shuffledp.pipeline.papers.random_population.multi_message_gaps import OPEN, table_two
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS, POPULATIONS
 from shuffledp.populations import Fixed, Poisson
 
-claim = catalogue("random_population").claim
+claim = catalogue("random_population")
+printed_claim = claim.under("printed")
+claim_in_both = claim.under("printed", "exact")
+claim_in_all = claim.under("printed", "exact", "simplified")
 
 MULTI = {"MULTI-UNION": "multi_union", "MULTI-EXPECTED": "multi_expected"}
 _SHARES_LISTED = (2, 5, 18, 19, 1000, 100_000)
 
 
-@claim(
+@claim_in_all(
     "RP-34",
     "VII-F, Figs. 7, 8",
     "Multi-message protocols have on average 60 % less error than single-message ones.",
     "60 %",
-    under=WITH_SIMPLIFIED,
     targets=TARGETS,
     figure="fig7",
     wrong="the catalogue: its single outcome is that of the printed accounting against the participants; it "
@@ -67,13 +69,12 @@ def multi_against_single(case: Case, experiments: Sequence[str], stated: float) 
     return Verdict(percent(mean), about(mean, stated), f"means over panels: {'; '.join(parts)}")
 
 
-@claim(
+@claim_in_both(
     "RP-35",
     "VII-F",
     "MULTI-EXPECTED is 40 % better than MULTI-UNION for eps_c between 0.05 and 0.3.",
     "40 %",
     "fails",
-    under=BOTH,
     targets=TARGETS,
     figure="fig7",
     experiments=["adult", "poisson_even"],
@@ -108,13 +109,12 @@ def _ratios(case: Case, experiments: Sequence[str]) -> pd.Series[float]:
     )
 
 
-@claim(
+@printed_claim(
     "RP-36",
     "VII-F",
     "The gap between the two narrows for larger budgets.",
     "narrows",
     "in part",
-    under=PRINTED,
     targets=TARGETS,
     figure="fig7",
     experiments=["adult", "poisson_even"],
@@ -281,13 +281,12 @@ def union_composition(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "RP-46",
     "VII-H",
     "They cost tens of messages per user.",
     "tens",
     "in part",
-    under=BOTH,
     figure="fig7",
     errata="RP-E25",
     experiments=["adult", "poisson_even"],
@@ -312,13 +311,12 @@ def tens_of_messages(case: Case, experiments: Sequence[str], low: int, high: int
     )
 
 
-@claim(
+@claim_in_all(
     "RP-45",
     "VII-H",
     "Multi-message protocols are more accurate than single-message ones.",
     "below",
     "in part",
-    under=WITH_SIMPLIFIED,
     figure="fig7",
     experiments=["adult", "poisson_even"],
 )

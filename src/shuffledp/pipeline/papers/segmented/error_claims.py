@@ -27,7 +27,7 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, TARGETS, catalogue
+from shuffledp.pipeline.claims.stated_claims import TARGETS, catalogue
 from shuffledp.pipeline.papers.segmented.panel_errors import (
     NAMES,
     OURS,
@@ -44,7 +44,9 @@ from shuffledp.pipeline.papers.segmented.panel_errors import (
     table,
 )
 
-claim = catalogue("segmented").claim
+claim = catalogue("segmented")
+printed_claim = claim.under("printed")
+claim_in_both = claim.under("printed", "exact")
 
 FLAT = 0.05
 """Excess over the least error up to which a number of messages is as good as the best one."""
@@ -63,13 +65,12 @@ def _gains(case: Case, split: str) -> tuple[dict[str, pd.Series[float]], str]:
     return found, without
 
 
-@claim(
+@claim_in_both(
     "SE-01",
     "abstract, 6.4, 7",
     "The segmented protocol reduces the error by about 50 % compared with existing approaches.",
     "about 50 %",
     "in part",
-    under=BOTH,
     targets=TARGETS,
     figure="fig2",
     headline=True,
@@ -92,25 +93,23 @@ def gain(case: Case, split: str, stated: float, least: float) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "SE-02",
     "1",
     "More than 50 % less error than with uniform privacy (MM).",
     "more than 50 %",
     "in part",
-    under=BOTH,
     figure="fig2",
     rivals=["balls_into_bins"],
     split="25-50-25",
     least=0.5,
 )
-@claim(
+@claim.under("printed", "corrected")(
     "SE-03",
     "1",
     "More than 50 % less error than in the local model and with a single shuffled message.",
     "more than 50 %",
     "in part",
-    under=("printed", "corrected"),
     figure="fig2",
     rivals=["subset_local", "subset_shuffled"],
     split="25-50-25",
@@ -130,12 +129,11 @@ def gain_of_each(case: Case, rivals: Sequence[str], split: str, least: float) ->
     )
 
 
-@claim(
+@claim_in_both(
     "SE-04",
     "6.1, Figs. 2, 3",
     "About 70 % less error than existing approaches in S1, read as the mean over them.",
     "about 70 %",
-    under=BOTH,
     targets=TARGETS,
     figure="fig2",
     wrong="the catalogue: its single outcome is that of printed accounting against the frequencies of the "
@@ -162,36 +160,33 @@ def _curves(case: Case, split: str) -> dict[Panel, pd.Series[float]]:
     return by_panel(at(errors(case, "segmented"), split=split))
 
 
-@claim(
+@printed_claim(
     "SE-05",
     "6.1",
     "The best m is about 2.0 on MSNBC with 5,000 users, S1.",
     "2.0",
-    under=PRINTED,
     figure="best_m_msnbc",
     data="msnbc",
     s=4,
     n=5000,
     m=2.0,
 )
-@claim(
+@printed_claim(
     "SE-06",
     "6.1",
     "The best m is about 0.3 on MSNBC with 50,000 users, S1.",
     "0.3",
-    under=PRINTED,
     figure="best_m_msnbc",
     data="msnbc",
     s=4,
     n=50_000,
     m=0.3,
 )
-@claim(
+@printed_claim(
     "SE-07",
     "6.1",
     "The best m is about 4.0 for 4 of 128 items and 5,000 users, S1.",
     "4.0",
-    under=PRINTED,
     figure="best_m_uniform",
     errata="SEG-N6.4.8",
     data="uniform",
@@ -199,13 +194,12 @@ def _curves(case: Case, split: str) -> dict[Panel, pd.Series[float]]:
     n=5000,
     m=4.0,
 )
-@claim(
+@printed_claim(
     "SE-08",
     "6.1",
     "The best m is about 1.0 for 4 of 128 items and 50,000 users, S1.",
     "1.0",
     "fails",
-    under=PRINTED,
     figure="best_m_uniform",
     errata="SEG-N6.4.8",
     data="uniform",
@@ -229,13 +223,12 @@ def best_at(case: Case, data: str, s: int, n: int, m: float) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SE-09",
     "6.1",
     "Too small and too large an m both hurt.",
     "a minimum in between",
     "in part",
-    under=PRINTED,
     figure="fig3b",
     errata="SEG-N6.4.8",
     split="25-50-25",
@@ -262,12 +255,11 @@ def too_small_and_too_large(case: Case, split: str, low: float, high: float) -> 
     )
 
 
-@claim(
+@printed_claim(
     "SE-10",
     "6.1",
     "The best m grows with the number of items.",
     "grows",
-    under=PRINTED,
     figure="best_m_uniform",
     along="data",
     first="msnbc",
@@ -275,24 +267,22 @@ def too_small_and_too_large(case: Case, split: str, low: float, high: float) -> 
     rising=True,
     s=4,
 )
-@claim(
+@printed_claim(
     "SE-11",
     "6.1",
     "The best m grows with the number of items per user.",
     "grows",
-    under=PRINTED,
     figure="best_m_uniform",
     along="s",
     first=4,
     second=8,
     rising=True,
 )
-@claim(
+@printed_claim(
     "SE-12",
     "6.2, 6.4",
     "The best m falls with the number of users.",
     "falls",
-    under=PRINTED,
     figure="best_m_msnbc",
     along="n",
     first=5000,
@@ -318,12 +308,11 @@ def best_moves(
     )
 
 
-@claim(
+@printed_claim(
     "SE-13",
     "6.2",
     "The total number of blanket messages approximately fixes the trade-off.",
     "constant",
-    under=PRINTED,
     figure="best_m_msnbc",
     users=[5000, 50_000],
 )
@@ -346,12 +335,11 @@ def total_messages(case: Case, users: Sequence[int]) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SE-14",
     "6.2",
     "The least error with 50,000 users is about 1/30 of that with 5,000, on MSNBC.",
     "1/30",
-    under=PRINTED,
     targets=TARGETS,
     figure="errors_msnbc",
     wrong="the catalogue: its outcome is that against the frequencies of the participants; against those of the "
@@ -362,12 +350,11 @@ def total_messages(case: Case, users: Sequence[int]) -> Verdict:
     data="msnbc",
     split="25-50-25",
 )
-@claim(
+@printed_claim(
     "SE-15",
     "6.2",
     "It is between 1/10 and 1/100 of it.",
     "1/10 to 1/100",
-    under=PRINTED,
     targets=TARGETS,
     figure="errors_msnbc",
     users=[5000, 50_000],
@@ -401,33 +388,30 @@ def _between(values: pd.Series[float]) -> pd.DataFrame:
     return across(values, "split", *list(SPLITS)[1:])
 
 
-@claim(
+@printed_claim(
     "SE-16",
     "6.3, Fig. 4",
     "From S2 to S3 the error of SepMM grows.",
     "grows",
-    under=PRINTED,
     figure="errors_msnbc",
     method="separate",
     rising=True,
 )
-@claim(
+@printed_claim(
     "SE-17",
     "6.3, Fig. 4",
     "From S2 to S3 the error of the segmented protocol falls.",
     "falls",
-    under=PRINTED,
     figure="errors_msnbc",
     method="segmented_best",
     rising=False,
 )
-@claim(
+@printed_claim(
     "SE-18",
     "6.3, Fig. 4",
     "From S2 to S3 the error of weighted SepMM falls.",
     "falls",
     "in part",
-    under=PRINTED,
     figure="errors_msnbc",
     errata="SEG-N6.4.7 SEG-N6.4.9",
     method="separate_weighted",
@@ -446,23 +430,21 @@ def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SE-19",
     "6.3",
     "The lead over weighted SepMM is larger in S3 than in S2, on MSNBC.",
     "larger",
-    under=PRINTED,
     figure="errors_msnbc",
     rivals=["separate_weighted"],
     data="msnbc",
     difference=True,
 )
-@claim(
+@claim_in_both(
     "SE-20",
     "6.3, Figs. 5, 6",
     "On synthetic data the lead over existing methods is larger in S3 than in S2.",
     "larger",
-    under=BOTH,
     figure="errors_uniform",
     rivals=["balls_into_bins", "subset_shuffled", "subset_local", "separate", "separate_weighted"],
     data="uniform",
@@ -491,47 +473,43 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
     )
 
 
-@claim(
+@claim_in_both(
     "SE-21",
     "6.4",
     "Less error than with uniform privacy, because liberal users add less noise.",
     "less",
     "in part",
-    under=BOTH,
     figure="errors_msnbc",
     pairs=[["segmented_best", "balls_into_bins"]],
     splits=["25-50-25", "50-25-25", "25-25-50"],
     strictly=True,
 )
-@claim(
+@claim_in_both(
     "SE-22",
     "6.4",
     "Less error than separate aggregation, because the noise is shared.",
     "less",
-    under=BOTH,
     figure="errors_msnbc",
     pairs=[["segmented_best", "separate"], ["segmented_best", "separate_weighted"]],
     splits=["25-50-25", "50-25-25", "25-25-50"],
     strictly=True,
 )
-@claim(
+@claim.under("printed", "corrected")(
     "SE-25",
     "1, 2",
     "Protocols of several messages clearly have less error than those of a single one.",
     "less",
     "in part",
-    under=("printed", "corrected"),
     figure="errors_uniform",
     pairs=[["balls_into_bins", "subset_shuffled"]],
     splits=["25-50-25"],
     strictly=True,
 )
-@claim(
+@printed_claim(
     "SE-26",
     "6",
     "The local model, with the largest budget for everybody, has the largest error of all.",
     "largest error",
-    under=PRINTED,
     figure="errors_msnbc",
     pairs=[
         ["segmented_best", "subset_local"],
@@ -566,13 +544,12 @@ def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], str
     )
 
 
-@claim(
+@claim_in_both(
     "O-23",
     "Figs. 2 to 6",
     "The error of the segmented protocol is never above that of weighted SepMM, this never above that of SepMM, "
     "and the best weights never above the paper's.",
     "never above",
-    under=BOTH,
     figure="errors_msnbc",
     pairs=[
         ["segmented_best", "separate_weighted"],
@@ -580,22 +557,20 @@ def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], str
         ["separate_inverse_variance", "separate_weighted"],
     ],
 )
-@claim(
+@claim_in_both(
     "O-24",
     "Figs. 2 to 6",
     "The error of the segmented protocol is never above that of MM.",
     "never above",
-    under=BOTH,
     figure="errors_msnbc",
     pairs=[["segmented_best", "balls_into_bins"]],
 )
-@claim(
+@claim.under("printed", "corrected")(
     "O-25",
     "Figs. 2 to 6",
     "The error of MM is never above that of the shuffled subset mechanism, and this never above that of the local one.",
     "never above",
     "in part",
-    under=("printed", "corrected"),
     figure="errors_uniform",
     pairs=[["balls_into_bins", "subset_shuffled"], ["subset_shuffled", "subset_local"]],
 )
@@ -610,13 +585,12 @@ def in_order(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
     return Verdict(f"above at {wrong} of {points} points", never_above(wrong, points), "; ".join(said))
 
 
-@claim(
+@printed_claim(
     "SE-23",
     "6",
     "Weighted SepMM is a strong rival.",
     "strong",
     "in part",
-    under=PRINTED,
     figure="errors_msnbc",
     errata="SEG-N6.4.7",
 )
@@ -638,13 +612,12 @@ def strong_rival(case: Case) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SE-24",
     "6.4, 7",
     "The best m is often below 4, so that a user sends about four messages.",
     "often",
     "in part",
-    under=PRINTED,
     figure="best_m_uniform",
     errata="SEG-N6.4.8",
     most=4.0,
@@ -665,12 +638,11 @@ def few_messages(case: Case, most: float) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SE-35",
     "5.2",
     "The bound on the squared error is an upper bound.",
     "above",
-    under=PRINTED,
     targets=TARGETS,
     figure="fig2",
     errata="SEG-6.4.3",

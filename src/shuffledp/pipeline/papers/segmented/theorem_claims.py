@@ -25,11 +25,13 @@ from shuffledp.numerics.windows import Window, binomial_window, convolve
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import erratum
 from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, scaling, span, tally
-from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, catalogue
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.datasets.summaries import default_summaries_dir, read_summary
 from shuffledp.pipeline.papers.segmented.panel_errors import SPLITS, parameters, table
 
-claim = catalogue("segmented").claim
+claim = catalogue("segmented")
+printed_claim = claim.under("printed")
+claim_in_both = claim.under("printed", "exact")
 
 BUDGETS = (0.5, 1.0, 2.0)
 """Budgets of the levels, nats."""
@@ -51,13 +53,12 @@ def _delta(n: int) -> float:
     return 0.01 / n
 
 
-@claim(
+@claim_in_both(
     "SE-27",
     "5.1.3, Proposition 1",
     "The privacy analysis is exactly tight for one item per user.",
     "tight",
     "fails",
-    under=BOTH,
     figure="errata",
     errata="SEG-6.1 SEG-6.4.2",
     wrong="the catalogue: its outcome is that of the number of blanket messages as printed; if it is a Poisson "
@@ -141,13 +142,12 @@ def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, flo
         yield usual, alone, abs(poisson / rate - 1)
 
 
-@claim(
+@claim_in_both(
     "SE-28",
     "Lemma 3, Theorem 3",
     "The guarantee holds.",
     "valid",
     "in part",
-    under=BOTH,
     figure="errata",
     errata="SEG-6.1",
     blankets=[1, 2, 4],
@@ -182,12 +182,11 @@ def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SE-32",
     "5.2",
     "The divergence grows with the reporting probability, so that halving finds it.",
     "monotone",
-    under=PRINTED,
     points=40,
 )
 def grows_with_rate(case: Case, points: int) -> Verdict:
@@ -212,12 +211,11 @@ def grows_with_rate(case: Case, points: int) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SE-33",
     "5.2",
     "m_k is of the order of d s^2 log(1/delta) / (n eps_k^2).",
     "a constant",
-    under=PRINTED,
     figure="best_m_msnbc",
     within=2.0,
 )
@@ -242,7 +240,7 @@ def order_of_magnitude(case: Case, within: float) -> Verdict:
     )
 
 
-@claim("SE-36", "5.2, 7", "The server finds the parameters at little cost.", "efficient", under=PRINTED)
+@printed_claim("SE-36", "5.2, 7", "The server finds the parameters at little cost.", "efficient")
 def cheap_search(case: Case) -> Verdict:
     """Terms that the server adds up to find the rates of all points of the figures by halving."""
     cells = table(case, "segmented")
@@ -261,12 +259,11 @@ def cheap_search(case: Case) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "O-26",
     "5.2",
     "m_k falls with the level, and the reporting probability rises with the level and with m.",
     "monotone",
-    under=PRINTED,
     figure="best_m_msnbc",
     errata="SEG-6.4.5",
 )

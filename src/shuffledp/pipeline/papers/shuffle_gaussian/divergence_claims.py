@@ -38,7 +38,7 @@ from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import (
 )
 from shuffledp.pipeline.papers.shuffle_gaussian.witnesses import log_normal_transform
 
-claim = catalogue("shuffle_gaussian").claim
+claim = catalogue("shuffle_gaussian")
 
 _DIGITS = 60
 EQUAL = 1e-12

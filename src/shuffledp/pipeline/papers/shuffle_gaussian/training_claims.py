@@ -21,10 +21,12 @@ from shuffledp.pipeline.claims.outcomes import (
     percent,
     span,
 )
-from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, catalogue
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import CHECKIN_SIGMA, FIGURE_ROUNDS
 
-claim = catalogue("shuffle_gaussian").claim
+claim = catalogue("shuffle_gaussian")
+printed_claim = claim.under("printed")
+claim_in_both = claim.under("printed", "exact")
 
 TESTED = 10_000
 """Pictures in MNIST's test set, which an accuracy is the share of."""
@@ -92,12 +94,11 @@ def sampling_error(accuracy: float) -> str:
     return f"{percent(math.sqrt(accuracy * (1 - accuracy) / TESTED))}, standard error of one run's test set"
 
 
-@claim(
+@claim_in_both(
     "SG-12",
     "abstract, 5.1, Table 1",
     "Under composition, the Renyi accounting is tighter than the clones bound by a large margin.",
     "by a large margin: 0.22822 against 0.38461 to 1.43138",
-    under=BOTH,
     figure="composition_figure",
     errata="SG-4",
     headline=True,
@@ -127,25 +128,23 @@ def composition(case: Case) -> Verdict:
     return assumed(found) if found.verdict == "holds" else found
 
 
-@claim(
+@printed_claim(
     "SG-24",
     "5.2, Fig. 1a",
     "A test accuracy of 90 % is reached.",
     "90 %",
     "open",
-    under=PRINTED,
     figure="fig1a",
     experiment="sgd",
     method="shuffle_2c",
     enough=0.89,
 )
-@claim(
+@printed_claim(
     "SG-27",
     "5.2, Fig. 1b",
     "An accuracy of 80 % is reached after 5,540 rounds.",
     "80 %",
     "open",
-    under=PRINTED,
     figure="fig1b",
     experiment="checkin",
     method="gauss",
@@ -169,12 +168,11 @@ def accuracy_reached(
     )
 
 
-@claim(
+@claim_in_both(
     "SG-25",
     "5.2, Fig. 1a",
     "That accuracy is reached within an eps of at most 10.",
     "at most 10",
-    under=BOTH,
     figure="fig1a",
     most=10,
 )
@@ -190,12 +188,11 @@ def spent_at_best(case: Case, most: float) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SG-21",
     "5.2, Fig. 1a",
     "Both trust models get the same total noise, hence the same accuracy in each step.",
     "equal",
-    under=PRINTED,
     figure="fig1a",
 )
 def same_accuracy(case: Case) -> Verdict:
@@ -209,13 +206,12 @@ def same_accuracy(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "SG-23",
     "5.2, Fig. 1a",
     "Going to the shuffle model costs a factor of order 10 in eps.",
     "O(10)",
     "in part",
-    under=BOTH,
     figure="fig1a",
     low=5,
     high=20,
@@ -233,12 +229,11 @@ def shuffling_factor(case: Case, low: float, high: float) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "SG-26",
     "5.2",
     "The shuffle model needs more noise than usual central training for the same budget.",
     "more",
-    under=BOTH,
     figure="fig1a",
 )
 def more_noise(case: Case) -> Verdict:
@@ -253,24 +248,22 @@ def more_noise(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "SG-28",
     "Fig. 1b",
     "At that point the method needs less eps than the baseline and the generic bound.",
     "lowest",
-    under=BOTH,
     figure="fig1b",
     errata="SG-4",
     wrong="the catalogue: it took the eps of Theorem 1 for a bound; the other two are bounds for all data sets.",
     rounds=[5540],
 )
-@claim(
+@claim_in_both(
     "SG-29",
     "Fig. 1b",
     "The method is lowest along the whole curve.",
     "lowest",
     "in part",
-    under=BOTH,
     figure="rounds_checkin",
     errata="SG-N7",
     rounds=[1, 10, 100, 1000, 5540],
@@ -299,13 +292,12 @@ def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
     return assumed(found) if found.verdict == "holds" else found
 
 
-@claim(
+@claim_in_both(
     "SG-13",
     "Table 1",
     "The budget hardly grows with the number of rounds.",
     "0.01 % over seven rounds",
     "in part",
-    under=BOTH,
     figure="composition_figure",
     errata="SG-N1",
 )
@@ -325,13 +317,12 @@ def hardly_grows(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "SG-11",
     "5.1",
     "The clones bound is tighter without composition.",
     "0.186 against 0.228",
     "in part",
-    under=BOTH,
     figure="composition_figure",
     errata="SG-4 SG-N1",
 )
@@ -352,13 +343,12 @@ def clones_alone(case: Case) -> Verdict:
     return found if found.verdict == "holds" else assumed(found)
 
 
-@claim(
+@printed_claim(
     "SG-14",
     "5.1, App. D.1",
     "The same conclusion holds for more iterations.",
     "lost",
     "untestable",
-    under=PRINTED,
     figure="composition_figure",
     rounds=[10, 20, 50, 100],
 )
@@ -380,46 +370,42 @@ def others_work(case: Case) -> Verdict:
     return Verdict("", "untestable", "it is about work of others, which is not part of the pipeline")
 
 
-@claim(
+@printed_claim(
     "O-10",
     "Fig. 1b",
     "eps of the pair is never above that of the convex form, this never above that without subsampling; the pair "
     "is never above the printed form.",
     "never above",
-    under=PRINTED,
     figure="rounds_checkin",
     experiment="checkin",
     chain=[["pair", "convex"], ["convex", "shuffling_only"], ["pair", "gauss"]],
 )
-@claim(
+@printed_claim(
     "O-11",
     "Fig. 1b",
     "The printed subsampled bound is never above that without subsampling.",
     "never above",
     "fails",
-    under=PRINTED,
     figure="rounds_checkin",
     errata="SG-N7",
     experiment="checkin",
     chain=[["gauss", "shuffling_only"]],
 )
-@claim(
+@printed_claim(
     "O-12",
     "Fig. 1b",
     "eps of the method is never above that of the generic bound, which is never above that of the baseline.",
     "never above",
     "in part",
-    under=PRINTED,
     figure="rounds_checkin",
     experiment="checkin",
     chain=[["gauss", "generic"], ["generic", "baseline"]],
 )
-@claim(
+@printed_claim(
     "O-13",
     "Fig. 1a",
     "eps of central training is never above that of shuffled training with the same total noise.",
     "never above",
-    under=PRINTED,
     figure="rounds_sgd",
     experiment="sgd",
     chain=[["central_to_order_63", "shuffle_2c"], ["central_pld", "shuffle_2c_pair"]],

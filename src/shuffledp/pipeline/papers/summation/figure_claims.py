@@ -25,11 +25,13 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, catalogue
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.summation.computed_tables import EPS_STAR, GAMMA, readings
 from shuffledp.pipeline.papers.summation.theorem_claims import READING, central_slope
 
-claim = catalogue("summation").claim
+claim = catalogue("summation")
+printed_claim = claim.under("printed")
+claim_in_both = claim.under("printed", "exact")
 
 AGREES = 4
 """Standard errors within which a simulated value agrees with a closed form."""
@@ -54,12 +56,11 @@ def bits(case: Case, experiment: str, method: str) -> pd.Series[float]:
     return found.sort_index()
 
 
-@claim(
+@claim.under("exact")(
     "SU-01",
     "Theorem 2",
     "The error is that of the discrete Laplace mechanism at (1 - gamma) eps.",
     "equal",
-    under=("exact",),
     figure="fig1a_simulated",
     experiment="sizes",
     method="correlated_sum",
@@ -87,12 +88,11 @@ def simulated_error(case: Case, experiment: str, method: str) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SU-17",
     "Fig. 1a",
     "The error is slightly above that of the discrete Laplace mechanism; that of IKOS is equal.",
     "1 / 0.9, and 1",
-    under=PRINTED,
     figure="fig1a",
     experiment="sizes",
 )
@@ -111,12 +111,11 @@ def error_ratios(case: Case, experiment: str) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SU-18",
     "Fig. 1a",
     "The errors of IKOS, of the discrete Laplace mechanism and of the method are linear in D.",
     "1",
-    under=PRINTED,
     figure="fig1a",
     experiment="sizes",
 )
@@ -138,12 +137,11 @@ def linear_errors(case: Case, experiment: str) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SU-19",
     "Fig. 1a",
     "The error of RAPPOR grows as D^1.5.",
     "1.5",
-    under=PRINTED,
     figure="fig1a",
     errata="SUM-N3",
     experiment="sizes",
@@ -163,22 +161,20 @@ def rappor_slope(case: Case, experiment: str, method: str, last: Sequence[int]) 
     )
 
 
-@claim(
+@printed_claim(
     "SU-21",
     "5",
     "The error of RAPPOR varies by less than 1 % for n = 10^4 to 10^7.",
     "less than 1 %",
-    under=PRINTED,
     experiment="users",
     method="rappor_plain",
     within=0.01,
 )
-@claim(
+@printed_claim(
     "SU-36",
     "1",
     "The error is of order 1/eps, against order sqrt(n) in the local model.",
     "constant",
-    under=PRINTED,
     figure="fig1a",
     experiment="users",
     method="correlated_sum",
@@ -197,13 +193,12 @@ def constant_error(case: Case, experiment: str, method: str, within: float) -> V
     )
 
 
-@claim(
+@claim_in_both(
     "SU-25",
     "Fig. 1b",
     "Bits per user of the method for n = 10^4 to 10^7.",
     "91.9, 12.7, 4.9, 4.1",
     "in part",
-    under=BOTH,
     figure="fig1b",
     method="correlated_sum",
 )
@@ -229,12 +224,11 @@ def readings_of_users(case: Case, method: str) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "SU-26",
     "Fig. 1b",
     "The method and RAPPOR send 1 + o(1) messages.",
     "o(1)",
-    under=BOTH,
     figure="fig1b",
     methods=["correlated_sum", "rappor_plain"],
 )
@@ -254,12 +248,11 @@ def messages_vanish(case: Case, methods: Sequence[str]) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "SU-27",
     "Fig. 1b",
     "The method needs fewer bits than IKOS.",
     "fewer",
-    under=BOTH,
     figure="fig1b",
     wrong="the catalogue: its outcome is that of the figure's own search; with the parameters in closed form "
     "IKOS needs fewer bits where users are few",
@@ -276,12 +269,11 @@ def fewer_bits(case: Case) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SU-29",
     "1, Fig. 1b",
     "IKOS needs at least three messages, fewer as n grows.",
     "at least 3",
-    under=PRINTED,
     figure="fig1b",
 )
 def shares_fall(case: Case) -> Verdict:
@@ -298,12 +290,11 @@ def shares_fall(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim.under("corrected", "exact")(
     "SU-32",
     "Fig. 1c",
     "Bits grow faster than linearly in D, an artefact of the parameter search.",
     "artefact",
-    under=("corrected", "exact"),
     figure="fig1c",
     errata="SUM-N8",
 )
@@ -327,12 +318,11 @@ def artefact(case: Case) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SU-08",
     "Corollary 3",
     "1-sparse vectors: every coordinate runs at half of eps.",
     "eps / 2",
-    under=PRINTED,
     figure="pages_error",
 )
 def two_copies(case: Case) -> Verdict:
@@ -347,13 +337,12 @@ def two_copies(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim_in_both(
     "O-20",
     "Fig. 1a",
     "The error of the central mechanism is never above that of the method, which is never above that of RAPPOR; "
     "that of IKOS is the central one.",
     "never above",
-    under=BOTH,
     figure="fig1a",
     what="error",
     experiments=["sizes"],
@@ -364,14 +353,13 @@ def two_copies(case: Case) -> Verdict:
     ],
     same=["split_and_mix", "central_laplace"],
 )
-@claim(
+@claim_in_both(
     "O-21",
     "Figs. 1b, 1c",
     "Bits of RAPPOR and of the central mechanism are never above those of the method, which are never above "
     "those of IKOS.",
     "never above",
     "in part",
-    under=BOTH,
     figure="fig1c",
     what="bits",
     experiments=["sizes", "users"],
@@ -413,12 +401,11 @@ def chain(
     )
 
 
-@claim(
+@claim_in_both(
     "SU-34",
     "title, abstract, 1",
     "With enough users, each sends little more than a single message in expectation.",
     "1 + o(1) messages per user",
-    under=BOTH,
     figure="fig1b",
     headline=True,
     wrong="the catalogue: its outcome is that of the figure's own search; with the parameters in closed form it "

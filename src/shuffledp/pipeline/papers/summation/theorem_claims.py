@@ -30,7 +30,7 @@ from shuffledp.accounting.summation.shipped_designs import quick_design, shipped
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import erratum
 from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, SLOPE, Outcome, Verdict, percent, scaling, span
-from shuffledp.pipeline.claims.stated_claims import BOTH, PRINTED, catalogue
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.summation.computed_tables import (
     DELTA,
     EPS,
@@ -41,7 +41,9 @@ from shuffledp.pipeline.papers.summation.computed_tables import (
     readings,
 )
 
-claim = catalogue("summation").claim
+claim = catalogue("summation")
+printed_claim = claim.under("printed")
+claim_in_both = claim.under("printed", "exact")
 
 USERS = 10**6
 DELTAS = (1e-3, 1e-6, 1e-9, 1e-12)
@@ -64,13 +66,12 @@ def _deltas(case: Case) -> tuple[float, ...]:
     return DELTAS if case.accounting == "printed" else DELTAS[:3]
 
 
-@claim("SU-02", "Theorem 2", "The overhead is linear in log(1/delta).", "linear", under=BOTH, size=5)
-@claim(
+@claim_in_both("SU-02", "Theorem 2", "The overhead is linear in log(1/delta).", "linear", size=5)
+@claim_in_both(
     "SU-09",
     "1",
     "For D = 1 the overhead improves on the companion from log^2 to log(1/delta).",
     "log",
-    under=BOTH,
     size=1,
 )
 def linear_in_log(case: Case, size: int) -> Verdict:
@@ -104,12 +105,11 @@ def _of_figure(design: NoiseDesign) -> bool:
     return (design.eps, design.delta, design.eps_star) == (EPS, DELTA, EPS_STAR)
 
 
-@claim(
+@claim_in_both(
     "SU-03",
     "Theorem 2, 4.5",
     "The overhead is D log^2 D log(D/delta) up to a constant.",
     "bounded",
-    under=BOTH,
     figure="scaling_messages",
 )
 def bounded_overhead(case: Case) -> Verdict:
@@ -123,13 +123,12 @@ def bounded_overhead(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim.under("exact")(
     "SU-33",
     "5",
     "The true growth may be below the proven rate, which is nearly linear.",
     "below",
     "in part",
-    under=("exact",),
     figure="scaling_messages",
     wrong="the catalogue: it asked for linear growth. The sentence says that the growth might be below the "
     "proven rate, and it is.",
@@ -197,13 +196,12 @@ def real_sums(case: Case) -> Verdict:
     return Verdict(f"{span(ratios)} of the stated error", max(ratios) <= 1, f"with {', '.join(words)}")
 
 
-@claim(
+@claim_in_both(
     "SU-06",
     "Theorem 1, abstract",
     "Real sums take 1 + o(1) messages per user.",
     "1 + o(1)",
     "in part",
-    under=BOTH,
     figure="hours_messages",
     zetas=[0.1, 0.2],
 )
@@ -243,7 +241,7 @@ def real_bits(case: Case) -> Verdict:
     )
 
 
-@claim("SU-10", "1", "That improvement is crucial in practice.", "crucial", under=("exact",), most=5)
+@claim.under("exact")("SU-10", "1", "That improvement is crucial in practice.", "crucial", most=5)
 def crucial(case: Case, most: float) -> Verdict:
     """Noise that hides a shift of 1 against one that hides log(1/delta) / eps*, as the earlier lemma needs."""
     factors = {}
@@ -297,12 +295,11 @@ def lemma_9(case: Case) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SU-13",
     "Theorem 8",
     "The modular privacy guarantee, at the parameters in closed form.",
     "valid",
-    under=PRINTED,
     figure="noise_messages",
 )
 def modular(case: Case) -> Verdict:
@@ -318,9 +315,7 @@ def modular(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "SU-14", "Theorem 10, Corollary 11", "The negative binomial parameters are valid.", "valid", under=PRINTED
-)
+@printed_claim("SU-14", "Theorem 10, Corollary 11", "The negative binomial parameters are valid.", "valid")
 def closed_noise(case: Case) -> Verdict:
     """Theorem 10: exact delta of its negative binomial noise."""
     ratios = []
@@ -384,12 +379,11 @@ def right_inverse(case: Case) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SU-16",
     "5",
     "The parameters in closed form are impractical, and a numerical search is much better.",
     "much",
-    under=PRINTED,
     figure="noise_messages",
 )
 def much_better(case: Case) -> Verdict:
@@ -435,13 +429,12 @@ def counts_in_order(case: Case) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SU-20",
     "Fig. 1a",
     "The five points of RAPPOR.",
     "13.1, 20.6, 38.8, 96.9, 169.8",
     "in part",
-    under=PRINTED,
     figure="figure_points",
     errata="SUM-N3",
 )
@@ -474,13 +467,8 @@ def _rappor_lambda(n: int, delta: float) -> float:
     return n * p * (1 - p) / (1 - 2 * p) ** 2
 
 
-@claim(
-    "SU-22",
-    "5",
-    "The error of RAPPOR grows as delta falls, and converges in n.",
-    "grows",
-    under=PRINTED,
-    errata="SUM-N4",
+@printed_claim(
+    "SU-22", "5", "The error of RAPPOR grows as delta falls, and converges in n.", "grows", errata="SUM-N4"
 )
 def rappor_grows(case: Case) -> Verdict:
     """Variance of a count of RAPPOR against delta, and against n."""
@@ -508,13 +496,12 @@ def _randomized_response_rmse(counts: Sequence[float]) -> float:
     return math.sqrt(variance) / keep
 
 
-@claim(
+@claim.under("exact")(
     "SU-23",
     "5",
     "Randomized response over all values never has less error than RAPPOR.",
     "never",
     "in part",
-    under=("exact",),
     size=5,
 )
 def against_randomized_response(case: Case, size: int) -> Verdict:
@@ -571,13 +558,12 @@ def data_free(case: Case, size: int) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SU-28",
     "Fig. 1b",
     "The bits of IKOS are not monotone in n.",
     "not monotone",
     "in part",
-    under=PRINTED,
     figure="fig1b",
     errata="SUM-N2",
     size=5,
@@ -598,13 +584,12 @@ def ikos_monotone(case: Case, size: int) -> Verdict:
     )
 
 
-@claim(
+@printed_claim(
     "SU-31",
     "Figs. 1b, 1c",
     "The nine points of IKOS.",
     "printed points",
     "in part",
-    under=PRINTED,
     figure="figure_points",
     errata="SUM-N2",
 )
@@ -629,13 +614,12 @@ def ikos_points(case: Case) -> Verdict:
     )
 
 
-@claim(
+@claim.under("exact")(
     "SU-35",
     "footnote 5",
     "Unary noise costs little, because shares are almost always 0 or 1.",
     "little",
     "in part",
-    under=("exact",),
     sizes=[5, 15],
 )
 def unary_shares(case: Case, sizes: Sequence[int]) -> Verdict:
