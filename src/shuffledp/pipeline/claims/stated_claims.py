@@ -1,8 +1,8 @@
 """Checkable claims of the papers: each is declared at the function that decides it.
 
 To add a claim, decorate a function of ``papers/<paper>/*_claims.py`` with the `catalogue` of the paper
-(docs/architecture.md, Claims). Nothing about its outcome is declared but what was expected beforehand: measured values
-and verdicts are computed.
+(docs/architecture.md, "Figures, captions, claims"). Nothing about its outcome is declared but what was expected
+beforehand: measured values and verdicts are computed.
 """
 
 from __future__ import annotations

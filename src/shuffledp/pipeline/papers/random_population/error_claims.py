@@ -571,7 +571,7 @@ def errors_fall(case: Case, experiments: Sequence[str]) -> Verdict:
     upper=["multi_union"],
 )
 def ordered(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[str]) -> Verdict:
-    """``lower`` is never above the best of ``upper``: at every point of the experiments, beyond the text too."""
+    """``lower`` is never above the best of ``upper``, also at the rates that the text does not list."""
     return never_above_best(case, all_errors, experiments, lower, upper)
 
 
