@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from shuffledp.pipeline.claims import errata_data
-from shuffledp.pipeline.papers.random_population import witnesses
 
 PAPER = "random_population"
 TEXT = (resources.files("shuffledp.pipeline.papers") / PAPER / "errata.yaml").read_text()
@@ -66,7 +65,7 @@ def _changed(part: str = "errata", **change: object) -> str:
 )
 def test_invalid_entries_are_refused_with_their_place(change, message):
     with pytest.raises(errata_data.ErratumError, match=message):
-        errata_data.parse(_changed(**change), PAPER, witnesses.WITNESSES)
+        errata_data.parse(_changed(**change), PAPER, errata_data.witnesses(PAPER))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +79,7 @@ def test_invalid_entries_are_refused_with_their_place(change, message):
 def test_what_is_withdrawn_is_nothing_else(withdrawn, message):
     text = yaml.safe_dump({**yaml.safe_load(TEXT), "withdrawn": withdrawn})
     with pytest.raises(errata_data.ErratumError, match=message):
-        errata_data.parse(text, PAPER, witnesses.WITNESSES)
+        errata_data.parse(text, PAPER, errata_data.witnesses(PAPER))
 
 
 @pytest.mark.parametrize(
@@ -97,4 +96,4 @@ def test_what_is_withdrawn_is_nothing_else(withdrawn, message):
 )
 def test_invalid_files_are_refused(text, message):
     with pytest.raises(errata_data.ErratumError, match=message):
-        errata_data.parse(text, PAPER, witnesses.WITNESSES)
+        errata_data.parse(text, PAPER, errata_data.witnesses(PAPER))

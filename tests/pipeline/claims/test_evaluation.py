@@ -9,13 +9,13 @@ from importlib import resources
 import pytest
 
 from shuffledp.pipeline.claims import claim_tables, errata_data, evaluation, witness
-from shuffledp.pipeline.papers.random_population import witnesses
 
 PAPER = "random_population"
 TEXT = (resources.files("shuffledp.pipeline.papers") / PAPER / "errata.yaml").read_text()
 ERRATA = errata_data.errata(PAPER)
 NOTES = errata_data.reading_notes(PAPER)
 ALL = [*ERRATA, *NOTES]
+WITNESSES = errata_data.witnesses(PAPER)
 
 
 def by_id(key: str) -> errata_data.Erratum | errata_data.ReadingNote:
@@ -47,9 +47,8 @@ def test_a_published_table_is_checked_on_the_witnesses_that_it_shows(name, monke
     def counted(key: str, compute: witness.WitnessFunction) -> witness.WitnessFunction:
         return lambda: calls.append(key) or compute()
 
-    monkeypatch.setattr(
-        witnesses, "WITNESSES", {key: counted(key, f) for key, f in witnesses.WITNESSES.items()}
-    )
+    for key, compute in WITNESSES.items():
+        monkeypatch.setitem(WITNESSES, key, counted(key, compute))
     table = claim_tables.table(PAPER, name)
     entries = ERRATA if name == "errata" else NOTES
     assert list(table["id"]) == [e.id for e in entries]
@@ -61,14 +60,14 @@ def test_a_published_table_is_checked_on_the_witnesses_that_it_shows(name, monke
 def test_no_table_is_published_with_a_witness_that_fails(name, monkeypatch):
     first = ERRATA[0] if name == "errata" else NOTES[0]
     broken = dataclasses.replace(first.compute(), shows=False)
-    monkeypatch.setitem(witnesses.WITNESSES, first.witness, lambda: broken)
+    monkeypatch.setitem(WITNESSES, first.witness, lambda: broken)
     with pytest.raises(errata_data.ErratumError, match=rf"{first.id} .*condition fails"):
         claim_tables.table(PAPER, name)
 
 
 def test_a_condition_that_fails_is_caught(monkeypatch):
     broken = dataclasses.replace(by_id("RP-N5").compute(), shows=False)
-    monkeypatch.setitem(witnesses.WITNESSES, "two_sided_hoeffding", lambda: broken)
+    monkeypatch.setitem(WITNESSES, "two_sided_hoeffding", lambda: broken)
     evaluation.evaluate(PAPER, checked=True)
     with pytest.raises(errata_data.ErratumError, match=r"RP-N5.*condition fails"):
         evaluation.evaluate(PAPER, "reading_notes", checked=True)
@@ -76,13 +75,13 @@ def test_a_condition_that_fails_is_caught(monkeypatch):
 
 def test_a_value_that_is_not_finite_is_an_error(monkeypatch):
     broken = dataclasses.replace(by_id("RP-N5").compute(), printed=math.inf)
-    monkeypatch.setitem(witnesses.WITNESSES, "two_sided_hoeffding", lambda: broken)
+    monkeypatch.setitem(WITNESSES, "two_sided_hoeffding", lambda: broken)
     with pytest.raises(errata_data.ErratumError, match="finite"):
         evaluation.evaluate(PAPER, "reading_notes")
 
 
 def test_a_witness_without_an_erratum_is_refused():
-    extra = {**witnesses.WITNESSES, "forgotten": witnesses.stray_factor}
+    extra = {**WITNESSES, "forgotten": WITNESSES["stray_factor"]}
     with pytest.raises(
         errata_data.ErratumError, match="no erratum or note uses the witness functions forgotten"
     ):

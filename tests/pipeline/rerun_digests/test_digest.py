@@ -358,7 +358,7 @@ def test_an_edit_of_what_a_claim_states_reruns_the_verdicts_of_its_paper_only():
     """The text of a decorator counts, and no other job reaches a module that declares claims."""
     code = Code(ROOT)
     for paper in claim_jobs.papers(settings().papers):
-        for module in claim_jobs.modules(paper):
+        for module in claim_jobs.modules(paper, "_claims"):
             source = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py").read_bytes()
             edited = re.sub(rb'\(\s*"[A-Z]+-', rb"\g<0>0", source, count=1)
             assert read_source(edited).digest != read_source(source).digest, module

@@ -49,13 +49,13 @@ def paper_job(
     }
 
 
-def modules(paper: str) -> list[str]:
-    """Return the modules of a paper that declare claims, with the functions that decide them."""
+def modules(paper: str, kind: str) -> list[str]:
+    """Return the modules of a paper whose names end so: ``_claims`` or ``witnesses``."""
     folder = Path(str(resources.files("shuffledp.pipeline.papers") / paper))
-    return [f"shuffledp.pipeline.papers.{paper}.{path.stem}" for path in sorted(folder.glob("*_claims.py"))]
+    return [f"shuffledp.pipeline.papers.{paper}.{path.stem}" for path in sorted(folder.glob(f"*{kind}.py"))]
 
 
 def entries(paper: str) -> tuple[str | Path, ...]:
     """Return the modules and the file that the job of a paper chooses by name, where its code begins."""
     errata = resources.files("shuffledp.pipeline.papers") / paper / "errata.yaml"
-    return *modules(paper), f"shuffledp.pipeline.papers.{paper}.witnesses", Path(str(errata))
+    return *modules(paper, "_claims"), *modules(paper, "witnesses"), Path(str(errata))

@@ -7,6 +7,8 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shuffledp.pipeline.claims.claim_jobs import modules
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -82,4 +84,4 @@ def entries(paper: str, name: str) -> tuple[str | Path, ...]:
     if name not in _EVALUATED:
         return (_known(paper, name)[0],)
     text = resources.files(_PAPERS) / paper / "errata.yaml"
-    return _EVALUATION, f"{_PAPERS}.{paper}.witnesses", Path(str(text))
+    return _EVALUATION, *modules(paper, "witnesses"), Path(str(text))

@@ -6,22 +6,24 @@ says what was read or reconstructed and what follows, and accuses nobody. An err
 code instead and names its version. A finding that was given up stays in the
 file as *withdrawn*, so that the fate of every number ever used can be told (:mod:`shuffledp.pipeline.claims.review`).
 
-To add an erratum or a note, add an entry to ``errata.yaml`` of the paper and a function to its ``witnesses.py`` and
-``WITNESSES`` there. To add a paper, add both files.
+To add an erratum or a note, add an entry to ``errata.yaml`` of the paper and a function that returns a `Witness` to
+its ``witnesses.py``. To add a paper, add both files.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 from dataclasses import MISSING, dataclass, fields
-from importlib import resources
+from functools import cache
+from importlib import import_module, resources
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from shuffledp.pipeline import yaml_files
+from shuffledp.pipeline.claims.claim_jobs import modules
 from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
 
 if TYPE_CHECKING:
@@ -224,6 +226,14 @@ def papers() -> list[str]:
     return sorted(folder.name for folder in _folder().iterdir() if (folder / "errata.yaml").is_file())
 
 
+@cache
+def witnesses(paper: str) -> dict[str, WitnessFunction]:
+    """Return the functions of the ``*witnesses.py`` of a paper that return a `Witness`, by name."""
+    homes = [import_module(name) for name in modules(paper, "witnesses")]
+    functions = [one for home in homes for one in vars(home).values() if isfunction(one)]
+    return {one.__name__: one for one in functions if one.__annotations__.get("return") == "Witness"}
+
+
 def findings(paper: str) -> Findings:
     """Return errata, reading notes and withdrawn errata of a paper.
 
@@ -239,8 +249,7 @@ def findings(paper: str) -> Findings:
     """
     if paper not in papers():
         raise ErratumError(f"No errata for a paper named {paper!r}. Known: {', '.join(papers())}.")
-    module = importlib.import_module(f"shuffledp.pipeline.papers.{paper}.witnesses")
-    return parse((_folder() / paper / "errata.yaml").read_text(encoding="utf-8"), paper, module.WITNESSES)
+    return parse((_folder() / paper / "errata.yaml").read_text(encoding="utf-8"), paper, witnesses(paper))
 
 
 def errata(paper: str) -> list[Erratum]:

@@ -146,7 +146,7 @@ def claims(paper: str) -> tuple[Claim, ...]:
     ValueError
         If it has none.
     """
-    for module in modules(paper):
+    for module in modules(paper, "_claims"):
         import_module(module)
     found = catalogue(paper).claims
     if not found:

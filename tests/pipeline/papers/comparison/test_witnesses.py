@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from shuffledp.pipeline.claims import errata_data
-from shuffledp.pipeline.papers.comparison.witnesses import WITNESSES, _bins_delta, _criterion, _searched
+from shuffledp.pipeline.papers.comparison.witnesses import _bins_delta, _criterion, _searched
 
+WITNESSES = errata_data.witnesses("comparison")
 ENTRIES = [*errata_data.errata("comparison"), *errata_data.reading_notes("comparison")]
 
 

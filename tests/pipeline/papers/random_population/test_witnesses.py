@@ -42,7 +42,7 @@ def test_witness_shows_its_erratum(erratum):
 def test_swapped_values_are_caught(erratum, monkeypatch):
     witness = erratum.compute()
     swapped = dataclasses.replace(witness, printed=witness.correct, correct=witness.printed)
-    monkeypatch.setitem(witnesses.WITNESSES, erratum.witness, lambda: swapped)
+    monkeypatch.setitem(errata_data.witnesses(PAPER), erratum.witness, lambda: swapped)
     changed = next(
         e for e in (*errata_data.errata(PAPER), *errata_data.reading_notes(PAPER)) if e.id == erratum.id
     )
