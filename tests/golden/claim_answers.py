@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from golden.inside import claims_of, findings, verdicts
+from golden.inside import claims_of, findings, stated, verdicts
 from golden.values import Row, Rows, answer, digest, row_of
 
 NOT_JUDGED = {"SG-02", "SG-03", "SG-16", "SU-02", "SU-16"}
@@ -18,12 +18,12 @@ def claims(paper: str) -> Rows:
     """Return a row per claim of a paper: its texts as a digest, its kind, and verdicts where no results are needed."""
     rows: Rows = {}
     for claim in claims_of(paper):
-        stated = dataclasses.asdict(claim)
+        texts = stated(claim)
         row: Row = {
             "kind": claim.kind,
-            "rule": claim.rule,
+            "rule": texts["rule"],
             "expected": claim.expected,
-            "stated": digest(repr(sorted(stated.items()))),
+            "stated": digest(repr(sorted(texts.items()))),
         }
         if claim.id not in NOT_JUDGED:
             for verdict in verdicts(claim):

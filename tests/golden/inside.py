@@ -17,6 +17,7 @@ import yaml
 from shuffledp.cli import main as command_line  # noqa: F401  (the golden table calls it)
 from shuffledp.pipeline.claims import errata_data, stated_claims, verdict_rows
 from shuffledp.pipeline.claims.evidence import Evidence
+from shuffledp.pipeline.claims.results_read import READS
 from shuffledp.pipeline.config.loading import load_experiments
 from shuffledp.pipeline.datasets.preparation import prepare
 from shuffledp.pipeline.datasets.source_errors import SourceError
@@ -69,13 +70,25 @@ def prepare_shipped(dataset: str, folder: Path) -> None:
 
 def claims_of(paper: str) -> tuple[Any, ...]:
     """Return the claims of a paper; none if it has none."""
-    return stated_claims.claims(paper) if paper in stated_claims.known() else ()
+    return stated_claims.claims(paper) if paper in READS else ()
+
+
+def stated(claim: Any) -> dict[str, Any]:
+    """Return what a claim states as plain data: rule by name, errata one by one, the wrong side apart."""
+    wrong, _, difference = claim.wrong.partition(": ")
+    errata = tuple(claim.errata.split())
+    return {
+        **vars(claim),
+        "rule": claim.rule.__name__,
+        "errata": errata,
+        "wrong": wrong,
+        "difference": difference,
+    }
 
 
 def verdicts(claim: Any) -> list[dict[str, str]]:
     """Judge a claim without any results, with short searches; a claim that needs some is untestable."""
-    rule = verdict_rows.rules(claim.paper)[claim.rule]
-    return list(verdict_rows.rows(claim, rule, Evidence(Path(), claim.paper, {}), "quick", "paper"))
+    return list(verdict_rows.rows(claim, Evidence(Path(), claim.paper, {}), "quick", "paper"))
 
 
 def papers_with_findings() -> list[str]:

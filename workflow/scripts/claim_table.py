@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp.pipeline import claims
+from shuffledp.pipeline.claims import claim_tables
 from shuffledp.pipeline.jobs import job as guarded
 from shuffledp.storage import publish
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def main(paper: str, name: str, table: Path, checksum: Path) -> None:
-    text = claims.table(paper, name).to_csv(index=False, float_format="%.10g", lineterminator="\n")
+    text = claim_tables.table(paper, name).to_csv(index=False, float_format="%.10g", lineterminator="\n")
     publish(checksum, {table: text.encode()}, folders=2)
 
 

@@ -14,7 +14,7 @@ from shuffledp.pipeline.claims import stated_claims
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.outcomes import Untestable
 from shuffledp.pipeline.claims.results_read import READS
-from shuffledp.pipeline.claims.verdict_rows import rows, rules
+from shuffledp.pipeline.claims.verdict_rows import rows
 
 Verdicts = dict[tuple[str, str], dict[str, str]]
 Planted = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
@@ -46,7 +46,7 @@ class InMemory(Evidence):
 
 def claim(key: str) -> stated_claims.Claim:
     """A claim by its id."""
-    return next(one for paper in stated_claims.PAPERS for one in stated_claims.claims(paper) if one.id == key)
+    return next(one for paper in READS for one in stated_claims.claims(paper) if one.id == key)
 
 
 def judged(
@@ -59,7 +59,7 @@ def judged(
     else:
         known = accountings or made_up_results.ACCOUNTINGS
         evidence = InMemory(Path(), one.paper, READS[one.paper], planted=results, accountings=known)
-    found = rows(one, rules(one.paper)[one.rule], evidence, effort, scale)
+    found = rows(one, evidence, effort, scale)
     return {(row["accounting"], row["target"]): row for row in found}
 
 

@@ -7,17 +7,15 @@ from importlib import resources
 import pytest
 import yaml
 
-from shuffledp.pipeline import claims
 from shuffledp.pipeline.claims import errata_data
-from shuffledp.pipeline.papers.random_population import witnesses
 
 PAPER = "random_population"
 TEXT = (resources.files("shuffledp.pipeline.papers") / PAPER / "errata.yaml").read_text()
 
 
 def test_an_unknown_paper_is_named_with_the_known_ones():
-    with pytest.raises(claims.ErratumError, match=r"'random_populaton'.*Known: .*random_population"):
-        claims.errata("random_populaton")
+    with pytest.raises(errata_data.ErratumError, match=r"'random_populaton'.*Known: .*random_population"):
+        errata_data.errata("random_populaton")
 
 
 def _changed(part: str = "errata", **change: object) -> str:
@@ -66,8 +64,8 @@ def _changed(part: str = "errata", **change: object) -> str:
     ],
 )
 def test_invalid_entries_are_refused_with_their_place(change, message):
-    with pytest.raises(claims.ErratumError, match=message):
-        errata_data.parse(_changed(**change), PAPER, witnesses.WITNESSES)
+    with pytest.raises(errata_data.ErratumError, match=message):
+        errata_data.parse(_changed(**change), PAPER, errata_data.witnesses(PAPER))
 
 
 @pytest.mark.parametrize(
@@ -80,15 +78,15 @@ def test_invalid_entries_are_refused_with_their_place(change, message):
 )
 def test_what_is_withdrawn_is_nothing_else(withdrawn, message):
     text = yaml.safe_dump({**yaml.safe_load(TEXT), "withdrawn": withdrawn})
-    with pytest.raises(claims.ErratumError, match=message):
-        errata_data.parse(text, PAPER, witnesses.WITNESSES)
+    with pytest.raises(errata_data.ErratumError, match=message):
+        errata_data.parse(text, PAPER, errata_data.witnesses(PAPER))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("paper: [", "not valid YAML"),
-        ("[]", "errata/random_population.yaml: "),
+        ("[]", "random_population/errata.yaml: "),
         (TEXT.replace("paper: random_population", "paper: dump"), "is about 'dump'"),
         (
             TEXT.replace("    effect: safe\n", "    effect: safe\n    effect: unsafe\n", 1),
@@ -97,5 +95,5 @@ def test_what_is_withdrawn_is_nothing_else(withdrawn, message):
     ],
 )
 def test_invalid_files_are_refused(text, message):
-    with pytest.raises(claims.ErratumError, match=message):
-        errata_data.parse(text, PAPER, witnesses.WITNESSES)
+    with pytest.raises(errata_data.ErratumError, match=message):
+        errata_data.parse(text, PAPER, errata_data.witnesses(PAPER))

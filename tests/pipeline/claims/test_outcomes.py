@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
+import pandas as pd
 import pytest
 
 from shuffledp.pipeline.claims.outcomes import (
-    OUTCOMES,
+    Outcome,
+    Verdict,
     about,
     combined,
     compared,
@@ -16,6 +20,7 @@ from shuffledp.pipeline.claims.outcomes import (
     percents,
     scaling,
     span,
+    tally,
 )
 
 
@@ -32,6 +37,27 @@ from shuffledp.pipeline.claims.outcomes import (
 )
 def test_an_ordering_holds_everywhere_or_in_part_from_half_of_the_points(for_it, against, outcome):
     assert ordering(for_it, against) == outcome
+
+
+@pytest.mark.parametrize(
+    ("found", "outcome"),
+    [
+        (True, "holds"),
+        (False, "fails"),
+        (pd.Series([2.0]).gt(1).all(), "holds"),
+        ((3, 0), "holds"),
+        (tally(pd.Series([1, 2, 3, 4]) > 2), "in part"),
+        (tally(x > 5 for x in (1, 2)), "fails"),
+        ("untestable", "untestable"),
+    ],
+)
+def test_a_verdict_is_what_was_found_whether_it_holds_or_at_how_many_points(found, outcome):
+    assert Verdict("", found, "").verdict == outcome
+
+
+def test_a_tally_counts_what_is_true_and_names_all():
+    found = tally([True, False, True])
+    assert (found.for_it, found.against, f"{found}") == (2, 1, "2 of 3")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +87,7 @@ def test_about_a_fraction_is_within_five_points(measured, outcome):
     ],
 )
 def test_what_can_be_tested_decides_over_several_accountings(outcomes, together):
-    assert set(outcomes) <= set(OUTCOMES)
+    assert set(outcomes) <= set(get_args(Outcome))
     assert combined(outcomes) == together
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.pipeline import claims
-from shuffledp.pipeline.claims import errata_data, stated_claims
+from shuffledp.pipeline.claims import errata_data, quotes, review, stated_claims
 from shuffledp.pipeline.claims.quotes import normalized
+from shuffledp.pipeline.claims.results_read import READS
 
 PAPERS = "SHUFFLEDP_PAPERS"
-ERRATUM = claims.errata("segmented")[0]
+ERRATUM = errata_data.errata("segmented")[0]
 
 
 def _text(paper: str) -> str:
@@ -24,15 +24,17 @@ def _text(paper: str) -> str:
     return (Path(folder) / f"{paper}.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("paper", [p for p in claims.papers() if not all(e.code for e in claims.errata(p))])
+@pytest.mark.parametrize(
+    "paper", [p for p in errata_data.papers() if not all(e.code for e in errata_data.errata(p))]
+)
 def test_every_quoted_passage_stands_in_its_paper(paper):
-    assert claims.missing_quotes(claims.errata(paper), _text(paper)) == []
+    assert quotes.missing_quotes(errata_data.errata(paper), _text(paper)) == []
 
 
 def test_a_passage_with_another_word_is_missing():
     text = _text("segmented")
     changed = dataclasses.replace(ERRATUM, quote=(ERRATUM.quote[1].replace("exactly", "almost"),))
-    assert claims.missing_quotes([changed], text) == [(ERRATUM.id, changed.quote[0])]
+    assert quotes.missing_quotes([changed], text) == [(ERRATUM.id, changed.quote[0])]
 
 
 @pytest.mark.parametrize(
@@ -50,18 +52,18 @@ def test_a_passage_with_another_word_is_missing():
 def test_only_white_space_and_broken_words_are_evened_out(text, found):
     # The blank before the comma of the first text is one beside a dollar sign.
     one = dataclasses.replace(ERRATUM, quote=("stated for all $x$, and every measurement",))
-    assert (claims.missing_quotes([one], text) == []) is found
+    assert (quotes.missing_quotes([one], text) == []) is found
 
 
 def test_what_is_quoted_from_code_is_not_looked_for_in_the_paper_and_names_a_version():
-    of_code = [e for paper in claims.papers() for e in claims.errata(paper) if e.code]
+    of_code = [e for paper in errata_data.papers() for e in errata_data.errata(paper) if e.code]
     assert {e.id.partition("-")[0] for e in of_code} == {"CMP"}
     for entry in of_code:
         commit = re.search(r"commit ([0-9a-f]{40})$", entry.code)
         assert commit is not None, entry.id
         assert commit[1][:7] in entry.place
-    assert claims.missing_quotes(of_code, "") == []
-    assert claims.missing_quotes([dataclasses.replace(of_code[0], code="")], "") != []
+    assert quotes.missing_quotes(of_code, "") == []
+    assert quotes.missing_quotes([dataclasses.replace(of_code[0], code="")], "") != []
 
 
 def test_a_compound_that_breaks_keeps_its_hyphen_only_within_a_line():
@@ -70,33 +72,33 @@ def test_a_compound_that_breaks_keeps_its_hyphen_only_within_a_line():
     )
 
 
-@pytest.mark.parametrize("paper", claims.papers())
+@pytest.mark.parametrize("paper", errata_data.papers())
 def test_reading_notes_accuse_nobody(paper):
     accusing = re.compile(
         r"\b(unsafe|misprint\w*|mistake\w*|wrong\w*|slips?|erroneous\w*|incorrect\w*|falsely|fails?)\b",
         re.IGNORECASE,
     )
-    for note in claims.reading_notes(paper):
+    for note in errata_data.reading_notes(paper):
         witness = note.compute()
         for text in (note.read, note.used, note.why, note.consequence, witness.quantity, witness.note):
             assert not accusing.search(text), (note.id, text)
 
 
 def test_seventy_nine_entries_have_one_verdict_each():
-    found = [verdict for paper in claims.papers() for verdict in claims.verdicts(paper).values()]
+    found = [verdict for paper in errata_data.papers() for verdict in review.verdicts(paper).values()]
     assert len(found) == 79
-    assert set(found) == set(claims.VERDICTS)
+    assert set(found) == set(review.VERDICTS)
 
 
-@pytest.mark.parametrize("paper", claims.papers())
+@pytest.mark.parametrize("paper", errata_data.papers())
 def test_every_id_that_the_repository_names_exists(paper):
     """Ids of withdrawn errata and of those that became notes are named in the review only."""
-    found = claims.findings(paper)
+    found = errata_data.findings(paper)
     known = {entry.id for entry in (*found.errata, *found.notes)}
     prefix = found.errata[0].id.partition("-")[0]
     named = re.compile(rf"\b{prefix}-[EN]?[0-9]+(?:\.[0-9]+)*")
     known |= {
-        claim.id for key in stated_claims.PAPERS for claim in stated_claims.claims(key)
+        claim.id for key in READS for claim in stated_claims.claims(key)
     }  # what the paper claims is numbered too
     root = Path(__file__).parents[3]
     places = ("src", "docs", "config", "workflow")

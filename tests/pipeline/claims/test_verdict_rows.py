@@ -21,18 +21,20 @@ from shuffledp.pipeline.claims.verdict_rows import ANOTHER_SCALE, LEFT_OPEN, dif
 from shuffledp.storage import IntegrityError, verified
 
 ROOT = Path(__file__).resolve().parents[3]
-CLAIM = Claim("SU-01", "summation", "1", "It works.", "always", "holds", "mine", headline=True)
 SCRIPTS = ROOT / "workflow/scripts"
 
 
 def mine(case: Case, limit: float = 1.0) -> Verdict:
     value = float(case.closed_forms("users", "correlated_sum").iloc[0])
-    return Verdict(f"{value:g}", "0", "holds" if value < limit else "fails", f"the limit is {limit:g}")
+    return Verdict(f"{value:g}", value < limit, f"the limit is {limit:g}")
+
+
+CLAIM = Claim("SU-01", "summation", "1", "It works.", "always", "holds", mine, headline=True)
 
 
 def judged(folder: Path, claim: Claim, closed_form: Any, scale: str = "paper") -> list[dict[str, str]]:
     made_up_results.write(folder, "summation.users.correlated_sum", {"n": [10]}, closed_form)
-    return list(rows(claim, mine, Evidence(folder, "summation", READS["summation"]), "full", scale))
+    return list(rows(claim, Evidence(folder, "summation", READS["summation"]), "full", scale))
 
 
 BOTH = replace(CLAIM, accountings=("printed", "exact"))
@@ -66,14 +68,14 @@ def test_the_parameters_of_a_claim_reach_its_rule(tmp_path):
 
 def test_the_simplified_form_is_judged_and_does_not_count(tmp_path):
     def rule(case: Case) -> Verdict:
-        return Verdict("", "0", "fails" if case.accounting == "simplified" else "holds", "")
+        return Verdict("", case.accounting != "simplified", "")
 
     evidence = Evidence(tmp_path, "summation", {})
-    claim = replace(CLAIM, accountings=("printed", "exact", "simplified"))
-    found = list(rows(claim, rule, evidence, "full", "paper"))
+    claim = replace(CLAIM, rule=rule, accountings=("printed", "exact", "simplified"))
+    found = list(rows(claim, evidence, "full", "paper"))
     assert [row["verdict"] for row in found] == ["holds", "holds", "fails"]
     assert {row["overall"] for row in found} == {"holds"}
-    alone = list(rows(replace(CLAIM, accountings=("simplified",)), rule, evidence, "full", "paper"))
+    alone = list(rows(replace(claim, accountings=("simplified",)), evidence, "full", "paper"))
     assert alone[0]["overall"] == "fails"
 
 
@@ -83,13 +85,13 @@ def test_missing_results_are_untestable_and_an_undeclared_one_is_a_mistake(tmp_p
         raise AssertionError
 
     evidence = Evidence(tmp_path, "summation", {})
-    (row,) = rows(replace(CLAIM, accountings=("exact",)), mine, evidence, "full", "paper")
+    (row,) = rows(replace(CLAIM, accountings=("exact",)), evidence, "full", "paper")
     assert (row["verdict"], row["measured"]) == ("untestable", "")
     assert "the configuration has no method summation.users.correlated_sum" in row["why"]
     with pytest.raises(
         ValueError, match=r"SU-01 reads summation.users.another, which pipeline/claims/results_read.py"
     ):
-        list(rows(CLAIM, undeclared, evidence, "full", "paper"))
+        list(rows(replace(CLAIM, rule=undeclared), evidence, "full", "paper"))
 
 
 def test_a_rule_may_not_set_one_accounting_against_another(tmp_path):
@@ -113,8 +115,8 @@ def test_the_size_of_a_search_goes_with_the_effort(tmp_path):
         (CLAIM, "holds", "paper", ""),
         (CLAIM, "fails", "shortened", ANOTHER_SCALE),
         (CLAIM, "fails", "paper", "not explained"),
-        (replace(CLAIM, wrong="the catalogue", difference="Why."), "fails", "paper", "the catalogue: Why."),
-        (replace(CLAIM, wrong="the catalogue", difference="Why."), "holds", "paper", ""),
+        (replace(CLAIM, wrong="the catalogue: Why."), "fails", "paper", "the catalogue: Why."),
+        (replace(CLAIM, wrong="the catalogue: Why."), "holds", "paper", ""),
         (replace(CLAIM, expected="open"), "fails", "paper", LEFT_OPEN),
         (replace(CLAIM, expected="open"), "fails", "shortened", ANOTHER_SCALE),
     ],

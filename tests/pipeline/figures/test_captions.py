@@ -15,7 +15,7 @@ import yaml
 from docutils import nodes
 from docutils.core import publish_doctree
 
-from shuffledp.pipeline import claims
+from shuffledp.pipeline.claims import claim_tables as claims
 from shuffledp.pipeline.config import Settings
 from shuffledp.pipeline.figures.captions import (
     DRAWN_TWICE,

@@ -11,7 +11,7 @@ import pytest
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.errata_data import findings
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.general_rules import erratum, monotone, ordering_rule
+from shuffledp.pipeline.claims.general_rules import erratum, monotone, never_above_best
 from shuffledp.pipeline.claims.outcomes import Untestable
 
 
@@ -76,17 +76,17 @@ def errors(values):
     ],
 )
 def test_never_above_the_best_of_the_others(tmp_path, upper, outcome, said):
-    rule = ordering_rule(errors({"a": [1, 1, 1, 1], "b": [9, 9, 9, 9], "c": upper}))
+    read = errors({"a": [1, 1, 1, 1], "b": [9, 9, 9, 9], "c": upper})
     both = ["b", "c"] if None not in upper else ["c"]
-    found = rule(case(tmp_path, "exact"), experiments=["adult"], lower="a", upper=both)
+    found = never_above_best(case(tmp_path, "exact"), read, ["adult"], "a", both)
     assert found.verdict == outcome
     assert said in found.why
 
 
 def test_without_common_points_nothing_is_ordered(tmp_path):
-    rule = ordering_rule(errors({"a": [1, 1, 1, 1], "b": [None] * 4}))
+    read = errors({"a": [1, 1, 1, 1], "b": [None] * 4})
     with pytest.raises(Untestable, match="both sides"):
-        rule(case(tmp_path, "exact"), experiments=["adult"], lower="a", upper=["b"])
+        never_above_best(case(tmp_path, "exact"), read, ["adult"], "a", ["b"])
 
 
 def test_steps_along_a_level_are_counted_at_each_point_of_the_others():

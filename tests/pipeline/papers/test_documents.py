@@ -12,9 +12,9 @@ import pytest
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.expected_errors.sums import central_laplace_mse, rappor_mse
-from shuffledp.pipeline import claims
+from shuffledp.pipeline.claims import claim_tables, errata_data, review
 from shuffledp.pipeline.papers import document_numbers, documents
-from shuffledp.pipeline.papers.random_population import published_gaps
+from shuffledp.pipeline.papers.random_population import multi_message_gaps, published_gaps
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables as shuffle_gaussian
 from shuffledp.pipeline.papers.summation import computed_tables as summation
 from shuffledp.populations import Binomial
@@ -125,8 +125,8 @@ def test_the_pages_have_every_table_once():
 
 
 def test_every_paper_has_its_errata_on_a_page():
-    assert {f"errata {paper}" for paper in claims.papers()} <= set(documents.TABLES)
-    assert {f"notes {paper}" for paper in claims.papers()} <= set(documents.TABLES)
+    assert {f"errata {paper}" for paper in errata_data.papers()} <= set(documents.TABLES)
+    assert {f"notes {paper}" for paper in errata_data.papers()} <= set(documents.TABLES)
 
 
 def test_an_altered_number_is_noticed():
@@ -139,12 +139,12 @@ def test_an_altered_number_is_noticed():
 
 def test_the_review_lists_every_verdict():
     text = PAGES["errata_review.md"]
-    assert all(f"- *{name}*: {meaning}" in text for name, meaning in claims.VERDICTS.items())
+    assert all(f"- *{name}*: {meaning}" in text for name, meaning in review.VERDICTS.items())
 
 
 def test_the_page_lists_every_effect():
     text = PAGE.read_text(encoding="utf-8")
-    assert all(f"- *{name}*: {meaning}" in text for name, meaning in claims.EFFECTS.items())
+    assert all(f"- *{name}*: {meaning}" in text for name, meaning in errata_data.EFFECTS.items())
 
 
 @pytest.mark.parametrize(
@@ -171,13 +171,13 @@ def test_pages_with_wrong_marks_are_refused(text, message):
 
 
 def test_tables_of_a_paper():
-    assert list(claims.TABLES["random_population"]) == ["table2"]
-    assert claims.table("random_population", "table2").equals(claims.table_two())
+    assert list(claim_tables.TABLES["random_population"]) == ["table2"]
+    assert claim_tables.table("random_population", "table2").equals(multi_message_gaps.table_two())
     with pytest.raises(
         ValueError,
         match=r"No table 'table9' of claims about 'dump'\. Known: errata, reading_notes, table2, table3",
     ):
-        claims.table("dump", "table9")
+        claim_tables.table("dump", "table9")
 
 
 @pytest.mark.parametrize(("name", "rows"), [("errata", 21), ("reading_notes", 8), ("table2", 13)])
@@ -194,7 +194,7 @@ def test_script_writes_a_verified_table(name, rows, tmp_path, monkeypatch):
 
 def test_an_unknown_table_is_named_with_the_known_ones():
     with pytest.raises(ValueError, match=r"'table3'.*Known: errata, reading_notes, table2"):
-        claims.table("random_population", "table3")
+        claim_tables.table("random_population", "table3")
 
 
 # -- numbers of sentences against other ways to them ---------------------------------------------------------------

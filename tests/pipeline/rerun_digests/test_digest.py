@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -353,6 +354,18 @@ def test_an_edit_of_the_accounting_of_solh_reruns_solh_only():
     assert users == {"solh"}
 
 
+def test_an_edit_of_what_a_claim_states_reruns_the_verdicts_of_its_paper_only():
+    """The text of a decorator counts, and no other job reaches a module that declares claims."""
+    code = Code(ROOT)
+    for paper in claim_jobs.papers(settings().papers):
+        for module in claim_jobs.modules(paper, "_claims"):
+            source = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py").read_bytes()
+            edited = re.sub(rb'\(\s*"[A-Z]+-', rb"\g<0>0", source, count=1)
+            assert read_source(edited).digest != read_source(source).digest, module
+            users = {name for name, start in STARTS.items() if module in code.reach(*start).modules}
+            assert users == {f"verdicts {paper}"}
+
+
 def test_no_method_job_loads_slow_libraries(loaded):
     slow = {
         name: heavy
@@ -431,7 +444,7 @@ def test_no_module_imports_one_by_a_name_that_no_entry_gives():
     known |= {
         "pipeline/claims/claim_tables.py",
         "pipeline/claims/errata_data.py",
-        "pipeline/claims/verdict_rows.py",
+        "pipeline/claims/stated_claims.py",
     }
     found = {
         str(path.relative_to(PACKAGE))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import pandas as pd
 
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.outcomes import Verdict
 from shuffledp.pipeline.claims.results_read import READS
 from shuffledp.pipeline.claims.stated_claims import Claim
 
@@ -65,7 +63,3 @@ class Case:
     def at_most(self, full: int, quick: int) -> int:
         """The size of a search: as the papers' scale has it, or for a first look."""
         return full if self.effort == "full" else quick
-
-
-Rule = Callable[..., Verdict]
-"""Called with a case, and with the parameters of the claim by name."""

@@ -49,8 +49,13 @@ def paper_job(
     }
 
 
+def modules(paper: str, kind: str) -> list[str]:
+    """Return the modules of a paper whose names end so: ``_claims`` or ``witnesses``."""
+    folder = Path(str(resources.files("shuffledp.pipeline.papers") / paper))
+    return [f"shuffledp.pipeline.papers.{paper}.{path.stem}" for path in sorted(folder.glob(f"*{kind}.py"))]
+
+
 def entries(paper: str) -> tuple[str | Path, ...]:
-    """The modules and files that the job of a paper chooses by name, where its code begins."""
-    folder = resources.files("shuffledp.pipeline.papers") / paper
-    modules = (f"shuffledp.pipeline.papers.{paper}.{name}" for name in ("claim_rules", "witnesses"))
-    return *modules, *(Path(str(folder / name)) for name in ("stated_claims.yaml", "errata.yaml"))
+    """Return the modules and the file that the job of a paper chooses by name, where its code begins."""
+    errata = resources.files("shuffledp.pipeline.papers") / paper / "errata.yaml"
+    return *modules(paper, "_claims"), *modules(paper, "witnesses"), Path(str(errata))

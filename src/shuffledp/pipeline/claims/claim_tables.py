@@ -7,6 +7,8 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shuffledp.pipeline.claims.claim_jobs import modules
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -31,8 +33,8 @@ TABLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
 }
 _PAPERS = "shuffledp.pipeline.papers"
 _EVALUATION = "shuffledp.pipeline.claims.evaluation"
-#: Tables of what the papers say and of how they were read, whose witnesses have passed the check.
-_EVALUATIONS = {"errata": "checked_errata", "reading_notes": "checked_notes"}
+#: Tables of entries whose witnesses have passed the check.
+_EVALUATED = ("errata", "reading_notes")
 
 
 def table(paper: str, name: str) -> pd.DataFrame:
@@ -50,20 +52,17 @@ def table(paper: str, name: str) -> pd.DataFrame:
     ValueError
         If the paper has no such table.
     """
-    evaluation = _EVALUATIONS.get(name)
-    if evaluation is not None:
-        found: pd.DataFrame = getattr(import_module(_EVALUATION), evaluation)(paper)
-        return found
-    home, function = _known(paper, name)
-    checked: pd.DataFrame = getattr(import_module(home), function)()
-    return checked
+    home, function = (_EVALUATION, "evaluate") if name in _EVALUATED else _known(paper, name)
+    make = getattr(import_module(home), function)
+    found: pd.DataFrame = make(paper, name, checked=True) if name in _EVALUATED else make()
+    return found
 
 
 def _known(paper: str, name: str) -> tuple[str, str]:
     known = TABLES.get(paper, {})
     if name not in known:
         raise ValueError(
-            f"No table {name!r} of claims about {paper!r}. Known: {', '.join(['errata', 'reading_notes', *known])}."
+            f"No table {name!r} of claims about {paper!r}. Known: {', '.join([*_EVALUATED, *known])}."
         )
     module, function = known[name]
     return f"{_PAPERS}.{paper}.{module}", function
@@ -82,7 +81,7 @@ def entries(paper: str, name: str) -> tuple[str | Path, ...]:
     ValueError
         If the paper has no such table.
     """
-    if name not in _EVALUATIONS:
+    if name not in _EVALUATED:
         return (_known(paper, name)[0],)
     text = resources.files(_PAPERS) / paper / "errata.yaml"
-    return _EVALUATION, f"{_PAPERS}.{paper}.witnesses", Path(str(text))
+    return _EVALUATION, *modules(paper, "witnesses"), Path(str(text))

@@ -1,4 +1,4 @@
-"""Errata and reading notes as data: reading and validating ``errata/<paper>.yaml``.
+"""Errata and reading notes as data: reading and validating ``errata.yaml`` of a paper.
 
 An *erratum* quotes words that stand in the paper and are not right in their context. What rests on a formula that the
 text at hand has lost, on a figure, on a supplement or on a statement that holds as it stands is a *reading note*: it
@@ -6,22 +6,24 @@ says what was read or reconstructed and what follows, and accuses nobody. An err
 code instead and names its version. A finding that was given up stays in the
 file as *withdrawn*, so that the fate of every number ever used can be told (:mod:`shuffledp.pipeline.claims.review`).
 
-To add an erratum or a note, add an entry to the paper's YAML file and a function to ``witnesses/<paper>.py`` and its
-``WITNESSES``. To add a paper, add both files.
+To add an erratum or a note, add an entry to ``errata.yaml`` of the paper and a function that returns a `Witness` to
+its ``witnesses.py``. To add a paper, add both files.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
-from dataclasses import dataclass
-from importlib import resources
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from importlib import import_module, resources
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from shuffledp.pipeline import yaml_files
+from shuffledp.pipeline.claims.claim_jobs import modules
 from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
 
 if TYPE_CHECKING:
@@ -44,74 +46,7 @@ _QUOTE = {**_TEXT, "minLength": 20}
 _NAME = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
 _NUMBER = r"[1-9][0-9]*(\.[1-9][0-9]*)*"
 _ERRATUM_ID = {"type": "string", "pattern": rf"^[A-Z]{{2,4}}-E?{_NUMBER}$"}
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["paper", "errata"],
-    "properties": {
-        "paper": _TEXT,
-        "errata": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": [
-                    "id",
-                    "place",
-                    "printed",
-                    "corrected",
-                    "effect",
-                    "explanation",
-                    "witness",
-                    "printed_is",
-                    "quote",
-                ],
-                "properties": {
-                    "id": _ERRATUM_ID,
-                    "place": _TEXT,
-                    "quote": {"type": "array", "minItems": 1, "uniqueItems": True, "items": _QUOTE},
-                    "printed": _TEXT,
-                    "corrected": _TEXT,
-                    "effect": {"enum": sorted(EFFECTS)},
-                    "explanation": _TEXT,
-                    "narrowed": _TEXT,
-                    "code": _TEXT,
-                    "witness": _NAME,
-                    "printed_is": {"enum": ["above", "below"]},
-                },
-            },
-        },
-        "notes": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["id", "place", "read", "used", "why", "consequence", "witness", "read_is"],
-                "properties": {
-                    "id": {"type": "string", "pattern": rf"^[A-Z]{{2,4}}-N{_NUMBER}$"},
-                    "formerly": _ERRATUM_ID,
-                    "place": _TEXT,
-                    "read": _TEXT,
-                    "used": _TEXT,
-                    "why": _TEXT,
-                    "consequence": _TEXT,
-                    "witness": _NAME,
-                    "read_is": {"enum": ["above", "below"]},
-                },
-            },
-        },
-        "withdrawn": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["id", "reason"],
-                "properties": {"id": _ERRATUM_ID, "reason": _TEXT},
-            },
-        },
-    },
-}
+_SIDE = {"enum": ["above", "below"]}
 
 
 class ErratumError(Exception):
@@ -122,23 +57,56 @@ def _number(key: str) -> tuple[int, ...]:
     return tuple(int(part) for part in key.rpartition("-")[2].lstrip("EN").split("."))
 
 
-def _in_order(witness: Witness, first_is: str) -> bool:
-    larger, smaller = witness.printed, witness.correct
-    if first_is == "below":
-        larger, smaller = smaller, larger
-    return bool(witness.shows and larger > smaller)
+@dataclass(frozen=True)
+class Numbered:
+    """What has an id, for example ``RP-E1``."""
+
+    id: str
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """Number within the paper: (15,) for RP-E15, (6, 4, 1) for SEG-6.4.1."""
+        return _number(self.id)
 
 
 @dataclass(frozen=True)
-class Erratum:
-    """One error in a paper.
+class Entry(Numbered):
+    """An erratum or a reading note.
 
     Parameters
     ----------
     id : str
-        For example ``RP-E1``.
+        For example ``RP-E1`` or ``SUM-N5``.
     place : str
         Theorem, equation, figure or section of the paper.
+    witness : str
+        Name of the function that computes the witness, in ``witnesses.py`` of the paper.
+    compute : callable
+        That function. The values ``printed`` and ``correct`` of the witness are those of the two forms.
+    """
+
+    place: str
+    witness: str
+    compute: WitnessFunction
+
+    @property
+    def side(self) -> str:
+        """``above`` or ``below``: on which side of the second value of the witness the first one lies."""
+        raise NotImplementedError
+
+    def shown_by(self, witness: Witness) -> bool:
+        """Whether a witness demonstrates this entry: its own condition holds, and the order of its values."""
+        values = (witness.correct, witness.printed)
+        smaller, larger = values if self.side == "above" else values[::-1]
+        return bool(witness.shows and larger > smaller)
+
+
+@dataclass(frozen=True)
+class Erratum(Entry):
+    """One error in a paper.
+
+    Parameters
+    ----------
     quote : tuple of str
         Passages of the paper, word for word, that carry what is said against it
         (:func:`shuffledp.pipeline.claims.quotes.missing_quotes`).
@@ -148,108 +116,65 @@ class Erratum:
         One of :data:`EFFECTS`.
     explanation : str
         A sentence or two.
-    witness : str
-        Name of the function that computes the witness, in ``witnesses/<paper>.py``.
     printed_is : {"above", "below"}
         On which side of the correct value the printed value of the witness lies.
-    compute : callable
-        That function.
     narrowed : str
         What an earlier version of the entry said and the paper's words do not carry; empty if nothing was taken back.
     code : str
         Repository and commit, if the entry is about released code: then that is what it quotes, and not a paper.
     """
 
-    id: str
-    place: str
     quote: tuple[str, ...]
     printed: str
     corrected: str
     effect: str
     explanation: str
-    witness: str
     printed_is: str
-    compute: WitnessFunction
     narrowed: str = ""
     code: str = ""
 
     @property
-    def number(self) -> tuple[int, ...]:
-        """Number within the paper: (15,) for RP-E15, (6, 4, 1) for SEG-6.4.1."""
-        return _number(self.id)
-
-    def shown_by(self, witness: Witness) -> bool:
-        """Whether a witness demonstrates this erratum: its own condition holds, and the order of its values."""
-        return _in_order(witness, self.printed_is)
+    def side(self) -> str:
+        """On which side of the correct value the printed one lies."""
+        return self.printed_is
 
 
 @dataclass(frozen=True)
-class ReadingNote:
+class ReadingNote(Entry):
     """Something that was read or reconstructed, with what follows from it. It says nothing against the paper.
 
     Parameters
     ----------
-    id : str
-        For example ``SUM-N5``.
-    place : str
-        Theorem, equation, figure or section of the paper.
     read, used : str
         The form as read or reconstructed, and the one that it is compared with here, as plain text.
     why : str
         Why this is a note and no erratum.
     consequence : str
         A sentence or two.
-    witness : str
-        Name of the function that computes the witness, in ``witnesses/<paper>.py``; the values ``printed`` and
-        ``correct`` of the witness are those of the two forms.
     read_is : {"above", "below"}
         On which side of the value of the form used the value of the form read lies.
-    compute : callable
-        That function.
     formerly : str
         The erratum that the note replaces, wholly or in part; empty if there was none.
     """
 
-    id: str
-    place: str
     read: str
     used: str
     why: str
     consequence: str
-    witness: str
     read_is: str
-    compute: WitnessFunction
     formerly: str = ""
 
     @property
-    def number(self) -> tuple[int, ...]:
-        """Number within the paper: (5,) for SUM-N5."""
-        return _number(self.id)
-
-    def shown_by(self, witness: Witness) -> bool:
-        """Whether a witness demonstrates this note: its own condition holds, and the order of its values."""
-        return _in_order(witness, self.read_is)
+    def side(self) -> str:
+        """On which side of the value of the form used that of the form read lies."""
+        return self.read_is
 
 
 @dataclass(frozen=True)
-class Withdrawn:
-    """An erratum that was given up.
+class Withdrawn(Numbered):
+    """An erratum that was given up: why the paper is right, or why nothing remains; its id is not used again."""
 
-    Parameters
-    ----------
-    id : str
-        The id it had. It is not used again.
-    reason : str
-        Why the paper is right, or why nothing remains to be said.
-    """
-
-    id: str
     reason: str
-
-    @property
-    def number(self) -> tuple[int, ...]:
-        """Number within the paper."""
-        return _number(self.id)
 
 
 @dataclass(frozen=True)
@@ -261,6 +186,37 @@ class Findings:
     withdrawn: tuple[Withdrawn, ...]
 
 
+def _listed(kind: type[Numbered], **special: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a list of entries: the fields of the class, all of them texts but the special ones."""
+    stated = [field for field in fields(kind) if field.name != "compute"]
+    entry = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [field.name for field in stated if field.default is MISSING],
+        "properties": {field.name: special.get(field.name, _TEXT) for field in stated},
+    }
+    return {"type": "array", "items": entry}
+
+
+_QUOTES = {"type": "array", "minItems": 1, "uniqueItems": True, "items": _QUOTE}
+_EFFECT = {"enum": sorted(EFFECTS)}
+_NOTE_ID = {"type": "string", "pattern": rf"^[A-Z]{{2,4}}-N{_NUMBER}$"}
+_LISTS: dict[str, Any] = {
+    "errata": {
+        **_listed(Erratum, id=_ERRATUM_ID, quote=_QUOTES, effect=_EFFECT, witness=_NAME, printed_is=_SIDE),
+        "minItems": 1,
+    },
+    "notes": _listed(ReadingNote, id=_NOTE_ID, formerly=_ERRATUM_ID, witness=_NAME, read_is=_SIDE),
+    "withdrawn": _listed(Withdrawn, id=_ERRATUM_ID),
+}
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["paper", "errata"],
+    "properties": {"paper": _TEXT, **_LISTS},
+}
+
+
 def _folder() -> Traversable:
     return resources.files("shuffledp.pipeline.papers")
 
@@ -268,6 +224,14 @@ def _folder() -> Traversable:
 def papers() -> list[str]:
     """Return the papers that have errata, in alphabetical order."""
     return sorted(folder.name for folder in _folder().iterdir() if (folder / "errata.yaml").is_file())
+
+
+@cache
+def witnesses(paper: str) -> dict[str, WitnessFunction]:
+    """Return the functions of the ``*witnesses.py`` of a paper that return a `Witness`, by name."""
+    homes = [import_module(name) for name in modules(paper, "witnesses")]
+    functions = [one for home in homes for one in vars(home).values() if isfunction(one)]
+    return {one.__name__: one for one in functions if one.__annotations__.get("return") == "Witness"}
 
 
 def findings(paper: str) -> Findings:
@@ -285,8 +249,7 @@ def findings(paper: str) -> Findings:
     """
     if paper not in papers():
         raise ErratumError(f"No errata for a paper named {paper!r}. Known: {', '.join(papers())}.")
-    module = importlib.import_module(f"shuffledp.pipeline.papers.{paper}.witnesses")
-    return parse((_folder() / paper / "errata.yaml").read_text(encoding="utf-8"), paper, module.WITNESSES)
+    return parse((_folder() / paper / "errata.yaml").read_text(encoding="utf-8"), paper, witnesses(paper))
 
 
 def errata(paper: str) -> list[Erratum]:
@@ -316,7 +279,7 @@ def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Fi
     ErratumError
         Naming the entry and what is wrong with it.
     """
-    where = f"errata/{paper}.yaml"
+    where = f"{paper}/errata.yaml"
     try:
         content = yaml_files.parse(text, f"{where}: not valid YAML")
     except yaml_files.YamlError as error:
@@ -326,7 +289,7 @@ def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Fi
         raise ErratumError(f"{where}: {_place(problem.absolute_path, content)}{problem.message}.")
     if content["paper"] != paper:
         raise ErratumError(f"{where}: is about {content['paper']!r}, expected {paper!r}.")
-    entries, notes, withdrawn = (content.get(part) or [] for part in ("errata", "notes", "withdrawn"))
+    entries, notes, withdrawn = (content.get(part) or [] for part in _LISTS)
     _check_ids(where, entries, notes, withdrawn)
     _check_witnesses(where, [*entries, *notes], witnesses)
     for part in (entries, notes, withdrawn):
@@ -392,7 +355,7 @@ def _clean(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _place(path: Any, content: Any) -> str:
     """Name the entry that a validation error belongs to by its id, if it has one, and the key."""
     steps = list(path)
-    if len(steps) < 2 or steps[0] not in ("errata", "notes", "withdrawn"):
+    if len(steps) < 2 or steps[0] not in _LISTS:
         return "".join(f"{step}: " for step in steps)
     entry = content[steps[0]][steps[1]]
     name = entry.get("id") if isinstance(entry, dict) else None

@@ -1,60 +1,124 @@
-"""Evaluating the errata and reading notes of a paper: tables, a check, and the tables as Markdown."""
+"""Errata and reading notes of a paper beside what their witnesses give: as tables, and as Markdown."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import pandas as pd
 
-from shuffledp.pipeline.claims.errata_data import Erratum, ErratumError, ReadingNote, errata, reading_notes
+from shuffledp.pipeline.claims.errata_data import Entry, ErratumError, errata, reading_notes
 from shuffledp.pipeline.claims.witness import Witness
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
-#: Columns of :func:`evaluate`, in order.
-COLUMNS = (
-    "id",
-    "place",
-    "quote",
-    "effect",
-    "printed form",
-    "corrected form",
-    "explanation",
-    "quantity",
-    "printed value",
-    "correct value",
-    "shown",
-    "note",
-)
+@dataclass(frozen=True)
+class Layout:
+    """Columns of a table of entries.
 
-#: Columns of :func:`evaluate_notes`, in order.
-NOTE_COLUMNS = (
-    "id",
-    "formerly",
-    "place",
-    "as read",
-    "as used",
-    "why a note",
-    "consequence",
-    "quantity",
-    "value as read",
-    "value as used",
-    "shown",
-    "note",
-)
+    Attributes
+    ----------
+    entries : callable
+        Reads the entries of a paper.
+    texts : mapping of str to str
+        Attribute of an entry by column.
+    values : (str, str)
+        Columns of the two values of a witness.
+    headers : mapping of str to str
+        Header of the Markdown table by column: two forms, a text, and a text that the note of the witness follows.
+    """
+
+    entries: Callable[[str], Sequence[Entry]]
+    texts: Mapping[str, str]
+    values: tuple[str, str]
+    headers: Mapping[str, str]
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns of `evaluate`, in order."""
+        return [*self.texts, "quantity", *self.values, "shown", "note"]
 
 
-#: Entries beside what their witnesses gave, once: a witness is computed anew at every call.
-_Found = list[tuple[Erratum | ReadingNote, Witness]]
+LAYOUTS: Final = {
+    "errata": Layout(
+        errata,
+        {
+            **{name: name for name in ("id", "place", "quote", "effect")},
+            "printed form": "printed",
+            "corrected form": "corrected",
+            "explanation": "explanation",
+        },
+        ("printed value", "correct value"),
+        {"printed form": "printed", "corrected form": "corrected", "effect": "effect", "explanation": "why"},
+    ),
+    "reading_notes": Layout(
+        reading_notes,
+        {
+            **{name: name for name in ("id", "formerly", "place")},
+            "as read": "read",
+            "as used": "used",
+            "why a note": "why",
+            "consequence": "consequence",
+        },
+        ("value as read", "value as used"),
+        {
+            "as read": "as read",
+            "as used": "as used",
+            "why a note": "why a note",
+            "consequence": "what follows",
+        },
+    ),
+}
 
 
-def _computed(entries: Iterable[Erratum | ReadingNote]) -> _Found:
-    return [(entry, _witness(entry)) for entry in entries]
+def evaluate(paper: str, name: str = "errata", *, checked: bool = False) -> pd.DataFrame:
+    """Compute all witnesses of a paper's errata or reading notes.
+
+    Parameters
+    ----------
+    paper : str
+        A key, for example ``random_population``.
+    name : {"errata", "reading_notes"}
+        Which entries.
+    checked : bool
+        Whether an entry that its witness does not show is an error.
+
+    Returns
+    -------
+    DataFrame
+        One row per entry, by number, with the columns of its `Layout`; no row if the paper has none. ``shown`` is the
+        machine's verdict.
+
+    Raises
+    ------
+    ErratumError
+        If the entries are not valid or a value is not finite; if `checked`, naming every entry that is not shown.
+    """
+    layout = LAYOUTS[name]
+    rows, failed = [], []
+    for entry in layout.entries(paper):
+        witness = _witness(entry)
+        shown = entry.shown_by(witness)
+        texts = [getattr(entry, attribute) for attribute in layout.texts.values()]
+        rows.append(
+            [
+                *(text if isinstance(text, str) else " [...] ".join(text) for text in texts),
+                *(witness.quantity, witness.printed, witness.correct, shown, witness.note),
+            ]
+        )
+        if not shown:
+            first, second = layout.values
+            failed.append(
+                f"{entry.id} ({entry.witness}): {first} {witness.printed:.6g}, {second} {witness.correct:.6g}, "
+                f"expected the first {entry.side} the second; condition {'holds' if witness.shows else 'fails'}"
+            )
+    if checked and failed:
+        raise ErratumError(f"{paper}: not shown: {'; '.join(failed)}.")
+    return pd.DataFrame(rows, columns=layout.columns)
 
 
-def _witness(entry: Erratum | ReadingNote) -> Witness:
+def _witness(entry: Entry) -> Witness:
     witness = entry.compute()
     if not (math.isfinite(witness.printed) and math.isfinite(witness.correct)):
         raise ErratumError(
@@ -64,185 +128,25 @@ def _witness(entry: Erratum | ReadingNote) -> Witness:
     return witness
 
 
-def evaluate(paper: str) -> pd.DataFrame:
-    """Compute all witnesses of a paper.
-
-    Parameters
-    ----------
-    paper : str
-        A key, for example ``random_population``.
-
-    Returns
-    -------
-    DataFrame
-        One row per erratum, by number, with the columns :data:`COLUMNS`. ``shown`` is the machine's verdict.
-
-    Raises
-    ------
-    ErratumError
-        If the errata are not valid or a value is not finite. A witness that does not show its erratum is a
-        row with ``shown`` False; see :func:`check`.
-    """
-    return _table(COLUMNS, _computed(errata(paper)))
-
-
-def evaluate_notes(paper: str) -> pd.DataFrame:
-    """Compute all witnesses of a paper's reading notes.
-
-    Parameters
-    ----------
-    paper : str
-        A key, for example ``summation``.
-
-    Returns
-    -------
-    DataFrame
-        One row per note, by number, with the columns :data:`NOTE_COLUMNS`; no row if the paper has none.
-
-    Raises
-    ------
-    ErratumError
-        If the notes are not valid or a value is not finite. A witness that does not show its note is a row with
-        ``shown`` False; see :func:`check`.
-    """
-    return _table(NOTE_COLUMNS, _computed(reading_notes(paper)))
-
-
-def _table(columns: Sequence[str], found: _Found) -> pd.DataFrame:
-    """A row per entry: what it states, then what its witness found."""
-    rows: list[dict[str, Any]] = []
-    for entry, witness in found:
-        said = (witness.quantity, witness.printed, witness.correct, entry.shown_by(witness), witness.note)
-        rows.append(dict(zip(columns, (*_stated(entry), *said), strict=True)))
-    return pd.DataFrame(rows, columns=list(columns))
-
-
-def _stated(entry: Erratum | ReadingNote) -> tuple[str, ...]:
-    if isinstance(entry, Erratum):
-        quote = " [...] ".join(entry.quote)
-        return (
-            entry.id,
-            entry.place,
-            quote,
-            entry.effect,
-            entry.printed,
-            entry.corrected,
-            entry.explanation,
-        )
-    return entry.id, entry.formerly, entry.place, entry.read, entry.used, entry.why, entry.consequence
-
-
-def checked_errata(paper: str) -> pd.DataFrame:
-    """Return the table of :func:`evaluate` after the check of :func:`check`, on the same witnesses.
-
-    Raises
-    ------
-    ErratumError
-        As :func:`check`.
-    """
-    return _checked(paper, COLUMNS, errata(paper))
-
-
-def checked_notes(paper: str) -> pd.DataFrame:
-    """Return the table of :func:`evaluate_notes` after the check of :func:`check_notes`, on the same witnesses.
-
-    Raises
-    ------
-    ErratumError
-        As :func:`check_notes`.
-    """
-    return _checked(paper, NOTE_COLUMNS, reading_notes(paper))
-
-
-def _checked(paper: str, columns: Sequence[str], entries: Iterable[Erratum | ReadingNote]) -> pd.DataFrame:
-    found = _computed(entries)
-    _demand_shown(paper, found)
-    return _table(columns, found)
-
-
-def check(paper: str) -> None:
-    """Check that every erratum of a paper is shown by its witness.
-
-    Raises
-    ------
-    ErratumError
-        Naming every erratum that is not shown, with its values; or if the errata are not valid.
-    """
-    _demand_shown(paper, _computed(errata(paper)))
-
-
-def check_notes(paper: str) -> None:
-    """Check that every reading note of a paper is shown by its witness.
-
-    Raises
-    ------
-    ErratumError
-        Naming every note that is not shown, with its values; or if the notes are not valid.
-    """
-    _demand_shown(paper, _computed(reading_notes(paper)))
-
-
-def _demand_shown(paper: str, found: _Found) -> None:
-    failed = []
-    for entry, witness in found:
-        if entry.shown_by(witness):
-            continue
-        if isinstance(entry, Erratum):
-            form, other, side = "printed", "correct", entry.printed_is
-        else:
-            form, other, side = "read", "used", entry.read_is
-        failed.append(
-            f"{entry.id} ({entry.witness}): {form} {witness.printed:.6g}, {other} {witness.correct:.6g}, "
-            f"expected the first {side} the second; condition {'holds' if witness.shows else 'fails'}"
-        )
-    if failed:
-        raise ErratumError(f"{paper}: not shown: " + "; ".join(failed) + ".")
-
-
-def markdown_table(paper: str) -> str:
-    """Return the errata of a paper with their witnesses as a Markdown table.
+def markdown_table(paper: str, name: str = "errata") -> str:
+    """Return the table of `evaluate` as Markdown.
 
     Numbers have four significant digits, so that the text does not depend on the machine.
     """
-    table = evaluate(paper)
+    layout = LAYOUTS[name]
+    one, other, third, last = layout.headers
     body = [
         [
-            row["id"],
-            row["place"],
-            code(row["printed form"]),
-            code(row["corrected form"]),
-            row["effect"],
-            f"{row['explanation']} {row['note']}",
-            row["quantity"],
-            f"{row['printed value']:.4g}",
-            f"{row['correct value']:.4g}",
+            *(row["id"], row["place"], code(row[one]), code(row[other]), row[third]),
+            *(
+                f"{row[last]} {row['note']}",
+                row["quantity"],
+                *(f"{row[value]:.4g}" for value in layout.values),
+            ),
         ]
-        for row in table.to_dict("records")
+        for row in evaluate(paper, name).to_dict("records")
     ]
-    return markdown(
-        ["id", "place", "printed", "corrected", "effect", "why", "witness", "printed value", "correct value"],
-        body,
-    )
-
-
-def notes_table(paper: str) -> str:
-    """Return the reading notes of a paper with their witnesses as a Markdown table, as :func:`markdown_table`."""
-    body = [
-        [
-            row["id"],
-            row["place"],
-            code(row["as read"]),
-            code(row["as used"]),
-            row["why a note"],
-            f"{row['consequence']} {row['note']}",
-            row["quantity"],
-            f"{row['value as read']:.4g}",
-            f"{row['value as used']:.4g}",
-        ]
-        for row in evaluate_notes(paper).to_dict("records")
-    ]
-    headers = ["id", "place", "as read", "as used", "why a note", "what follows", "witness"]
-    return markdown([*headers, "value as read", "value as used"], body)
+    return markdown(["id", "place", *layout.headers.values(), "witness", *layout.values], body)
 
 
 def code(text: str) -> str:

@@ -1,20 +1,16 @@
-"""Rules of thumb as rules: errata that decide a claim, orderings and scaling laws of result tables.
-
-A paper's module takes what it needs into its own ``RULES``.
-"""
+"""Rules of thumb as rules: errata that decide a claim, orderings and scaling laws of result tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
-from shuffledp.pipeline.claims.case import Case, Rule
-from shuffledp.pipeline.claims.errata_data import Erratum, ReadingNote, findings
+from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.errata_data import Entry, findings
 from shuffledp.pipeline.claims.outcomes import (
-    CLOSED_FORM,
-    OUTCOMES,
     TIE,
+    Outcome,
     Untestable,
     Verdict,
     compared,
@@ -28,7 +24,7 @@ _BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
 """Outcomes of a claim that an erratum, or a reading note, decides."""
 
 
-def erratum(case: Case, by: str, shown: str) -> Verdict:
+def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
     """A claim that an erratum or reading note is about.
 
     An erratum counts against the paper if its witness shows it. A reading note never does: either the statement holds
@@ -50,8 +46,7 @@ def erratum(case: Case, by: str, shown: str) -> Verdict:
         If the paper has no such erratum or note, or the outcome is not one that it can have.
     """
     found = findings(case.claim.paper)
-    every: list[Erratum | ReadingNote] = [*found.errata, *found.notes]
-    entries = {entry.id: entry for entry in every}
+    entries: dict[str, Entry] = {entry.id: entry for entry in (*found.errata, *found.notes)}
     if by not in entries:
         raise ValueError(f"{case.claim.id}: no erratum or note {by!r} about {case.claim.paper}.")
     printed = by in {entry.id for entry in found.errata}
@@ -61,8 +56,7 @@ def erratum(case: Case, by: str, shown: str) -> Verdict:
     shows = entries[by].shown_by(witness)
     return Verdict(
         f"{witness.correct:.4g} against {witness.printed:.4g} as {'printed' if printed else 'read'}",
-        CLOSED_FORM,
-        next(o for o in OUTCOMES if o == (shown if shows else "holds" if printed else "untestable")),
+        shown if shows else "holds" if printed else "untestable",
         f"{by}{'' if shows else ' is not shown'}: {witness.quantity}. {witness.note}".rstrip(" ."),
     )
 
@@ -93,23 +87,18 @@ def paired(
     return every
 
 
-def ordering_rule(errors: Errors) -> Rule:
-    """A rule ``A never above B`` for a paper's way of reading errors."""
-
-    def ordered(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[str]) -> Verdict:
-        """``lower`` is never above the best of ``upper``: at every point of the experiments."""
-        pairs = paired(case, errors, experiments, lower, upper)
-        below, above, ties = compared(pairs["lower"].to_list(), pairs["upper"].to_list())
-        ratios = pairs["upper"] / pairs["lower"]
-        return Verdict(
-            f"{span(ratios)} times",
-            CLOSED_FORM,
-            never_above(above, len(pairs)),
-            f"below at {below}, above at {above} and tied (within {100 * TIE:g} %) at {ties} of {len(pairs)} points; "
-            "measured is the other side over this one",
-        )
-
-    return ordered
+def never_above_best(
+    case: Case, errors: Errors, experiments: Sequence[str], lower: str, upper: Sequence[str]
+) -> Verdict:
+    """Judge that ``lower`` is never above the best of ``upper``, at every point of the experiments."""
+    pairs = paired(case, errors, experiments, lower, upper)
+    below, above, ties = compared(pairs["lower"], pairs["upper"])
+    return Verdict(
+        f"{span(pairs['upper'] / pairs['lower'])} times",
+        never_above(above, len(pairs)),
+        f"below at {below}, above at {above} and tied (within {100 * TIE:g} %) at {ties} of {len(pairs)} points; "
+        "measured is the other side over this one",
+    )
 
 
 def monotone(values: pd.Series[float], level: str, *, rising: bool) -> tuple[int, int]:
@@ -135,6 +124,3 @@ def monotone(values: pd.Series[float], level: str, *, rising: bool) -> tuple[int
         right += int((late > early).sum())
         wrong += int((late < early * (1 - TIE)).sum())
     return right, wrong
-
-
-RULES: Mapping[str, Rule] = {"erratum": erratum}

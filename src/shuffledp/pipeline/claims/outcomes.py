@@ -6,14 +6,14 @@ A verdict belongs to one claim under one accounting (and one target of the error
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 Outcome = Literal["holds", "in part", "fails", "untestable"]
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 POINTS = 0.05
 """Within how much of a stated fraction a measured one agrees: five percentage points."""
 TIE = 0.005
@@ -28,27 +28,52 @@ class Untestable(Exception):  # noqa: N818  (a result, no mistake)
     """Results cannot decide a claim; the message says what is missing."""
 
 
+class Tally(NamedTuple):
+    """Number of points at which a statement is true, and at which it is not; ``3 of 7`` in words."""
+
+    for_it: int
+    against: int
+
+    def __str__(self) -> str:
+        """Return how many of all points are for the statement."""
+        return f"{self.for_it} of {sum(self)}"
+
+
+def tally(found: Iterable[object]) -> Tally:
+    """Count what is true and what is not."""
+    flags = [bool(one) for one in found]
+    return Tally(sum(flags), len(flags) - sum(flags))
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """What results say of a claim.
+    """What results show of a claim.
 
     Attributes
     ----------
     measured : str
         The measured value in the words of the claim, with its unit; empty if untestable.
-    uncertainty : str
-        Standard error of what was measured, with its unit, or what else limits it, such as the size of a search;
-        `CLOSED_FORM` for closed forms.
-    verdict : {"holds", "in part", "fails", "untestable"}
-        By the claim's rule.
+    found : bool, (int, int) such as a `Tally`, or {"holds", "in part", "fails", "untestable"}
+        Whether it holds; or at how many points it does, and at how many it does not (`ordering`); or the outcome.
     why : str
         What decided, as a clause.
+    uncertainty : str
+        Standard error of what was measured, with its unit, or what else limits it, such as the size of a search.
     """
 
     measured: str
-    uncertainty: str
-    verdict: Outcome
+    found: Outcome | bool | tuple[int, int]
     why: str
+    uncertainty: str = CLOSED_FORM
+
+    @property
+    def verdict(self) -> Outcome:
+        """Outcome by what was found."""
+        if isinstance(self.found, str):
+            return self.found
+        if isinstance(self.found, tuple):
+            return ordering(*self.found)
+        return "holds" if self.found else "fails"
 
 
 def combined(outcomes: Iterable[Outcome]) -> Outcome:
@@ -115,7 +140,7 @@ def about(measured: float, stated: float) -> Outcome:
     return "in part" if measured * stated > 0 else "fails"
 
 
-def scaling(x: Sequence[float], y: Sequence[float]) -> float:
+def scaling(x: ArrayLike, y: ArrayLike) -> float:
     """The exponent of a scaling law: least-squares slope of log y on log x.
 
     Raises
@@ -123,7 +148,7 @@ def scaling(x: Sequence[float], y: Sequence[float]) -> float:
     ValueError
         If there are fewer than two different x.
     """
-    if len(set(x)) < 2:
+    if np.unique(x).size < 2:
         raise ValueError("A slope needs two different x at least.")
     return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
 
@@ -135,7 +160,7 @@ def exponent(measured: float, stated: float) -> Outcome:
     return "in part" if measured * stated > 0 else "fails"
 
 
-def compared(lower: Sequence[float], upper: Sequence[float]) -> tuple[int, int, int]:
+def compared(lower: ArrayLike, upper: ArrayLike) -> tuple[int, int, int]:
     """At how many points the first is below the second, above it, and tied with it (`TIE`, relative to the second)."""
     low, high = np.asarray(lower, float), np.asarray(upper, float)
     below, above = low < high * (1 - TIE), low > high * (1 + TIE)

@@ -1,6 +1,6 @@
 """Which results the claims of a paper are decided by: methods by experiment.
 
-The workflow reads this and not the claims themselves, whose files take seconds to parse. A rule that reads anything
+The workflow reads this and not the claims themselves, whose modules take a second to import. A rule that reads anything
 else is refused (`shuffledp.pipeline.claims.case`), so that no verdict rests on results that its job does not depend on.
 """
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from shuffledp.pipeline.claims import stated_claims
-from shuffledp.pipeline.claims.case import Case, Rule
+from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, Untestable, Verdict, combined
+from shuffledp.pipeline.claims.outcomes import Untestable, Verdict, combined
 from shuffledp.pipeline.claims.stated_claims import Claim
 
 ABRIDGED = ("simplified",)
@@ -20,24 +19,18 @@ LEFT_OPEN = "neither: which outcome to expect was left open, and it is decided h
 Row = dict[str, str]
 
 
-def rules(paper: str) -> Mapping[str, Rule]:
-    """The rules of a paper by name."""
-    found: Mapping[str, Rule] = import_module(f"shuffledp.pipeline.papers.{paper}.claim_rules").RULES
-    return found
-
-
-def judged(case: Case, rule: Rule) -> Verdict:
-    """The verdict of a rule; ``untestable`` where results are missing."""
+def judged(case: Case) -> Verdict:
+    """Return the verdict of the claim's rule; ``untestable`` where results are missing."""
     try:
-        return rule(case, **case.claim.options)
+        return case.claim.rule(case, **case.claim.options)
     except Untestable as missing:
-        return Verdict("", CLOSED_FORM, "untestable", str(missing))
+        return Verdict("", "untestable", str(missing))
 
 
-def rows(claim: Claim, rule: Rule, evidence: Evidence, effort: Any, scale: str) -> Iterator[Row]:
+def rows(claim: Claim, evidence: Evidence, effort: Any, scale: str) -> Iterator[Row]:
     """The rows of a claim: one per accounting and target."""
     cases = [Case(claim, evidence, a, t, effort) for a in claim.accountings for t in claim.targets]
-    verdicts = [judged(case, rule) for case in cases]
+    verdicts = [judged(case) for case in cases]
     overall = combined(
         [one.verdict for case, one in zip(cases, verdicts, strict=True) if case.accounting not in ABRIDGED]
         or [one.verdict for one in verdicts]
@@ -60,7 +53,7 @@ def rows(claim: Claim, rule: Rule, evidence: Evidence, effort: Any, scale: str) 
             "expected": claim.expected,
             "difference": difference(claim, overall, scale),
             "figure": claim.figure,
-            "errata": " ".join(claim.errata),
+            "errata": claim.errata,
             "headline": "yes" if claim.headline else "",
             "scale": scale,
         }
@@ -68,16 +61,11 @@ def rows(claim: Claim, rule: Rule, evidence: Evidence, effort: Any, scale: str) 
 
 def difference(claim: Claim, overall: str, scale: str) -> str:
     """Which of what was expected and what came out is wrong, and why; empty where they are the same."""
-    expected = stated_claims.outcome_expected(claim)
-    if overall == expected:
+    if overall == claim.expected:
         return ""
     if scale != "paper":
         return ANOTHER_SCALE
-    if expected is None:
-        return LEFT_OPEN
-    if not claim.difference:
-        return "not explained"
-    return f"{claim.wrong}: {claim.difference}"
+    return LEFT_OPEN if claim.expected == "open" else claim.wrong or "not explained"
 
 
 def table(job: Mapping[str, Any]) -> list[Row]:
@@ -96,15 +84,13 @@ def table(job: Mapping[str, Any]) -> list[Row]:
 
     Raises
     ------
-    ClaimError
-        If the file of claims is not valid.
     IntegrityError
         If a result does not match its checksum.
     """
     paper = job["paper"]
-    evidence, known = Evidence(Path(job["results"]), paper, job["methods"]), rules(paper)
+    evidence = Evidence(Path(job["results"]), paper, job["methods"])
     return [
         row
         for claim in stated_claims.claims(paper)
-        for row in rows(claim, known[claim.rule], evidence, job["effort"], job["scale"])
+        for row in rows(claim, evidence, job["effort"], job["scale"])
     ]

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from shuffledp.pipeline.claims.evaluation import markdown, markdown_table, notes_table
+from shuffledp.pipeline.claims.evaluation import markdown, markdown_table
 from shuffledp.pipeline.claims.review import review_table, summary_table
 from shuffledp.pipeline.papers.deployments import computed_tables as deployments
 from shuffledp.pipeline.papers.document_numbers import (
@@ -217,12 +217,12 @@ TABLES: dict[str, Callable[[], str]] = {
     "deployed sources": _deployed_sources,
     "errata summation": partial(markdown_table, "summation"),
     "errata comparison": partial(markdown_table, "comparison"),
-    "notes comparison": partial(notes_table, "comparison"),
-    "notes random_population": partial(notes_table, "random_population"),
-    "notes dump": partial(notes_table, "dump"),
-    "notes segmented": partial(notes_table, "segmented"),
-    "notes shuffle_gaussian": partial(notes_table, "shuffle_gaussian"),
-    "notes summation": partial(notes_table, "summation"),
+    "notes comparison": partial(markdown_table, "comparison", "reading_notes"),
+    "notes random_population": partial(markdown_table, "random_population", "reading_notes"),
+    "notes dump": partial(markdown_table, "dump", "reading_notes"),
+    "notes segmented": partial(markdown_table, "segmented", "reading_notes"),
+    "notes shuffle_gaussian": partial(markdown_table, "shuffle_gaussian", "reading_notes"),
+    "notes summation": partial(markdown_table, "summation", "reading_notes"),
     "errata summary": summary_table,
     "errata review": review_table,
     "dump gaps": _dump_gaps,

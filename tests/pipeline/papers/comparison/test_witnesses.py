@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from shuffledp.pipeline import claims
-from shuffledp.pipeline.papers.comparison.witnesses import WITNESSES, _bins_delta, _criterion, _searched
+from shuffledp.pipeline.claims import errata_data
+from shuffledp.pipeline.papers.comparison.witnesses import _bins_delta, _criterion, _searched
 
-ENTRIES = [*claims.errata("comparison"), *claims.reading_notes("comparison")]
+WITNESSES = errata_data.witnesses("comparison")
+ENTRIES = [*errata_data.errata("comparison"), *errata_data.reading_notes("comparison")]
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry.id for entry in ENTRIES])

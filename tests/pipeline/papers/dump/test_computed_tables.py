@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
-from shuffledp.pipeline import claims
+from shuffledp.pipeline.claims import claim_tables, errata_data, review
 from shuffledp.pipeline.papers.dump import computed_tables, witnesses
 
-ERRATA = {entry.id: entry for entry in (*claims.errata("dump"), *claims.reading_notes("dump"))}
+ERRATA = {entry.id: entry for entry in (*errata_data.errata("dump"), *errata_data.reading_notes("dump"))}
 
 
 def test_every_number_has_a_verdict_in_order():
-    assert list(claims.verdicts("dump")) == [f"DUMP-{i}" for i in range(1, 13)]
-    assert [e.id for e in claims.errata("dump")] == ["DUMP-1", "DUMP-6"]
+    assert list(review.verdicts("dump")) == [f"DUMP-{i}" for i in range(1, 13)]
+    assert [e.id for e in errata_data.errata("dump")] == ["DUMP-1", "DUMP-6"]
 
 
 @pytest.mark.parametrize("key", list(ERRATA))
@@ -69,7 +69,7 @@ def test_the_true_flexible_error_is_that_of_simulated_dummies():
 
 
 def test_table_3_agrees_in_all_cells():
-    table = claims.table("dump", "table3")
+    table = claim_tables.table("dump", "table3")
     assert (table["verdict"] == "agrees").all() and len(table) == 16
     shown = table["formula"].round(2).tolist()
     # 12.695 and 56.425 lie on the edge between two roundings.
@@ -81,7 +81,7 @@ def test_table_3_agrees_in_all_cells():
 
 @pytest.fixture(scope="module")
 def table_4():
-    return claims.table("dump", "table4")
+    return claim_tables.table("dump", "table4")
 
 
 def test_table_4_agrees_in_all_cells_but_one(table_4):
@@ -94,7 +94,7 @@ def test_table_4_agrees_in_all_cells_but_one(table_4):
 
 
 def test_table_2_has_every_protocol_in_every_setting():
-    table = claims.table("dump", "table2")
+    table = claim_tables.table("dump", "table2")
     assert len(table) == 4 * 8 * 2
     printed = table[table["accounting"] == "printed"].set_index(["setting", "protocol"])
     for (setting, protocol), messages, mse in [

@@ -13,11 +13,10 @@ from shuffledp.accounting import (
     multi_expected_scale,
     population_lower_bound,
 )
-from shuffledp.pipeline import claims
 from shuffledp.pipeline.papers.random_population import multi_message_gaps, published_gaps
 from shuffledp.populations import Binomial, Fixed
 
-multi_gaps = functools.cache(claims.multi_gaps)
+multi_gaps = functools.cache(multi_message_gaps.multi_gaps)
 
 
 def test_multi_expected_against_multi_union():
@@ -50,7 +49,7 @@ def test_multi_exact_is_the_best(name):
 
 
 def test_table_two():
-    table = claims.table_two().set_index("law")
+    table = multi_message_gaps.table_two().set_index("law")
     verdicts = table["verdict"]
     assert list(verdicts.iloc[:6]) == ["unsafe"] * 4 + ["safe"] * 2
     assert list(verdicts.iloc[6:]) == ["safe"] * 4 + ["open", "right", "safe"]

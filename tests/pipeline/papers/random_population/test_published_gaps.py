@@ -14,16 +14,15 @@ from shuffledp.accounting import (
     optimal_dummies,
     polya_mean_absolute,
 )
-from shuffledp.pipeline import claims
 from shuffledp.pipeline.papers.random_population import multi_message_gaps, published_gaps
 from shuffledp.populations import Binomial, Poisson
 
-dummy_gaps = functools.cache(claims.dummy_gaps)  # slow, and needed twice
-variance_gaps = functools.cache(claims.variance_gaps)
+dummy_gaps = functools.cache(published_gaps.dummy_gaps)  # slow, and needed twice
+variance_gaps = functools.cache(published_gaps.variance_gaps)
 
 
 def test_amplification_against_local():
-    table = claims.budget_gaps().set_index("population")
+    table = published_gaps.budget_gaps().set_index("population")
     percent = (100 * table).round(0)
     assert list(percent["printed"]) == [55, 83, 88, 92, 95, 73, 89, 95, 98]
     assert list(percent["simplified"])[:5] == [33, 68, 77, 83, 89]
@@ -64,14 +63,14 @@ def test_adaptive_against_non_adaptive_with_printed_bounds():
 
 
 def test_checkin_ratio_is_a_constant_with_equal_accounting():
-    table = claims.checkin_gaps()
+    table = published_gaps.checkin_gaps()
     assert_allclose(table[["exact least", "exact most"]], 1.58, atol=0.005)
     assert_allclose(table["printed least"], [0.92, 1.25, 1.32, 1.38, 1.44], atol=0.006)
     assert_allclose(table["printed most"], [1.42, 2.37, 2.85, 3.5, 4.5], rtol=0.02)
 
 
 def test_checkin_leaves_out_users():
-    table = claims.checkin_gaps()
+    table = published_gaps.checkin_gaps()
     assert_allclose(table["all users least"], 1.58, atol=0.005)
     assert_allclose(table["all users most"], [1.71, 2.05, 2.40, 2.97, 4.24], atol=0.006)
 
@@ -85,7 +84,7 @@ def test_sampling_error_of_checkin_is_that_of_a_random_subset():
 
 
 def test_gradients_against_checkin():
-    table = claims.gradient_gaps().set_index("rate")
+    table = published_gaps.gradient_gaps().set_index("rate")
     assert_allclose(table.loc[0.05, ["printed least", "printed most"]].to_list(), [0.214, 0.566], atol=1e-3)
     assert_allclose(table[["exact least", "exact most"]], math.exp(-1), atol=2e-3)
 
@@ -108,4 +107,4 @@ def test_variance_beyond_which_nothing_is_amplified():
 
 
 def test_printed_theorems_keep_their_promise():
-    assert (claims.safety_margins()["largest"] < 1e-3).all()
+    assert (published_gaps.safety_margins()["largest"] < 1e-3).all()

@@ -10,25 +10,24 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import log_gaussian_delta
-from shuffledp.pipeline import claims
-from shuffledp.pipeline.claims import evaluation
+from shuffledp.pipeline.claims import errata_data, evaluation, review
 from shuffledp.pipeline.papers.random_population import multi_message_witnesses, witnesses
 
 PAPER = "random_population"
-ERRATA = claims.errata(PAPER)
-NOTES = claims.reading_notes(PAPER)
+ERRATA = errata_data.errata(PAPER)
+NOTES = errata_data.reading_notes(PAPER)
 ALL = [*ERRATA, *NOTES]
 
 
-def by_id(key: str) -> claims.Erratum | claims.ReadingNote:
+def by_id(key: str) -> errata_data.Erratum | errata_data.ReadingNote:
     return next(e for e in ALL if e.id == key)
 
 
 def test_errata_are_complete_and_in_order():
-    assert PAPER in claims.papers()
-    assert list(claims.verdicts(PAPER)) == [f"RP-E{i}" for i in range(1, 29)]
+    assert PAPER in errata_data.papers()
+    assert list(review.verdicts(PAPER)) == [f"RP-E{i}" for i in range(1, 29)]
     assert [n.id for n in NOTES] == [f"RP-N{i}" for i in (2, 3, 5, 6, 9, 10, 11, 26)]
-    assert {e.effect for e in ERRATA} <= set(claims.EFFECTS)
+    assert {e.effect for e in ERRATA} <= set(errata_data.EFFECTS)
 
 
 @pytest.mark.parametrize("erratum", ALL, ids=lambda e: e.id)
@@ -43,13 +42,16 @@ def test_witness_shows_its_erratum(erratum):
 def test_swapped_values_are_caught(erratum, monkeypatch):
     witness = erratum.compute()
     swapped = dataclasses.replace(witness, printed=witness.correct, correct=witness.printed)
-    monkeypatch.setitem(witnesses.WITNESSES, erratum.witness, lambda: swapped)
-    changed = next(e for e in (*claims.errata(PAPER), *claims.reading_notes(PAPER)) if e.id == erratum.id)
-    is_note = isinstance(changed, claims.ReadingNote)
-    monkeypatch.setattr(evaluation, "reading_notes" if is_note else "errata", lambda paper: [changed])
-    with pytest.raises(claims.ErratumError, match=rf"{erratum.id} \({erratum.witness}\)"):
-        (claims.check_notes if is_note else claims.check)(PAPER)
-    assert not (claims.evaluate_notes if is_note else claims.evaluate)(PAPER)["shown"].any()
+    monkeypatch.setitem(errata_data.witnesses(PAPER), erratum.witness, lambda: swapped)
+    changed = next(
+        e for e in (*errata_data.errata(PAPER), *errata_data.reading_notes(PAPER)) if e.id == erratum.id
+    )
+    name = "reading_notes" if isinstance(changed, errata_data.ReadingNote) else "errata"
+    only = dataclasses.replace(evaluation.LAYOUTS[name], entries=lambda paper: [changed])
+    monkeypatch.setitem(evaluation.LAYOUTS, name, only)
+    with pytest.raises(errata_data.ErratumError, match=rf"{erratum.id} \({erratum.witness}\)"):
+        evaluation.evaluate(PAPER, name, checked=True)
+    assert not evaluation.evaluate(PAPER, name)["shown"].any()
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from functools import cache
 import pytest
 from numpy.testing import assert_allclose
 
-from shuffledp.pipeline import claims
+from shuffledp.pipeline.claims import errata_data, review
 
-ERRATA = claims.errata("segmented")
-ALL = [*ERRATA, *claims.reading_notes("segmented")]
+ERRATA = errata_data.errata("segmented")
+ALL = [*ERRATA, *errata_data.reading_notes("segmented")]
 
 
 @cache
@@ -21,7 +21,7 @@ def witness_of(key):
 
 def test_errata_are_complete_and_in_order():
     main, details = [f"SEG-6.{i}" for i in (1, 2, 3)], [f"SEG-6.4.{i}" for i in range(1, 11)]
-    assert list(claims.verdicts("segmented")) == [*main, *details]
+    assert list(review.verdicts("segmented")) == [*main, *details]
     assert {e.id for e in ERRATA if e.effect == "unsafe"} == {"SEG-6.1", "SEG-6.2"}
 
 

@@ -14,7 +14,7 @@ from shuffledp.accounting import (
     central_replacement_epsilon,
     subsampled_shuffle_gaussian_epsilon,
 )
-from shuffledp.pipeline import claims
+from shuffledp.pipeline.claims import claim_tables, errata_data, review
 from shuffledp.pipeline.config import read_yaml
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables
@@ -25,7 +25,7 @@ CENTRAL = {"noise_multiplier": math.sqrt(60) * 0.8633, "delta": 1e-5}
 
 
 def test_every_printed_entry_comes_out():
-    table = claims.table("shuffle_gaussian", "table1")
+    table = claim_tables.table("shuffle_gaussian", "table1")
     assert len(table) == 14
     assert set(table["verdict"]) == {"agrees"}
     assert list(table["paper"]) == list(table["computed"])
@@ -55,13 +55,13 @@ def test_on_equal_terms_the_method_is_lower_everywhere():
 
 
 def test_thirteen_entries_have_a_verdict_in_order():
-    assert list(claims.verdicts("shuffle_gaussian")) == [f"SG-{i}" for i in range(1, 14)]
-    notes = claims.reading_notes("shuffle_gaussian")
+    assert list(review.verdicts("shuffle_gaussian")) == [f"SG-{i}" for i in range(1, 14)]
+    notes = errata_data.reading_notes("shuffle_gaussian")
     assert [note.formerly for note in notes] == ["SG-1", "SG-2", "SG-5", "SG-6", "SG-7", "SG-11", "SG-12"]
 
 
 def test_the_cost_of_shuffling_is_22_on_like_terms_and_102_on_unlike_ones():
-    table = claims.table("shuffle_gaussian", "shuffling_cost")
+    table = claim_tables.table("shuffle_gaussian", "shuffling_cost")
     numbers = table[["shuffled eps", "central eps", "ratio"]].astype(float)
     assert numbers["ratio"].to_numpy() == pytest.approx(
         (numbers["shuffled eps"] / numbers["central eps"]).to_numpy(), rel=0.01

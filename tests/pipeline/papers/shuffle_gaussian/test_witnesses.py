@@ -3,10 +3,9 @@ import dataclasses
 import pytest
 from numpy.testing import assert_allclose
 
-from shuffledp.pipeline import claims
-from shuffledp.pipeline.claims import evaluation
+from shuffledp.pipeline.claims import errata_data, evaluation
 
-ERRATA = claims.errata("shuffle_gaussian")
+ERRATA = errata_data.errata("shuffle_gaussian")
 
 
 # Errata
@@ -14,8 +13,8 @@ ERRATA = claims.errata("shuffle_gaussian")
 
 def test_errata_are_complete_and_shown():
     assert [e.number for e in ERRATA] == sorted(e.number for e in ERRATA)
-    claims.check("shuffle_gaussian")
-    claims.check_notes("shuffle_gaussian")
+    evaluation.evaluate("shuffle_gaussian", checked=True)
+    evaluation.evaluate("shuffle_gaussian", "reading_notes", checked=True)
 
 
 def test_swapped_values_of_an_erratum_are_caught(monkeypatch):
@@ -23,9 +22,10 @@ def test_swapped_values_of_an_erratum_are_caught(monkeypatch):
     witness = erratum.compute()
     swapped = dataclasses.replace(witness, printed=witness.correct, correct=witness.printed)
     changed = dataclasses.replace(erratum, compute=lambda: swapped)
-    monkeypatch.setattr(evaluation, "errata", lambda paper: [changed])
-    with pytest.raises(claims.ErratumError, match=rf"{erratum.id} \({erratum.witness}\)"):
-        claims.check("shuffle_gaussian")
+    only = dataclasses.replace(evaluation.LAYOUTS["errata"], entries=lambda paper: [changed])
+    monkeypatch.setitem(evaluation.LAYOUTS, "errata", only)
+    with pytest.raises(errata_data.ErratumError, match=rf"{erratum.id} \({erratum.witness}\)"):
+        evaluation.evaluate("shuffle_gaussian", checked=True)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_swapped_values_of_an_erratum_are_caught(monkeypatch):
     ],
 )
 def test_errata_have_the_known_values(key, printed, correct, rtol):
-    entries = (*ERRATA, *claims.reading_notes("shuffle_gaussian"))
+    entries = (*ERRATA, *errata_data.reading_notes("shuffle_gaussian"))
     witness = next(e for e in entries if e.id == key).compute()
     assert_allclose(witness.printed, printed, rtol=rtol)
     if correct is not None:

@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting.summation.shipped_designs import quick_design
-from shuffledp.pipeline import claims
+from shuffledp.pipeline.claims import claim_tables, errata_data, review
 from shuffledp.pipeline.papers import documents
 from shuffledp.pipeline.papers.summation import computed_tables
 
-ERRATA = {entry.id: entry for entry in (*claims.errata("summation"), *claims.reading_notes("summation"))}
+ERRATA = {
+    entry.id: entry for entry in (*errata_data.errata("summation"), *errata_data.reading_notes("summation"))
+}
 
 
 def test_every_number_has_a_verdict_in_order():
-    assert list(claims.verdicts("summation")) == [f"SUM-{i}" for i in range(1, 9)]
-    assert [e.id for e in claims.errata("summation")] == ["SUM-7"]
-    assert claims.verdicts("summation")["SUM-6"] == "withdrawn"
+    assert list(review.verdicts("summation")) == [f"SUM-{i}" for i in range(1, 9)]
+    assert [e.id for e in errata_data.errata("summation")] == ["SUM-7"]
+    assert review.verdicts("summation")["SUM-6"] == "withdrawn"
 
 
 @pytest.mark.parametrize("key", list(ERRATA))
@@ -159,6 +161,6 @@ def test_growth_and_communication_of_the_page():
 
 
 def test_tables_of_the_paper():
-    assert list(claims.TABLES["summation"]) == ["figure_points", "noise_messages", "designs"]
-    assert list(claims.table("summation", "errata")["id"]) == ["SUM-7"]
-    assert len(claims.table("summation", "reading_notes")) == 6
+    assert list(claim_tables.TABLES["summation"]) == ["figure_points", "noise_messages", "designs"]
+    assert list(claim_tables.table("summation", "errata")["id"]) == ["SUM-7"]
+    assert len(claim_tables.table("summation", "reading_notes")) == 6

@@ -20,7 +20,7 @@ from shuffledp.accounting.general.count_pairs import (
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
+from shuffledp.pipeline.claims.witness import Witness
 
 #: The largest mu that the search of the frequency code tries, and the mass at which the table of dummies ends.
 _MOST_MU, _TABLE = 1000.0, 0.9999999
@@ -182,16 +182,3 @@ def benchmark_rate() -> Witness:
         f"The blanket has delta {true:.1e} at the first, which bounds the true one from above; the published rate is "
         f"{bit_sum_rate(n, eps, delta):.3g}.",
     )
-
-
-WITNESSES: dict[str, WitnessFunction] = {
-    function.__name__: function
-    for function in (
-        search_without_a_check,
-        search_criterion,
-        cells_beyond_the_prime,
-        dropped_fraction,
-        table_of_dummies,
-        benchmark_rate,
-    )
-}

@@ -21,7 +21,7 @@ from shuffledp.accounting.expected_errors.dump import printed_flexible_mse
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.numerics.tails import log_binomial_pmf
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
+from shuffledp.pipeline.claims.witness import Witness
 from shuffledp.pipeline.papers.dump.computed_tables import (
     COLUMNS,
     DELTA,
@@ -314,23 +314,3 @@ def ratings_amplified() -> Witness:
         f"Amplified from eps = {threshold:.3f} on; the remark is right for delta < {least:.1e}. With exact accounting "
         f"the local budget is {exact:.2f} already at eps = 0.4.",
     )
-
-
-#: Every witness by name.
-WITNESSES: dict[str, WitnessFunction] = {
-    function.__name__: function
-    for function in (
-        independence_not_needed,
-        one_dummy_less,
-        flexible_error,
-        random_senders,
-        mix_needs_more,
-        decade_of_users,
-        table_4_cell,
-        public_coin_range,
-        truncation_error,
-        real_shape_sampled,
-        range_of_eps,
-        ratings_amplified,
-    )
-}

@@ -18,7 +18,7 @@ from shuffledp.accounting.random_population.closed_forms import (
     printed_omega,
 )
 from shuffledp.numerics.windows import binomial_window, convolve
-from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
+from shuffledp.pipeline.claims.witness import Witness
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA
 from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson, SubExponential, SubGaussian
 
@@ -215,18 +215,3 @@ def variance_symbol() -> Witness:
         f"The formula of Theorem 3 gives {formula:.6g}. At delta 0.01 Omega is {chebyshev:.2f} by Chebyshev's "
         f"inequality and {cantelli:.2f} by Cantelli's, which is one-sided.",
     )
-
-
-#: Every witness by name.
-WITNESSES: dict[str, WitnessFunction] = {
-    function.__name__: function
-    for function in (
-        mean_counts_user_1,
-        growth_condition,
-        clone_count_in_proof,
-        poisson_dummies_constant,
-        sub_gaussian_definition,
-        missing_division,
-        variance_symbol,
-    )
-}

@@ -24,7 +24,7 @@ from shuffledp.accounting.random_population.population_bounds import (
 )
 from shuffledp.accounting.random_population.secure_sum import group_order, security_bits, share_count
 from shuffledp.numerics.roots import root_below
-from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
+from shuffledp.pipeline.claims.witness import Witness
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, POPULATIONS
 from shuffledp.populations import Binomial, Empirical, Law, Poisson
 
@@ -420,25 +420,3 @@ def captions_and_symbols() -> Witness:
         f"participation rate elsewhere. P_(N+1) for the law of N - 1 with dummies differs by {shift:.0f} in its "
         "argument.",
     )
-
-
-#: Every witness by name.
-WITNESSES: dict[str, WitnessFunction] = {
-    function.__name__: function
-    for function in (
-        table_ii_binomial,
-        swapped_roles,
-        violating_exponent,
-        shifted_index,
-        interpretation_of_delta,
-        lemma_4_square,
-        missing_clamp,
-        proposition_2_terms,
-        security_in_bits,
-        natural_security,
-        collapsed_group,
-        overflow_tail,
-        population_quantile,
-        captions_and_symbols,
-    )
-}

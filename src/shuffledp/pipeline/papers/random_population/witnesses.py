@@ -27,8 +27,7 @@ from shuffledp.accounting.random_population.closed_forms import (
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.tails import binomial_upper_tail
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
-from shuffledp.pipeline.papers.random_population import clone_witnesses, multi_message_witnesses
+from shuffledp.pipeline.claims.witness import Witness
 from shuffledp.pipeline.papers.random_population.clone_witnesses import below_omega
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, POPULATIONS
 from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson
@@ -321,20 +320,3 @@ def stray_factor() -> Witness:
         f"the optimum here has {correct.objective / none.objective:.4f} of the squared error without dummies, with "
         f"A(k) = {correct.eps_local:.4f} in place of {none.eps_local:.4f}.",
     )
-
-
-#: Every witness by name.
-WITNESSES: dict[str, WitnessFunction] = {
-    function.__name__: function
-    for function in (
-        figure_2_delta,
-        loose_chernoff_constant,
-        simplified_form_range,
-        two_sided_hoeffding,
-        subsampling_step,
-        reduction_is_one_way,
-        randomized_response_estimator,
-        stray_factor,
-    )
-}
-WITNESSES |= clone_witnesses.WITNESSES | multi_message_witnesses.WITNESSES

@@ -22,7 +22,7 @@ from shuffledp.accounting.segmented.items import (
 from shuffledp.accounting.segmented.plan_search import segmented_plan
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.users import user_level_blankets, user_level_delta
-from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
+from shuffledp.pipeline.claims.witness import Witness
 
 _EPS = (0.5, 1.0, 2.0)
 _S1, _S2, _S3 = (0.25, 0.5, 0.25), (0.5, 0.25, 0.25), (0.25, 0.25, 0.5)
@@ -318,24 +318,3 @@ def same_data_twice() -> Witness:
         bound > 0 and all_counts_delta(eps, rate, n, m, items) >= bound,
         "The victim holds T_j0 in both; in the second it should hold T_j1.",
     )
-
-
-#: Every witness by name.
-WITNESSES: dict[str, WitnessFunction] = {
-    function.__name__: function
-    for function in (
-        number_of_messages,
-        residual_component,
-        group_composition,
-        two_labels,
-        one_candidate,
-        stray_dimension,
-        sum_over_users,
-        reversed_interval,
-        dependent_levels,
-        group_sizes,
-        below_four,
-        liberal_users,
-        same_data_twice,
-    )
-}

@@ -27,7 +27,7 @@ from shuffledp.accounting.shuffle_gaussian.subsampled import (
     subsampled_shuffle_gaussian_rdp,
 )
 from shuffledp.numerics.tails import log_binomial_pmf
-from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
+from shuffledp.pipeline.claims.witness import Witness
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -330,23 +330,3 @@ def range_of_delta() -> Witness:
         eps == sorted(eps, reverse=True),
         f"For one report with sigma 5 Lemma 2 gives {eps[0]:.3f} at delta 1e-9 and {eps[1]:.3f} at 1e-5.",
     )
-
-
-WITNESSES: dict[str, WitnessFunction] = {
-    f.__name__: f
-    for f in (
-        order_limit,
-        two_sensitivities,
-        local_budget_of_table,
-        triangle,
-        others_elsewhere,
-        clipped_distance,
-        subsampling_floor,
-        nobody_takes_part,
-        participation_rate,
-        algorithm_returns_sum,
-        zeros_of_a_partition,
-        clones_condition,
-        range_of_delta,
-    )
-}

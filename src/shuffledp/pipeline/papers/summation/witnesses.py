@@ -16,7 +16,7 @@ from shuffledp.accounting.expected_errors.sums import rappor_count_variance, rap
 from shuffledp.accounting.summation.closed_designs import best_modular_design
 from shuffledp.accounting.summation.noise_atoms import atom_indices, atom_inverse, dominating_vector
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
+from shuffledp.pipeline.claims.witness import Witness
 
 _EPS, _DELTA, _EPS_STAR = 1.0, 1e-6, 0.9
 _USERS = (10**4, 10**5, 10**6, 10**7)
@@ -150,17 +150,3 @@ def parameter_search() -> Witness:
 
 def _listed(values: tuple[int, ...] | list[int]) -> str:
     return ", ".join(str(v) for v in values)
-
-
-WITNESSES: dict[str, WitnessFunction] = {
-    function.__name__: function
-    for function in (
-        figure_1b_title,
-        ikos_security,
-        rappor_curve,
-        rappor_calibration,
-        base_of_the_logarithm,
-        conditioning_of_lemma_9,
-        parameter_search,
-    )
-}
