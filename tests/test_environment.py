@@ -156,7 +156,11 @@ def test_what_the_pipeline_imports_is_declared_and_nothing_else():
     used = third_parties(source("src", "workflow", "tools")) | third_parties(
         ast.parse(translated(path)) for path in RULES
     )
-    checks = {"mpmath", "hypothesis"}  # make accountant-check, make bad-arguments, make property-tests
+    checks = {
+        "mpmath",
+        "hypothesis",
+        "pytest",
+    }  # make accountant-check, bad-arguments, property-tests, test-times
     tests = (path.stem.replace("_", "-") for path in (ROOT / "tests").rglob("*.py"))
     # Modules and folders of the tests that targets run (make faults, make golden), and of the tools.
     ours = {

@@ -18,7 +18,7 @@ from shuffledp.pipeline.audit.combined_table import VIOLATION
 from shuffledp.pipeline.audit.random_settings import protocols
 from shuffledp.pipeline.audit.table import NOT_AUDITED, small_lines, text_of
 from shuffledp.pipeline.doc_blocks import write_block
-from shuffledp.pipeline.experiments.audited import SHARES, audit_entries
+from shuffledp.pipeline.experiments.audited import audit_entries, audit_jobs
 from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.storage import IntegrityError, publish, verified
 
@@ -65,7 +65,7 @@ def summary(seeds: int, protocols: int, statuses: Statuses) -> str:
 
 def run(seeds: range, settings: int, runs: int) -> Counter[tuple[str, str]]:
     """Audit under these seeds; returns how many rows of each part have which status."""
-    entries = [entry for share in SHARES for entry in audit_entries(share)]
+    entries = [entry for job in audit_jobs([], "full").values() for entry in audit_entries(job)]
     code = Code(ROOT).digest("shuffledp.pipeline.audit.table", *entries)
     statuses: Counter[tuple[str, str]] = Counter()
     flagged, begin = 0, time.process_time()

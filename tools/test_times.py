@@ -62,7 +62,7 @@ def by_file() -> tuple[Counter[str], Counter[str]]:
     return seconds, tests
 
 
-def table(wall: float, cpu: float) -> str:
+def table(wall: float, cpu: float, load: float) -> str:
     """Return the costliest files as a Markdown table, with the rest and the total."""
     seconds, tests = by_file()
     shown = seconds.most_common(ROWS)
@@ -75,7 +75,10 @@ def table(wall: float, cpu: float) -> str:
     rows.append(("all", sum(tests.values()), cpu))
     lines = ["| file | tests | CPU |", "|---|---:|---:|"]
     lines += [f"| {name} | {number:,} | {taken:.0f} s |" for name, number, taken in rows]
-    return "\n".join([*lines, "", f"{wall / 60:.1f} minutes on {os.cpu_count()} cores."])
+    footer = (
+        f"{wall / 60:.1f} minutes on {os.cpu_count()} cores; load of the machine before the run: {load:.1f}."
+    )
+    return "\n".join([*lines, "", footer])
 
 
 def main() -> int:
@@ -83,11 +86,11 @@ def main() -> int:
     RECORDS.mkdir(parents=True, exist_ok=True)
     for path in RECORDS.glob("*.jsonl"):
         path.unlink()
-    begin, before = time.monotonic(), cpu_seconds(resource.RUSAGE_CHILDREN)
+    load, begin, before = os.getloadavg()[0], time.monotonic(), cpu_seconds(resource.RUSAGE_CHILDREN)
     environment = os.environ | {"PYTEST_ADDOPTS": "-p test_times", "PYTHONPATH": str(ROOT / "tools")}
     failed = subprocess.run(["make", "tests"], cwd=ROOT, env=environment, check=False).returncode
     cpu = cpu_seconds(resource.RUSAGE_CHILDREN) - before
-    text = table(time.monotonic() - begin, cpu)
+    text = table(time.monotonic() - begin, cpu, load)
     print(text)
     if not failed:
         write_block(PAGE, "test times", text)

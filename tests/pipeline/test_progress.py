@@ -6,9 +6,8 @@ import io
 import logging
 from types import SimpleNamespace
 
-from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter
+from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter, LogEvent
 from snakemake.settings.enums import Quietness
-from snakemake_interface_logger_plugins.common import LogEvent
 
 from shuffledp.pipeline.progress import Progress, seconds_before, show
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 
@@ -111,6 +110,7 @@ def most_sent(parts: Sequence[CompoundPoisson], share: float, users: float, *, f
 
 def _best_tilt(bound: Callable[[float], float]) -> float:
     """The tilt at which Chernoff's bound is least, to 1e-6 of itself."""
+    from scipy.optimize import minimize_scalar  # slow to import, and seldom needed
 
     def value(log_tilt: float) -> float:
         return math.log(min(bound(math.exp(log_tilt)), 1e300))
