@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shuffledp.comparison.setting_options import with_setting
 from shuffledp.outputs import printable
 from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
@@ -32,30 +33,13 @@ _file = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.option("--users", type=int, help="All users, user 1 included.")
-@click.option(
-    "--population",
-    help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, "
-    "subgaussian:MEAN:SCALE, subexponential:MEAN:A:B.",
-)
-@click.option("--eps", type=float, required=True, help="Central eps, nats.")
-@click.option("--delta", type=float, required=True)
+@with_setting
 @click.option(
     "--task",
     type=click.Choice(["frequency", "summation", "sets", "vectors"]),
     help="What is estimated; the numbers below say it too.",
 )
-@click.option("--domain-size", type=int, help="Number of values (frequency) or items (sets): 0..N-1.")
-@click.option("--set-size", type=int, help="Items that every user holds (sets).")
 @click.option("--max-value", type=float, help="Largest number (summation): 0..N; data are clipped to it.")
-@click.option("--dimension", type=int, help="Coordinates of a user's unit vector (vectors).")
-@click.option(
-    "--norm",
-    type=click.Choice(["l1", "l2"]),
-    default="l2",
-    show_default=True,
-    help="In which vectors are clipped to 1.",
-)
 @click.option("--levels", type=int, help="Round numbers of --csv to so many steps (summation).")
 @click.option("--csv", "data", type=_file, help="Data, a user per row: CSV with a header, or .parquet.")
 @click.option("--column", help="Column of --csv; of sets, one with a list per user.")
@@ -67,13 +51,6 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option("--item", help="With --user: column of the item.")
 @click.option(
     "--values", multiple=True, help="The public domain of --csv, by commas, where it is not 0..N-1."
-)
-@click.option(
-    "--neighbors",
-    "neighbours",
-    type=click.Choice(["replace_one", "add_remove"]),
-    default="replace_one",
-    show_default=True,
 )
 @click.option(
     "--protocols", multiple=True, help="Names or file.py:Class, by commas; 'all' for all built-ins."

@@ -5,38 +5,18 @@ Imports what it needs itself, as every command does: ``shuffledp --help`` need n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from shuffledp.comparison.setting_options import with_setting
 from shuffledp.outputs import printable
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()
 @click.argument("protocol")
-@click.option("--users", type=int, help="All users, user 1 included.")
-@click.option(
-    "--population",
-    help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, "
-    "subgaussian:MEAN:SCALE, subexponential:MEAN:A:B.",
-)
-@click.option("--eps", type=float, required=True, help="Central eps, nats.")
-@click.option("--delta", type=float, required=True)
-@click.option("--domain-size", type=int, help="Number of values (frequency) or items (sets): 0..N-1.")
-@click.option("--set-size", type=int, help="Items that every user holds (sets).")
+@with_setting
 @click.option("--max-value", type=int, help="Largest number (summation): 0..N.")
-@click.option("--dimension", type=int, help="Coordinates of a user's unit vector (vectors).")
-@click.option("--norm", type=click.Choice(["l1", "l2"]), default="l2", show_default=True, help="Of vectors.")
-@click.option(
-    "--neighbors",
-    "neighbours",
-    type=click.Choice(["replace_one", "add_remove"]),
-    default="replace_one",
-    show_default=True,
-)
 @click.option(
     "--accounting", help="exact, corrected, simplified or printed; by default the best that it has."
 )

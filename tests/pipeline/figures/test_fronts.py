@@ -167,8 +167,8 @@ def test_the_table_of_a_pareto_picture_says_what_is_on_the_front_and_the_caption
     assert made.questions["front"]("secure_sum") == []
     assert made.questions["tolerance"] == TOLERANCE
     assert made.chart is not None
-    assert (made.chart["x"], made.chart["y"], made.chart["panels"]) == ("messages_per_user", "mse", "trust")
-    assert {curve["id"] for curve in made.chart["curves"]} == set(found)
+    assert (made.chart.x, made.chart.y, made.chart.panels) == ("messages_per_user", "mse", "trust")
+    assert {curve.id for curve in made.chart.curves} == set(found)
 
 
 def test_methods_in_one_place_are_named_together():
