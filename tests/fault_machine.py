@@ -344,7 +344,7 @@ def undisturbed(base: Path) -> Undisturbed:
     finished = base / "finished"
     shutil.copytree(first, finished, symlinks=True)
     run = start(finished, base / "undisturbed.log", mirror, snakemake())
-    wait(lambda: run.ended() or "Execute" in run.output, HANGING)
+    wait(lambda: run.ended() or " done, " in run.output, HANGING)
     begin = run.used()
     _finish(run)
     return Undisturbed(base, mirror, begin, run.seconds, tree(finished, PARTS))

@@ -55,7 +55,7 @@ def test_three_kills_and_a_restart_give_the_tables_of_an_undisturbed_run(
     wanted = ("runs", *ONE_PAPER)
     for methods, pause in enumerate(np.random.default_rng(20231101).uniform(0.2, 2.0, size=3)):
         with project.running(*wanted) as process:
-            read_until(process, "Execute")  # jobs begin
+            read_until(process, " done, ")  # jobs run
             read_until(process, METHOD_DONE, 3 * methods)
             time.sleep(pause)
             assert process.poll() is None, "the run ended before it could be killed"
