@@ -48,6 +48,15 @@ def test_no_code_is_left_out():
     assert {"quickstart.md", "choosing.md", "guides/experiment.md"} <= {name_of(page) for page in WITH_CODE}
 
 
+def test_the_readme_prints_what_its_code_prints(capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = text.split("```python\n")[1].split("```")[0]
+    exec(code, {})
+    assert capsys.readouterr().out == text.split("```text\n")[1].split("```")[0]
+    assert code.rstrip() in (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 1000
+
+
 def test_the_library_is_shown_in_ten_lines():
     first = RUN.search((ROOT / "docs/quickstart.md").read_text(encoding="utf-8"))
     assert len([line for line in first["code"].splitlines() if line.strip()]) <= 12  # imports included
