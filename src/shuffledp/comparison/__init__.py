@@ -10,9 +10,20 @@ from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
     from shuffledp.comparison.comparing import compare
+    from shuffledp.comparison.recommendation import Recommendation, recommended
     from shuffledp.comparison.rows import Compared, as_csv, front, table
     from shuffledp.userdata.counting import Counted, count_column
 else:
     __getattr__, __dir__ = door(__name__)
 
-__all__ = ["Compared", "Counted", "as_csv", "compare", "count_column", "front", "table"]
+__all__ = [
+    "Compared",
+    "Counted",
+    "Recommendation",
+    "as_csv",
+    "compare",
+    "count_column",
+    "front",
+    "recommended",
+    "table",
+]

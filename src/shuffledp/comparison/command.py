@@ -74,7 +74,8 @@ _file = click.Path(dir_okay=False, path_type=Path)
     show_default=True,
     help="Time that a protocol may take.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a list of objects, one per protocol.")
+@click.option("--json", "as_json", is_flag=True, help="Print an object with recommendation and rows.")
+@click.option("--rows-only", is_flag=True, help="Print the rows without the recommendation.")
 @click.option("--csv-out", type=_file, help="Write all columns to a CSV file.")
 @click.option("--plot", type=_file, help="Draw error against bits: .png, .svg, .pdf or .html.")
 def compare(
@@ -82,11 +83,12 @@ def compare(
     population: str | None,
     seconds: float,
     as_json: bool,
+    rows_only: bool,
     csv_out: Path | None,
     plot: Path | None,
     **given: Any,
 ) -> None:
-    """Compare all protocols for your setting: errors, bits, privacy, trust.
+    """Compare all protocols for your setting, and recommend one: errors, bits, privacy, trust.
 
     For example: shuffledp compare --users 30000 --domain-size 20 --eps 1 --delta 1e-8
     """
@@ -127,7 +129,7 @@ def compare(
     except (ValueError, OSError) as error:
         raise click.ClickException(" ".join(str(error).split())) from None
     finally:  # rows are shown even if a file cannot be written
-        _show(rows, as_json=as_json)
+        _show(rows, settled, as_json, rows_only)
     if problems:
         raise click.ClickException(" ".join(problems))
 
@@ -365,10 +367,25 @@ def _write(rows: tuple[Compared, ...], targets: Mapping[str, Output], setting: s
         picture.write(drawn(rows, picture.path.suffix, setting=setting))
 
 
-def _show(rows: tuple[Compared, ...], *, as_json: bool) -> None:
+def _show(rows: tuple[Compared, ...], asked: Options, as_json: bool, rows_only: bool) -> None:
+    from dataclasses import asdict
+
+    from shuffledp.comparison.comparing import LIMITS, compared
+    from shuffledp.comparison.recommendation import loosening, recommended, sentences, unfit, wider_budget
     from shuffledp.comparison.rows import table
 
+    best, loosen = None if rows_only else recommended(rows), None
+    if best is None and not rows_only:
+        limits = {name: getattr(asked, name) for name in asked.given(*LIMITS)}
+        loosen = loosening(rows, limits) or wider_budget(
+            rows, asked.eps, lambda eps, names: compared(replace(asked, eps=eps, protocols=names))
+        )
     if as_json:
-        click.echo(json.dumps([row.as_dict() for row in rows], indent=2, allow_nan=False))
+        written: Any = [row.as_dict() for row in rows]
+        if not rows_only:
+            best_dict, loosen_dict = best and best.as_dict(), loosen and asdict(loosen)
+            written = {"recommendation": best_dict, "loosen": loosen_dict, "rows": written}
+        click.echo(json.dumps(written, indent=2, allow_nan=False))
     else:
-        click.echo(table(rows))
+        first = "" if rows_only else f"{sentences(best) if best else unfit(loosen)}\n\n"
+        click.echo(first + table(rows))

@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import get_args
 
 import numpy as np
+from scipy.special import ndtri
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
-from shuffledp.comparison.error_references import NO_BETTER, blind, expected, floor
+from shuffledp.comparison.error_references import NO_BETTER, blind, floor, squared_errors
 from shuffledp.comparison.options import Options, with_arguments_of
 from shuffledp.comparison.rows import IDLE, Compared, in_order
 from shuffledp.comparison.setting import Setting, setting_of
@@ -225,10 +226,22 @@ def _measured(
     who, weights = where.usual
     usual = calibrated.refine(who.public.of_repeat(0))
     cost = usual.cost()
-    _check_limits(cost, limits)
-    mse = expected(calibrated, who, weights)
+    row = replace(
+        row,
+        guarantee=usual.guarantee,
+        guarantee_note=usual.guarantee_note,
+        biased=bool(usual.biased),
+        reduction=usual.reduction,
+    )
+    beyond = _beyond(cost, limits)
+    if beyond:
+        excluded = replace(row, status="infeasible", reason=_over(cost, limits, beyond))
+        return replace(excluded, beyond=beyond) if row.proven and not row.biased else excluded
+    squared = squared_errors(calibrated, who)
+    mse = None if squared is None else float(weights @ squared.mean(axis=1))
     result = replace(
         row,
+        parameters=usual.parameters(),
         eps_local=usual.local_epsilon(),
         relies_on=usual.relies_on,
         messages_per_user=float(cost.messages_per_user),
@@ -237,10 +250,6 @@ def _measured(
         most_bits=None if cost.most_bits is None else float(cost.most_bits),
         most_certain=None if cost.most_messages is None else cost.most_certain,
         shuffler_messages=float(cost.shuffler_messages),
-        reduction=usual.reduction,
-        guarantee=usual.guarantee,
-        guarantee_note=usual.guarantee_note,
-        biased=bool(usual.biased),
     )
     if mse is None and not isinstance(where.population, Law):
         raise Infeasible(
@@ -259,8 +268,12 @@ def _measured(
     spent = spent_epsilon(usual.privacy_profile(), where.budget)
     curator, without_data = yardsticks
     idle = mse is not None and mse >= NO_BETTER * without_data
+    worst = mse if squared is None else float((weights @ squared).max())
     return replace(
         result,
+        simultaneous_half_width=None
+        if worst is None
+        else _quantile(len(where.shares) if where.task.kind != "summation" else 1) * math.sqrt(worst),
         mse=mse,
         mse_from=error_from,
         reason=IDLE if idle else "",
@@ -274,20 +287,41 @@ def _measured(
     )
 
 
-def _check_limits(cost: Cost, limits: Mapping[str, float]) -> None:
-    sent = {
-        "bits": (cost.bits_per_user, cost.most_bits),
-        "messages": (cost.messages_per_user, cost.most_messages),
+def _quantile(intervals: int) -> float:
+    """Quantile of a normal variable for two-sided intervals that hold all at once with 95 %, by Bonferroni."""
+    return TWO_SIDED if intervals == 1 else -float(ndtri(0.025 / intervals))
+
+
+def _sent(cost: Cost, limit: str) -> float | None:
+    """The number that a limit is about: an average, or the most of any user, None if it is not stated."""
+    kind, _, what = limit.partition("_")
+    mean, most = (
+        (cost.bits_per_user, cost.most_bits)
+        if what == "bits"
+        else (cost.messages_per_user, cost.most_messages)
+    )
+    return mean if kind == "mean" else most
+
+
+def _beyond(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
+    """The limits that a protocol exceeds, with what it needs; infinite where the most is not stated."""
+    needed = {name: _sent(cost, name) for name in limits}
+    return {
+        name: math.inf if value is None else float(value)
+        for name, value in needed.items()
+        if value is None or value > limits[name]
     }
-    for name, limit in limits.items():
-        kind, _, what = name.partition("_")
-        mean, most = sent[what]
-        if kind == "mean" and mean > limit:
-            raise Infeasible(f"A user sends more than {limit:g} {what} on average.")
-        if kind == "max" and most is None:
-            raise Infeasible(f"The most {what} that a user sends are not stated.")
-        if kind == "max" and most is not None and most > limit:
-            raise Infeasible(f"A user may send more than {limit:g} {what}.")
+
+
+def _over(cost: Cost, limits: Mapping[str, float], beyond: Mapping[str, float]) -> str:
+    """The reason of a row that a limit excludes."""
+    name = next(iter(beyond))
+    kind, _, what = name.partition("_")
+    if kind == "mean":
+        return f"A user sends more than {limits[name]:g} {what} on average."
+    if _sent(cost, name) is None:
+        return f"The most {what} that a user sends are not stated."
+    return f"A user may send more than {limits[name]:g} {what}."
 
 
 def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:

@@ -22,10 +22,14 @@ _ROUNDING = 1e-12
 
 def expected(protocol: ProtocolBase, who: Participants, weights: Floats) -> float | None:
     """Mean squared error, averaged over values and over the number of participants; None without a closed form."""
+    squared = squared_errors(protocol, who)
+    return None if squared is None else float(weights @ squared.mean(axis=1))
+
+
+def squared_errors(protocol: ProtocolBase, who: Participants) -> Floats | None:
+    """Expected squared errors (R, V) per number of participants and value; None without a closed form."""
     squared = protocol.expectation("squared_error", who)
-    if squared is None:
-        return None
-    return float(weights @ np.asarray(squared, float).reshape(len(weights), -1).mean(axis=1))
+    return None if squared is None else np.asarray(squared, float).reshape(len(who.public.n_users), -1)
 
 
 def floor(where: Setting) -> float | None:

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
@@ -99,6 +99,13 @@ class Compared:
     eps_spent, slack : float
         The smallest eps at which the calibrated protocol's own profile is at most delta, to a relative 1e-3 from
         above, and how far it is below the budget; nats.
+    simultaneous_half_width : float
+        Half-width of intervals that hold for all values at once with 95 %, by Bonferroni's inequality for normal errors
+        with the largest error of a value; of a sum, ``half_width``.
+    parameters : mapping of str to float
+        Calibrated parameters.
+    beyond : mapping of str to float
+        Of a proven row that a limit excludes: the limits that it exceeds, with the least values that admit it.
     simulated_mse, simulated_standard_error : float
         Of the simulation, if there was one.
     simulated_coverage : float
@@ -122,6 +129,7 @@ class Compared:
     mse: float | None = None
     mse_from: str | None = None
     half_width: float | None = None
+    simultaneous_half_width: float | None = None
     heavy_variance: float | None = None
     floor_ratio: float | None = None
     blind_mse: float | None = None
@@ -137,6 +145,8 @@ class Compared:
     simulated_mse: float | None = None
     simulated_standard_error: float | None = None
     simulated_coverage: float | None = None
+    parameters: Mapping[str, float] | None = None
+    beyond: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         """Escape control characters in texts of plug-ins."""
@@ -165,6 +175,7 @@ class Compared:
             self,
             mse=times(self.mse, step**2),
             half_width=times(self.half_width, step),
+            simultaneous_half_width=times(self.simultaneous_half_width, step),
             heavy_variance=times(self.heavy_variance, step**2),
             blind_mse=times(self.blind_mse, step**2),
             simulated_mse=times(self.simulated_mse, step**2),
@@ -172,11 +183,20 @@ class Compared:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields as JSON knows them: what is infinite, as a local budget may be, is None."""
-        return {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in asdict(self).items()
-        }
+        """Return all fields for JSON; infinite numbers, such as a local budget, are None."""
+        return finite(asdict(self))
+
+
+def finite(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record for JSON: None for every number that is not finite."""
+    return {
+        name: finite(value)
+        if isinstance(value, Mapping)
+        else None
+        if isinstance(value, float) and not math.isfinite(value)
+        else value
+        for name, value in record.items()
+    }
 
 
 def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
@@ -234,6 +254,8 @@ def as_csv(rows: Sequence[Compared]) -> str:
 def _cell(value: Any) -> Any:
     if isinstance(value, float):
         return repr(value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}={number!r}" for name, number in value.items())
     return cell(value) if isinstance(value, str) else "" if value is None else value
 
 

@@ -1,0 +1,224 @@
+"""The protocol to deploy: the least error among proven guarantees, and the reason why others were passed over."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite
+from shuffledp.protocols.base import Trust
+
+#: Multiples of eps that are tried where no protocol fits, and the number of protocols that are tried.
+_FACTORS, _TRIED = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0), 4
+#: Trust models in the order in which a recommendation takes them: a curator is the last resort.
+ORDER: tuple[Trust, ...] = ("shuffler", "shuffler_adds", "secure_sum", "local", "central")
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The protocol to deploy in one setting.
+
+    Parameters
+    ----------
+    protocol, trust, guarantee : str
+        Its name, its trust model, and the label of its guarantee.
+    parameters : mapping of str to float
+        Calibrated parameters.
+    half_width : float
+        Half-width of a 95 % normal interval for one value.
+    simultaneous_half_width : float
+        Half-width of intervals that hold for all values at once with 95 %, by Bonferroni's inequality for normal errors
+        with the largest variance of a value.
+    messages_mean, bits_mean : float
+        Average communication of a user.
+    messages_worst, bits_worst : float, optional
+        The most that any user sends; None if the protocol does not state it.
+    trusted : str
+        The parties who must be honest.
+    runner_up : str, optional
+        The protocol with the next larger error under the same trust.
+    runner_up_ratio : float, optional
+        Its half-width, in units of ``half_width``.
+    passed_over : mapping of str to tuple of str
+        Protocols with less error, by the reason against them.
+    """
+
+    protocol: str
+    trust: Trust
+    guarantee: str
+    parameters: Mapping[str, float]
+    half_width: float
+    simultaneous_half_width: float
+    messages_mean: float
+    bits_mean: float
+    messages_worst: float | None
+    bits_worst: float | None
+    trusted: str
+    runner_up: str | None
+    runner_up_ratio: float | None
+    passed_over: Mapping[str, tuple[str, ...]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields for JSON; infinite numbers are None."""
+        return finite(asdict(self))
+
+
+def recommended(rows: Sequence[Compared]) -> Recommendation | None:
+    """Return the row with the least error among proven, unbiased rows of the first trust model that has any.
+
+    Parameters
+    ----------
+    rows : sequence of Compared
+        Rows of `shuffledp.compare`.
+
+    Returns
+    -------
+    Recommendation or None
+        None if no row is proven, unbiased and better than an answer without data. Trust models are taken in the order
+        shuffler, shuffler_adds, secure_sum, local, central.
+    """
+    good = [row for row in rows if row.status == "ok" and row.mse is not None]
+    fit = [row for row in good if row.proven and not row.idle and not row.biased]
+    trust = next((trust for trust in ORDER if any(row.trust == trust for row in fit)), None)
+    if trust is None:
+        return None
+    best, *others = sorted((row for row in fit if row.trust == trust), key=lambda row: row.mse or 0.0)
+    less: dict[str, list[str]] = {}
+    for row in good:
+        if (row.mse or 0.0) < (best.mse or 0.0):
+            less.setdefault(_against(row), []).append(row.protocol)
+    next_best = others[0] if others else None
+    assert best.half_width is not None and best.simultaneous_half_width is not None
+    assert best.messages_per_user is not None and best.bits_per_user is not None
+    return Recommendation(
+        protocol=best.protocol,
+        trust=trust,
+        guarantee=str(best.guarantee),
+        parameters=best.parameters or {},
+        half_width=best.half_width,
+        simultaneous_half_width=best.simultaneous_half_width,
+        messages_mean=best.messages_per_user,
+        bits_mean=best.bits_per_user,
+        messages_worst=best.most_messages,
+        bits_worst=best.most_bits,
+        trusted=_trusted(best),
+        runner_up=None if next_best is None else next_best.protocol,
+        runner_up_ratio=None if next_best is None else (next_best.half_width or 0.0) / best.half_width,
+        passed_over={reason: tuple(names) for reason, names in less.items()},
+    )
+
+
+def _trusted(row: Compared) -> str:
+    others = "" if row.relies_on in (None, "no other user", "not stated") else f"; {row.relies_on}"
+    return TRUST[row.trust] + others
+
+
+def _against(row: Compared) -> str:
+    """The reason against a row with less error than the recommended one."""
+    if row.idle:
+        return "no better than an answer without data"
+    if row.biased:
+        return "biased"
+    if row.accounting == "printed":
+        return "a bound that is only printed in a paper"
+    if not row.proven:
+        return f"guarantee {row.guarantee}"
+    return f"trusts {TRUST[row.trust]}"
+
+
+@dataclass(frozen=True)
+class Loosening:
+    """The limit to loosen first if no protocol fits.
+
+    Parameters
+    ----------
+    protocol : str
+        The protocol that comes nearest.
+    limit : str
+        The option, such as ``max_bits``.
+    given, needed : float
+        Its value, and the least value that admits the protocol.
+    """
+
+    protocol: str
+    limit: str
+    given: float
+    needed: float
+
+
+def loosening(rows: Sequence[Compared], limits: Mapping[str, float]) -> Loosening | None:
+    """Return the limit whose relative change admits a proven protocol first; None if limits on messages are not why.
+
+    Parameters
+    ----------
+    rows : sequence of Compared
+    limits : mapping of str to float
+        Given values of max_bits, max_messages, mean_bits and mean_messages.
+    """
+    nearest: list[tuple[float, Loosening]] = []
+    for row in rows:
+        if row.beyond:
+            ratios = {name: needed / limits[name] for name, needed in row.beyond.items()}
+            limit = max(ratios, key=ratios.__getitem__)
+            if math.isinf(ratios[limit]):  # the most is not stated
+                continue
+            nearest.append((ratios[limit], Loosening(row.protocol, limit, limits[limit], row.beyond[limit])))
+    return min(nearest, key=lambda pair: pair[0])[1] if nearest else None
+
+
+def wider_budget(
+    rows: Sequence[Compared], eps: float, compare: Callable[[float, list[str]], Sequence[Compared]]
+) -> Loosening | None:
+    """Return the first of a few multiples of eps at which a protocol fits; None if none does.
+
+    Parameters
+    ----------
+    rows : sequence of Compared
+        Rows without a recommendation; those nearest to a useful error are tried.
+    eps : float
+        Eps of the rows, nats.
+    compare : callable
+        Returns the rows of the named protocols at another eps.
+    """
+    idle = sorted((row for row in rows if row.idle and row.proven), key=lambda row: row.mse or 0.0)
+    names = [row.protocol for row in idle or rows if row.status != "failed" and ":" not in row.protocol]
+    for factor in _FACTORS if names else ():
+        found = recommended(compare(factor * eps, names[:_TRIED]))
+        if found is not None:
+            return Loosening(found.protocol, "eps", eps, factor * eps)
+    return None
+
+
+def sentences(found: Recommendation) -> str:
+    """Return a recommendation as lines of a terminal."""
+    one = f"within ±{found.half_width:.3g}"
+    if found.simultaneous_half_width != found.half_width:
+        one += f" for one value, ±{found.simultaneous_half_width:.3g} for all values at once (Bonferroni)"
+    numbers = ", ".join(f"{name} = {value:.6g}" for name, value in found.parameters.items())
+    most = (
+        "; the most is not stated"
+        if found.messages_worst is None
+        else f", at most {found.messages_worst:.6g} ({found.bits_worst:.6g} bits)"
+    )
+    text = [
+        f"Use {found.protocol}: {one}, with 95 %. Guarantee: {found.guarantee}. Users trust {found.trusted}.",
+        f"A user sends {found.messages_mean:.4g} messages ({found.bits_mean:.4g} bits) on average{most}.",
+        *([f"Parameters: {numbers}."] if numbers else []),
+    ]
+    if found.runner_up is not None:
+        text.append(f"Next: {found.runner_up}, with {found.runner_up_ratio:.3g} times the half-width.")
+    if found.passed_over:
+        reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in found.passed_over.items())
+        text.append(f"Less error, but passed over: {reasons}.")
+    return "\n".join(line for one in text for line in textwrap.wrap(one, WIDTH, subsequent_indent="  "))
+
+
+def unfit(found: Loosening | None) -> str:
+    """Return the line of a terminal for a setting without a recommendation."""
+    if found is None:
+        return "No protocol with a proven guarantee fits; the reasons are below."
+    option = f"--{found.limit.replace('_', '-')} {found.given:g}"
+    return f"Nothing fits. Loosen first: {option} to {found.needed:.10g}, which admits {found.protocol}."

@@ -1,0 +1,107 @@
+"""The recommendation leads with proven guarantees, names what it passes over, and the limit to loosen first."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from scipy.stats import norm
+
+import shuffledp
+from shuffledp.cli import main
+from shuffledp.comparison import recommended
+from shuffledp.comparison.recommendation import loosening, sentences
+from shuffledp.comparison.rows import Compared
+
+SETTING = ["--users", "10000", "--domain-size", "20", "--eps", "1", "--delta", "1e-6"]
+FEW = ["--protocols", "pure_dump,grr_blanket,mix_dump,sageo,central_laplace"]
+
+
+def row(name, trust="shuffler", mse=1e-6, guarantee="exact", **more):
+    known = {
+        "mse": mse,
+        "half_width": mse**0.5,
+        "simultaneous_half_width": 2 * mse**0.5,
+        "messages_per_user": 1.0,
+        "bits_per_user": 5.0,
+    }
+    return Compared(name, name, "frequency", trust, "ok", "", "exact", "own", guarantee, **known | more)
+
+
+def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_the_reason():
+    rows = [
+        row("central", "central", 1e-9),
+        replace(row("printed", mse=1e-9), accounting="printed"),
+        row("unproven", mse=1e-9, guarantee="unproven"),
+        row("idle", mse=1e-9, idle=True),
+        row("biased", mse=1e-9, biased=True),
+        row("adds", "shuffler_adds", 1e-9),
+        row("best", relies_on="others' dummies", most_messages=2.0, most_bits=10.0),
+        row("next", mse=4e-6),
+        row("local", "local", 1.0),
+    ]
+    found = recommended(rows)
+    assert found is not None
+    assert (found.protocol, found.runner_up, found.trust) == ("best", "next", "shuffler")
+    assert found.runner_up_ratio == pytest.approx(2)
+    assert found.trusted == "a shuffler that permutes; others' dummies"
+    against = {name: why for why, names in found.passed_over.items() for name in names}
+    assert set(against) == {"central", "printed", "unproven", "idle", "biased", "adds"}
+    assert against["printed"] == "a bound that is only printed in a paper"
+    assert "Use best: within ±0.001 for one value, ±0.002 for all" in sentences(found)
+    assert recommended(rows[:1]).trust == "central"
+    assert recommended(rows[1:5]) is None
+
+
+def test_intervals_for_all_values_hold_at_once():
+    """By Bonferroni for normal errors; for a sum there is one interval."""
+    (one,) = shuffledp.compare(10_000, domain_size=50, eps=1, delta=1e-6, protocols=["pure_dump"])
+    expected = norm.isf(0.025 / 50) / norm.isf(0.025)
+    assert one.simultaneous_half_width / one.half_width == pytest.approx(expected, rel=1e-12)
+    uneven = shuffledp.compare(counts=[9000, 1000], eps=1, delta=1e-6, protocols=["silent_users"])[0]
+    assert uneven.simultaneous_half_width > norm.isf(0.025 / 2) / norm.isf(0.025) * uneven.half_width
+    (total,) = shuffledp.compare(1000, max_value=3, eps=1, delta=1e-6, protocols=["central_laplace"])
+    assert total.simultaneous_half_width == total.half_width
+
+
+def test_the_command_recommends_in_text_and_json():
+    text = CliRunner().invoke(main, ["compare", *SETTING, *FEW]).stdout
+    answer = json.loads(CliRunner().invoke(main, ["compare", *SETTING, *FEW, "--json"]).stdout)
+    best = answer["recommendation"]
+    rows = [one for one in answer["rows"] if one["trust"] == "shuffler" and one["status"] == "ok"]
+    assert best["protocol"] == min(rows, key=lambda one: one["mse"])["protocol"]
+    assert text.startswith(f"Use {best['protocol']}: within ±{best['half_width']:.3g}")
+    assert best["messages_worst"] == rows[0]["most_messages"]
+    assert best["parameters"] == rows[0]["parameters"] != {}
+    plain = CliRunner().invoke(main, ["compare", *SETTING, *FEW, "--json", "--rows-only"]).stdout
+    assert json.loads(plain) == answer["rows"]
+    assert "Use " not in CliRunner().invoke(main, ["compare", *SETTING, *FEW, "--rows-only"]).stdout
+
+
+def test_where_nothing_fits_the_limit_to_loosen_is_named_with_a_value_that_admits():
+    limits = ["--max-bits", "3", "--mean-messages", "0.9"]
+    answer = json.loads(
+        CliRunner()
+        .invoke(main, ["compare", *SETTING, *FEW[:1], "pure_dump,grr_blanket", *limits, "--json"])
+        .stdout
+    )
+    assert answer["recommendation"] is None
+    loosen = answer["loosen"]
+    assert loosen == {"protocol": "grr_blanket", "limit": "max_bits", "given": 3.0, "needed": 5.0}
+    wider = ["--max-bits", "5", "--mean-messages", "1", "--protocols", "grr_blanket"]
+    assert CliRunner().invoke(main, ["compare", *SETTING, *wider]).stdout.startswith("Use grr_blanket")
+
+
+def test_where_no_budget_fits_a_multiple_of_eps_that_fits_is_named():
+    few = ["--users", "20000", "--domain-size", "50", "--delta", "1e-6", "--protocols", "local"]
+    text = CliRunner().invoke(main, ["compare", *few, "--eps", "0.1"]).stdout
+    eps = text.splitlines()[0].removeprefix("Nothing fits. Loosen first: --eps 0.1 to ").partition(",")[0]
+    assert CliRunner().invoke(main, ["compare", *few, "--eps", eps]).stdout.startswith("Use local")
+
+
+def test_a_limit_on_what_is_not_stated_is_not_loosened():
+    unknown = replace(row("unknown"), status="infeasible", beyond={"max_bits": math.inf})
+    assert loosening([unknown], {"max_bits": 3.0}) is None
