@@ -1,4 +1,4 @@
-"""Docstrings, pages and captions keep to the rule for words of CONTRIBUTING.md: patterns that readers stumbled over are rare."""
+"""Docstrings, pages and captions keep to the rule for words: patterns that readers stumbled over are rare."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PATTERNS = [
         r"\b[Ss]o (many|few)\b",
         r"\b(whoever|whatever|nobody|somebody|strangers?)\b",
         r"\b[Tt]he own\b|\ban own\b",
-        r"\b(page|file|command|caption|label|note|column|guide|table|line|message|issue|test|function|it) "
-        r"(says|tells|asks|answers|knows)\b",
+        r"\b(page|file|command|caption|label|note|column|guide|table|line|message|issue|test|function|it)"
+        + r" (says|tells|asks|answers|knows)\b",
         r"\b(is|are|be) (told|asked|said|seen to|handed|held against)\b",
         r"\b(doors?|doubts?|blame|yardsticks?|raised to|settled|spent by|tells? apart)\b",
     )

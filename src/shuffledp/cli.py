@@ -16,6 +16,7 @@ import click
 from shuffledp import __version__
 from shuffledp.comparison.command import compare
 from shuffledp.comparison.describing import describe
+from shuffledp.comparison.setting_options import Number
 from shuffledp.optional_dependencies import MissingExtra, needed
 from shuffledp.outputs import check_distinct, printable
 from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
@@ -189,22 +190,6 @@ def data(names: tuple[str, ...], official: bool) -> None:
             raise click.ClickException(str(error)) from None
 
 
-class _Number(click.ParamType):  # type: ignore[type-arg]
-    """A number; what is none is refused with what it has to be."""
-
-    def __init__(self, kind: type[int] | type[float], allowed: str) -> None:
-        self.kind, self.allowed, self.name = kind, allowed, "integer" if kind is int else "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number."""
-        try:
-            return self.kind(value)
-        except ValueError:
-            raise click.ClickException(
-                f"{param.opts[0] if param else self.name} must be {self.allowed}, got {value!r}."
-            ) from None
-
-
 class _OneLine(click.Command):
     """A command whose mistakes are said in one line, without the usage."""
 
@@ -222,24 +207,24 @@ _POSITIVE = "a number above 0"
 @main.command(cls=_OneLine)
 @click.option(
     "--eps-local",
-    type=_Number(float, f"{_POSITIVE}, at most 100"),
+    type=Number(float, f"{_POSITIVE}, at most 100"),
     help="Local budget for replacing one input, nats.",
 )
-@click.option("--eps", type=_Number(float, _POSITIVE), help="Central eps, nats.")
-@click.option("--users", type=_Number(int, "an integer of at least 1"), help="All users, user 1 included.")
+@click.option("--eps", "--epsilon", type=Number(float, _POSITIVE), help="Central eps, nats.")
+@click.option("--users", type=Number(int, "an integer of at least 1"), help="All users, user 1 included.")
 @click.option(
-    "--delta", type=_Number(float, "a number in (0, 1)"), required=True, help="Of all rounds together."
+    "--delta", type=Number(float, "a number in (0, 1)"), required=True, help="Of all rounds together."
 )
 @click.option(
     "--randomizer", default="any", show_default=True, help="any, grr, binary, laplace, subset or rappor."
 )
 @click.option(
     "--domain-size",
-    type=_Number(int, "an integer of at least 2"),
+    type=Number(int, "an integer of at least 2"),
     help="Number of values (grr, subset, rappor).",
 )
 @click.option(
-    "--subset-size", type=_Number(int, "an integer of at least 1"), help="Size of a report (subset)."
+    "--subset-size", type=Number(int, "an integer of at least 1"), help="Size of a report (subset)."
 )
 @click.option(
     "--population",
@@ -248,13 +233,13 @@ _POSITIVE = "a number above 0"
 )
 @click.option(
     "--colluding",
-    type=_Number(float, "a number in [0, 1)"),
+    type=Number(float, "a number in [0, 1)"),
     default=0.0,
     help="Fraction of users who tell the analyzer their reports.",
 )
 @click.option(
     "--rounds",
-    type=_Number(int, "an integer in [1, 10^6]"),
+    type=Number(int, "an integer in [1, 10^6]"),
     default=1,
     show_default=True,
     help="How often the same users answer.",

@@ -105,3 +105,45 @@ def test_where_no_budget_fits_a_multiple_of_eps_that_fits_is_named():
 def test_a_limit_on_what_is_not_stated_is_not_loosened():
     unknown = replace(row("unknown"), status="infeasible", beyond={"max_bits": math.inf})
     assert loosening([unknown], {"max_bits": 3.0}) is None
+
+
+@pytest.mark.parametrize(
+    ("users", "same"), [("200k", "200000"), ("2e5", "200000"), ("0.5M", "500000"), ("10_000", "10000")]
+)
+def test_numbers_are_read_as_people_write_them(users, same):
+    setting = [
+        "--domain-size",
+        "4",
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-6",
+        "--protocols",
+        "pure_dump",
+        "--json",
+    ]
+    one, two = (CliRunner().invoke(main, ["compare", "--users", n, *setting]).stdout for n in (users, same))
+    assert one == two != ""
+    assert (
+        CliRunner()
+        .invoke(main, ["account", "--users", users, "--eps-local", "1", "--delta", "1e-6"])
+        .exit_code
+        == 0
+    )
+
+
+@pytest.mark.parametrize("users", ["2e5.5", "1.5", "k", "-1k", "1e400", "ten", ""])
+def test_what_is_no_whole_number_is_refused_in_one_line(users):
+    done = CliRunner().invoke(main, ["compare", "--users", users, *SETTING[2:]])
+    assert done.exit_code == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "--users" in done.stderr or "users" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("grr", "grr_blanket"), ("k-RR", "grr_blanket"), ("olh", "solh"), ("pure_dum", "pure_dump")],
+)
+def test_usual_names_of_protocols_lead_to_ours(name, meant):
+    done = CliRunner().invoke(main, ["compare", *SETTING, "--protocols", name])
+    assert f"Did you mean '{meant}'?" in done.stderr

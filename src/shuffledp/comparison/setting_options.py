@@ -2,20 +2,57 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]
+    """A number of the command line: whole ones may be written 200k, 2M, 2e5 or 200_000."""
+
+    def __init__(self, kind: type[int] | type[float], allowed: str) -> None:
+        self.kind, self.allowed, self.name = kind, allowed, "integer" if kind is int else "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        try:
+            return whole(value) if self.kind is int else float(value)
+        except ValueError:
+            raise click.ClickException(
+                f"{param.opts[0] if param else self.name} must be {self.allowed}, got {value!r}."
+            ) from None
+
+
+def whole(text: str | int) -> int:
+    """Return the integer that a text such as 200k or 2e5 means; raise ValueError if it means none."""
+    if isinstance(text, int):
+        return text
+    digits, factor = (text[:-1], {"k": 10**3, "M": 10**6}[text[-1]]) if text[-1:] in ("k", "M") else (text, 1)
+    try:
+        return int(digits) * factor
+    except ValueError:
+        number = (
+            Decimal(digits) * factor if re.fullmatch(r"[0-9.]+(e[0-9]{1,2})?", digits) else Decimal("0.5")
+        )
+        if number != int(number):
+            raise ValueError(f"{text!r} is no integer.") from None
+        return int(number)
+
+
+INTEGER = Number(int, "an integer, such as 30000, 30k or 3e4")
 _OPTIONS = (
-    click.option("--users", type=int, help="All users, user 1 included."),
+    click.option("--users", type=INTEGER, help="All users, user 1 included."),
     click.option(
         "--population",
         help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, "
         "moments:MEAN:VARIANCE, subgaussian:MEAN:SCALE, subexponential:MEAN:A:B.",
     ),
-    click.option("--eps", type=float, required=True, help="Central eps, nats."),
+    click.option("--eps", "--epsilon", type=float, required=True, help="Central eps, nats."),
     click.option("--delta", type=float, required=True),
     click.option(
         "--neighbors",
@@ -24,9 +61,9 @@ _OPTIONS = (
         default="replace_one",
         show_default=True,
     ),
-    click.option("--domain-size", type=int, help="Number of values (frequency) or items (sets): 0..N-1."),
-    click.option("--set-size", type=int, help="Items that every user holds (sets)."),
-    click.option("--dimension", type=int, help="Coordinates of a user's unit vector (vectors)."),
+    click.option("--domain-size", type=INTEGER, help="Number of values (frequency) or items (sets): 0..N-1."),
+    click.option("--set-size", type=INTEGER, help="Items that every user holds (sets)."),
+    click.option("--dimension", type=INTEGER, help="Coordinates of a user's unit vector (vectors)."),
     click.option(
         "--norm",
         type=click.Choice(["l1", "l2"]),

@@ -54,6 +54,14 @@ def _built_in(task_kind: str) -> tuple[str, ...]:
     return tuple(sorted(p.stem for p in (HERE / task_kind).glob("[a-z]*.py")))
 
 
+#: Usual names of protocols that are called otherwise here.
+SYNONYMS = {
+    **dict.fromkeys(("krr", "k_rr", "rr", "randomized_response"), "grr_blanket"),
+    **dict.fromkeys(("olh", "lh", "local_hashing"), "solh"),
+    **dict.fromkeys(("oue", "basic_rappor"), "symmetric_rappor"),
+}
+
+
 def is_plugin(name: str) -> bool:
     """Whether the name has the form ``path/to/file.py:Class``."""
     return ".py:" in name
@@ -78,8 +86,10 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
     if not is_plugin(name):
         if name in known:
             return HERE / task_kind / f"{name}.py"
-        close = get_close_matches(name, known, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        asked = SYNONYMS.get(name.lower().replace("-", "_"), name.lower())
+        begin, hold = [one for one in known if one.startswith(asked)], [one for one in known if asked in one]
+        close = begin or hold or get_close_matches(asked, known, n=1)
+        hint = f" Did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
         raise UnknownProtocol(
             f"No {task_kind} protocol named {name!r}.{hint} Known: {', '.join(known) or 'none yet'}. A protocol of "
             "your own is named by its file and class, as in 'my_baselines/mine.py:Mine'."
