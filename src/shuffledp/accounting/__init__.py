@@ -48,7 +48,11 @@ if TYPE_CHECKING:
         gaussian_local_epsilon,
         optimal_composition,
     )
-    from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
+    from shuffledp.accounting.baselines.private_coin import (
+        default_entries,
+        private_coin_mse,
+        private_coin_tuples,
+    )
     from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows, rows_delta
     from shuffledp.accounting.baselines.sets import (
         SeparatePlan,
@@ -66,7 +70,7 @@ if TYPE_CHECKING:
         profile_rdp,
         shuffled_gaussian_profile,
     )
-    from shuffledp.accounting.baselines.solh import HashedReport, solh_report
+    from shuffledp.accounting.baselines.solh import HashedReport, solh_mse, solh_report
     from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_shares
     from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
     from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
@@ -86,8 +90,6 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.errors import Infeasible
     from shuffledp.accounting.expected_errors.dump import printed_dump_mse, printed_flexible_mse
-    from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
-    from shuffledp.accounting.expected_errors.hashing import solh_mse
     from shuffledp.accounting.expected_errors.polya import polya_mean_absolute
     from shuffledp.accounting.expected_errors.random_reports import (
         error_factor,
