@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         central_replacement_epsilon,
     )
     from shuffledp.accounting.baselines.correlated_counts import CounterNoise, correlated_noise, counter_delta
-    from shuffledp.accounting.baselines.correlated_pair import correlated_pair_noise
     from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
     from shuffledp.accounting.baselines.gaussian_clones import (
         approximate_clones_delta,
@@ -261,6 +260,7 @@ if TYPE_CHECKING:
         shipped_designs,
     )
     from shuffledp.protocols.frequency.balls_into_bins import bin_dummy_rate
+    from shuffledp.protocols.frequency.correlated_noise import correlated_pair_noise
     from shuffledp.protocols.frequency.one_sided_noise import one_sided_noise
     from shuffledp.protocols.frequency.s1geo import s1geo_dummies
     from shuffledp.protocols.frequency.sageo import GeometricDummies, sageo_dummies

@@ -30,6 +30,7 @@ from shuffledp.numerics.argument_ranges import (
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
+from shuffledp.numerics.roots import smallest_integer
 from shuffledp.numerics.windows import Window
 
 PRIVATE_COIN_ACCOUNTINGS = ("printed", "exact")
@@ -133,17 +134,10 @@ def _exact_tuples(n: int, eps: float, delta: float, entries: int) -> int:
         messages = Window(tuples * n, np.ones(1))
         return log_ratio(mixed_matched_delta(messages, rate, eps, math.inf, tail), delta) <= 0
 
-    low, high = 0, 1
-    if enough(0):
-        return 0
-    while not enough(high):
-        low, high = high, 2 * high
-        if high * n > MOST:
-            raise Infeasible("More than 2^53 uniform tuples would be needed.")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    found = smallest_integer(enough, 1, MOST / n)
+    if found is None:
+        raise Infeasible("More than 2^53 uniform tuples would be needed.")
+    return found
 
 
 def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float | None = None) -> float:

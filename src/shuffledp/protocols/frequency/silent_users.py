@@ -15,7 +15,6 @@ Derived for this project.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -35,7 +34,7 @@ from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.argument_ranges import check_budget, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
-from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.roots import golden_section, root_below
 from shuffledp.numerics.windows import poisson_window
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
@@ -49,7 +48,6 @@ _XTOL, _ROUGH = 1e-11, 1e-5
 _STEP, _END = 0.15, 2e-3
 #: Fewer dummies, as a negative log of their mean, are none.
 _MOST = 200.0
-_GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 @dataclass(frozen=True)
@@ -168,22 +166,10 @@ def _best_report(held: float, eps: float, delta: float) -> SilentReport:
         grid.append(max(grid[-1] - _STEP, math.log(delta)))
         values.append(error(grid[-1]))
     for place in local_minima(values)[:MINIMA]:
-        _golden(error, grid[min(place + 1, len(grid) - 1)], grid[max(place - 1, 0)])
+        golden_section(error, grid[min(place + 1, len(grid) - 1)], grid[max(place - 1, 0)], _END)
     best = min(found, key=error)
     rate = found[best].rate
     return SilentReport(rate, _least_dummies(eps, delta, rate, found[best].dummies or 1.0, _XTOL))
-
-
-def _golden(function: Callable[[float], float], low: float, high: float) -> None:
-    """Evaluate a function closer and closer about its minimum between two points."""
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    while high - low > _END:
-        if function(left) <= function(right):
-            high, right = right, left
-            left = high - _GOLDEN * (high - low)
-        else:
-            low, left = left, right
-            right = low + _GOLDEN * (high - low)
 
 
 @dataclass(frozen=True)
