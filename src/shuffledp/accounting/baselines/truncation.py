@@ -17,7 +17,6 @@ Exchanging the two values exchanges the counts, and replacing p by 1 - p mirrors
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import added_message, pair_delta
@@ -32,9 +31,6 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
-
-if TYPE_CHECKING:
-    pass
 
 TRUNCATION_ACCOUNTINGS = ("printed", "exact")
 

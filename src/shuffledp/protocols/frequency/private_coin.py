@@ -81,7 +81,7 @@ class PrivateCoin(PlannedUsers):
         entries: int | None = None,
         constant: str = "theorem",
     ) -> Self:
-        """Uniform tuples per user, see :func:`shuffledp.accounting.baselines.private_coin.private_coin_tuples`.
+        """Uniform tuples per user, see :func:`shuffledp.accounting.private_coin_tuples`.
 
         Parameters
         ----------
