@@ -21,8 +21,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.shares import MINIMA, checked_share, local_minima
-from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, most_sent
 from shuffledp.accounting.general.count_pairs import (
     MovingCount,
@@ -39,6 +37,12 @@ from shuffledp.numerics.windows import poisson_window
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
+from shuffledp.protocols.frequency._count_shares import (
+    MINIMA,
+    checked_share,
+    local_minima,
+    sampled_count_variance,
+)
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, poisson_noise
 
 _REMEMBERED = 1024
@@ -52,15 +56,7 @@ _MOST = 200.0
 
 @dataclass(frozen=True)
 class SilentReport:
-    """How often a user sends its value, and the dummies of all users.
-
-    Parameters
-    ----------
-    rate : float
-        p, in (0, 1].
-    dummies : float
-        mu >= 0, the mean of a value's dummies in total.
-    """
+    """Probability p in (0, 1] that a user sends its value, and mean mu >= 0 of a value's dummies in total."""
 
     rate: float
     dummies: float
