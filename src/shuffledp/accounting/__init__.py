@@ -82,13 +82,13 @@ if TYPE_CHECKING:
         dummy_epsilon,
         mix_dummy_count,
     )
+    from shuffledp.accounting.dump.errors import printed_dump_mse, printed_flexible_mse
     from shuffledp.accounting.dump.flexible import (
         flexible_dummies,
         flexible_dummies_needed,
         flexible_dummy_delta,
     )
     from shuffledp.accounting.errors import Infeasible
-    from shuffledp.accounting.expected_errors.dump import printed_dump_mse, printed_flexible_mse
     from shuffledp.accounting.expected_errors.polya import polya_mean_absolute
     from shuffledp.accounting.expected_errors.random_reports import (
         error_factor,

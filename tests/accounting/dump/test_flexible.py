@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible, blanket_delta, dummy_count, dummy_delta, mix_dummy_count
 from shuffledp.accounting.dump import flexible_profile as module
+from shuffledp.accounting.dump.errors import printed_dump_mse, printed_flexible_mse
 from shuffledp.accounting.dump.flexible import (
     FLEXIBLE_ACCOUNTINGS,
     default_rate,
@@ -16,7 +17,6 @@ from shuffledp.accounting.dump.flexible import (
     flexible_dummies_needed,
     flexible_dummy_delta,
 )
-from shuffledp.accounting.expected_errors.dump import printed_dump_mse, printed_flexible_mse
 from shuffledp.accounting.general import dummy_blanket as blanket
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta

@@ -20,7 +20,7 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
@@ -48,10 +48,6 @@ from shuffledp.numerics.argument_ranges import (
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import binomial_window
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
 FLEXIBLE_ACCOUNTINGS = ("printed", "corrected", "exact")
 #: What stands behind the printed theorems. The witness is one of both: with a local budget of 600 mixDUMP needs as many
 #: dummies, and sends other values with negligible probability.
@@ -66,33 +62,6 @@ _MOST_DELTA = 2 * math.exp(-27 / 14)
 _REMEMBERED = 4096
 #: Pairs summed where a delta only shows where to begin; the evenly spaced ones of more are off by 1e-3 at most.
 _GUIDING_PAIRS = 1 << 14
-
-
-def default_rate(n: int, delta: float) -> float:
-    """Return a probability of sending dummies that fits n users: 0.01, or more where n is small.
-
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 1.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        In (0, 1]. 0.01 is the larger one of Tables 3 and 4. Below some thousand users it is the rate with which
-        nobody sends with probability ``delta / 100``, since with 0.01 that probability alone would exceed delta; and
-        everybody sends where that rate is above one half.
-
-    Notes
-    -----
-    Derived here from Tables 3 and 4 of DUMP (arXiv 2009.13738). A choice, no bound.
-    """
-    n = check_count("n", n, 1)
-    delta = check_open_unit("delta", delta)
-    rate = max(0.01, -math.expm1(math.log(delta / 100) / n))
-    return rate if rate <= 0.5 else 1.0
 
 
 def flexible_dummies_needed(

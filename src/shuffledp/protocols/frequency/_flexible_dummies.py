@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.dump.flexible import (
     RANDOM_SENDERS,
-    default_rate,
     flexible_dummies,
     flexible_dummy_delta,
 )
@@ -110,6 +109,16 @@ class FlexibleDummies(DummyPoints):
 
     def _expected_dummies(self, users: NDArray[Any]) -> Floats:
         return np.asarray(self.rate * self.per_sender * np.asarray(users, float))
+
+
+def default_rate(n: int, delta: float) -> float:
+    """Return a probability of sending dummies, in (0, 1], that fits n users: 0.01, the larger one of Tables 3 and 4.
+
+    Below some thousand users it is the rate with which nobody sends with probability ``delta / 100``, since with 0.01
+    that probability alone would exceed delta; and everybody sends where that rate is above one half.
+    """
+    rate = max(0.01, -math.expm1(math.log(delta / 100) / n))
+    return rate if rate <= 0.5 else 1.0
 
 
 def flexible_plan(

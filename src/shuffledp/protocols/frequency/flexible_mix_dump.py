@@ -45,7 +45,7 @@ class FlexibleMixDump(FlexibleDummies):
             Budget of a report, nats. No dummies are needed where it is at most eps.
         rate : float, optional
             Probability of sending dummies, in (0, 1]. By default 0.01, or more where some thousand users or fewer
-            could all fail to send, see `shuffledp.accounting.dump.flexible.default_rate`.
+            could all fail to send.
         estimator : {"expected", "observed"}
             Which number of dummies the analyzer subtracts.
 
