@@ -15,7 +15,8 @@ and knows the inputs of all other users. `dummies` is the total of all users; on
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Callable
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -42,9 +43,6 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DumpAccounting = Literal["printed", "exact"]
 DUMP_ACCOUNTINGS: tuple[str, ...] = get_args(DumpAccounting)
@@ -147,7 +145,8 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_epsilon(domain_size, dummies, delta)
-    _check_printed(delta, _MOST_DELTA)
+    if delta > _MOST_DELTA:
+        raise Infeasible(f"The theorem holds for delta <= {_MOST_DELTA:.6f}, got {delta!r}.")
     eps = _printed_epsilon(domain_size, dummies, delta)
     if eps > 1:
         raise Infeasible(
@@ -201,8 +200,7 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_count(domain_size, eps, delta)
-    _check_printed(delta, _MOST_DELTA, eps)
-    wanted = _finite(14 * domain_size * math.log(2 / delta) / eps / eps + 1)
+    wanted = _finite(printed_total(1, domain_size, eps, delta))
     while _printed_epsilon(domain_size, wanted, delta) > eps:  # rounding of the formula
         wanted += 1
     return wanted
@@ -260,13 +258,9 @@ def mix_dummy_count(
     eps, delta = check_budget(eps, delta)
     eps_local = check_positive("eps_local", eps_local)
     check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
-    rate = blanket_rate(domain_size, eps_local)
     if accounting == "exact":
         return _exact_mix_count(n, domain_size, eps, delta, eps_local)
-    _check_printed(delta, 2 * _MOST_DELTA, eps)
-    blanket = (n - 1) * rate
-    certain = blanket - math.sqrt(2 * blanket * math.log(2 / delta))
-    return max(0, _finite(14 * domain_size * math.log(4 / delta) / eps / eps + 1 - certain))
+    return max(0, _finite(printed_total(n, domain_size, eps, delta, eps_local)))
 
 
 def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local: float) -> float:
@@ -322,11 +316,25 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
     return value
 
 
-def _check_printed(delta: float, most: float, eps: float | None = None) -> None:
-    if eps is not None and eps > 1:
+def printed_total(n: int, domain_size: int, eps: float, delta: float, eps_local: float = math.inf) -> float:
+    """Return the dummies of Theorem 5.2, or of 5.6 for randomized reports, not rounded; negative if these suffice.
+
+    Raises
+    ------
+    Infeasible
+        If eps is above 1, or delta is too large.
+    """
+    mixed = eps_local < math.inf
+    most = (2 if mixed else 1) * _MOST_DELTA
+    if eps > 1:
         raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
     if delta > most:
         raise Infeasible(f"The theorem holds for delta <= {most:.6f}, got {delta!r}.")
+    if not mixed:
+        return 14 * domain_size * math.log(2 / delta) / eps / eps + 1
+    blanket = (n - 1) * blanket_rate(domain_size, eps_local)
+    certain = blanket - math.sqrt(2 * blanket * math.log(2 / delta))
+    return 14 * domain_size * math.log(4 / delta) / eps / eps + 1 - certain
 
 
 def _printed_epsilon(domain_size: int, dummies: int, delta: float) -> float:

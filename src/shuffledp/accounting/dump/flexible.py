@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shuffledp.accounting.dump.dummies import dummy_count
+from shuffledp.accounting.dump.dummies import dummy_count, printed_total
 from shuffledp.accounting.dump.flexible_profile import (
     FLOOR,
     OMITTED,
@@ -34,7 +34,6 @@ from shuffledp.accounting.dump.flexible_profile import (
     suffices,
 )
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import uniform_reports
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
@@ -57,8 +56,6 @@ RANDOM_SENDERS = Standing(
     "0.06, 2 values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
 )
 
-#: Largest delta of the theorem on dummies: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
-_MOST_DELTA = 2 * math.exp(-27 / 14)
 _REMEMBERED = 4096
 #: Pairs summed where a delta only shows where to begin; the evenly spaced ones of more are off by 1e-3 at most.
 _GUIDING_PAIRS = 1 << 14
@@ -85,7 +82,7 @@ def flexible_dummies_needed(
     expected may send (reading note DUMP-N4).
     """
     n, domain_size, eps, delta, rate, eps_local = _checked(n, domain_size, eps, delta, rate, eps_local)
-    if _total(n, domain_size, eps, delta, eps_local) <= 0:
+    if printed_total(n, domain_size, eps, delta, eps_local) <= 0:
         return 0.0
     silent = math.exp(n * math.log1p(-rate)) if rate < 1 else 0.0
     if silent >= delta:
@@ -93,7 +90,7 @@ def flexible_dummies_needed(
             f"Nobody of {n} users sends dummies with probability {silent:.4g}, not below delta = {delta!r}: the rate "
             "is too small."
         )
-    total = _total(n, domain_size, eps, (delta - silent) / (1 - silent), eps_local)
+    total = printed_total(n, domain_size, eps, (delta - silent) / (1 - silent), eps_local)
     return max(0.0, total) / (rate * n)
 
 
@@ -161,7 +158,7 @@ def flexible_dummies(
         return _exact_dummies(n, domain_size, eps, delta, rate, eps_local)
     if accounting == "printed":
         return _finite(flexible_dummies_needed(n, domain_size, eps, delta, rate, eps_local=eps_local), n)
-    total = _total(n, domain_size, eps, delta / 2, eps_local)
+    total = printed_total(n, domain_size, eps, delta / 2, eps_local)
     if total <= 0:
         return 0
     senders = rate * n - math.sqrt(2 * rate * n * math.log(2 / delta)) if rate < 1 else float(n)
@@ -224,21 +221,6 @@ def _checked(
         rate,
         eps_local if eps_local == math.inf else check_positive("eps_local", eps_local),
     )
-
-
-def _total(n: int, domain_size: int, eps: float, delta: float, eps_local: float) -> float:
-    """Number of dummies of Theorem 5.2 or 5.6, not rounded; negative where the blanket alone is more than enough."""
-    mixed = eps_local < math.inf
-    most = (2 if mixed else 1) * _MOST_DELTA
-    if eps > 1:
-        raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
-    if delta > most:
-        raise Infeasible(f"The theorem holds for delta <= {most:.6f}, and {delta!r} would be left to it.")
-    if not mixed:
-        return 14 * domain_size * math.log(2 / delta) / eps / eps + 1
-    blanket = (n - 1) * blanket_rate(domain_size, eps_local)
-    certain = blanket - math.sqrt(2 * blanket * math.log(2 / delta))
-    return 14 * domain_size * math.log(4 / delta) / eps / eps + 1 - certain
 
 
 def _finite(dummies: float, n: int) -> int:
