@@ -352,8 +352,7 @@ def _finite(count: float) -> int:
 
 @remember(_REMEMBERED)
 def _exact_epsilon(domain_size: int, dummies: int, delta: float) -> float:
-    log_delta = math.log(delta)
-    if dummies * math.log1p(-1 / domain_size) > log_delta:
+    if dummies * math.log1p(-1 / domain_size) > math.log(delta):
         raise Infeasible(
             f"With {dummies} dummies over {domain_size} values, none equals a given value with a probability above "
             f"delta = {delta!r}; then no finite eps holds."
@@ -362,21 +361,38 @@ def _exact_epsilon(domain_size: int, dummies: int, delta: float) -> float:
     if mixed_dummy_delta(window, 0.0) <= delta:
         return 0.0
 
-    def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
-        return log_ratio(mixed_dummy_delta(window, math.exp(-minus_log_eps)), delta)
-
     # No finite likelihood ratio exceeds the number of dummies.
-    low, high = math.log(1e-12), math.log(math.log(dummies + 1) + 1)
-    if excess(-low) <= 0:
-        return 1e-12
+    low = -math.log(math.log(dummies + 1) + 1)
     mu = _gaussian_mu(dummies, domain_size)
+    return smallest_epsilon(lambda eps: mixed_dummy_delta(window, eps), delta, mu, low, (0.0, low), _XTOL)
+
+
+def smallest_epsilon(
+    delta_at: Callable[[float], float],
+    delta: float,
+    mu: float,
+    low: float,
+    about: tuple[float, float],
+    xtol: float,
+) -> float:
+    """Return the smallest eps >= 1e-12 that suffices, by minus its log from `low` on.
+
+    There it is that of Gaussian noise with distance mu, which is looked for from a first guess and a least value on.
+    """
+    high = -math.log(1e-12)
+
+    def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
+        return log_ratio(delta_at(math.exp(-minus_log_eps)), delta)
 
     def limit(minus_log_eps: float) -> float:
-        return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - log_delta
+        return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - math.log(delta)
 
-    guess = root_below(limit, 0.0, -high, -low, xtol=1e-6)
+    if excess(high) <= 0:
+        return 1e-12
+    guess = root_below(limit, *about, high, xtol=1e-6)
     slope = (limit(guess + 1e-4) - limit(guess - 1e-4)) / 2e-4
-    return math.exp(-root_below(excess, guess, -high, -low, xtol=_XTOL, slope=slope))
+    slope = slope if math.isfinite(slope) else 0.0
+    return math.exp(-root_below(excess, guess, low, high, xtol=xtol, slope=slope))
 
 
 @remember(_REMEMBERED)
