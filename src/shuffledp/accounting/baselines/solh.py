@@ -138,8 +138,7 @@ def solh_report(
 
 @remember(_REMEMBERED)
 def _exact_report(n: int, domain_size: int, eps: float, delta: float, cells: int | None) -> HashedReport:
-    if cells is None:
-        cells = _best_cells(n, domain_size, eps, delta)
+    cells = cells or _best_cells(n, domain_size, eps, delta)
     guess = _exact_budget(n, cells, eps, delta, _COARSE, 1e-4)
     return HashedReport(cells, _exact_budget(n, cells, eps, delta, BLOCKS, _XTOL, guess))
 

@@ -39,8 +39,6 @@ class NoisyCounters(PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     domain_size : int
         Values are 0..domain_size-1.
     """
@@ -75,6 +73,12 @@ class NoisyCounters(PlannedUsers):
         return np.stack((plus, minus), axis=-1).astype(np.int64)
 
     @property
+    def _parts(self) -> list[CompoundPoisson]:
+        """Messages sent alone, and pairs that cancel: numbers of a counter, of all users together."""
+        single = NegativeBinomialShare(2.0, -math.expm1(-self.remaining_eps))
+        return [single, AtomNoise(self.pairs, ((1, 1), (-1, 1)))]
+
+    @property
     def alphabet_size(self) -> int:
         """Two kinds of message per value: +1, even, and -1, odd."""
         return 2 * self.domain_size
@@ -86,9 +90,7 @@ class NoisyCounters(PlannedUsers):
     def cost(self) -> Cost:
         """The own value, and the user's share of the noise of all counters."""
         part = self.domain_size / self.n_users
-        single = NegativeBinomialShare(2.0, -math.expm1(-self.remaining_eps))
-        parts: list[CompoundPoisson] = [single, AtomNoise(self.pairs, ((1, 1), (-1, 1)))]
-        most = 1 + most_sent(parts, part, self.expected_users)
+        most = 1 + most_sent(self._parts, part, self.expected_users)
         bits = message_bits(2 * self.domain_size)
         return Cost(1 + part * self.noise.messages, bits, most_messages=most, most_certain=False)
 

@@ -35,8 +35,6 @@ class DummyPoints(PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     domain_size : int
         Values are 0..domain_size-1.
     eps_local : float

@@ -131,11 +131,11 @@ def flexible_plan(
     rate: float | None,
     estimator: str,
     eps_local: float = math.inf,
-) -> tuple[int, float]:
-    """Dummies per sender and rate that meet a budget; a rate of None is `default_rate`."""
+) -> tuple[int, float, str]:
+    """Dummies per sender, rate and estimator that meet a budget; a rate of None is `default_rate`."""
     check_choice("estimator", estimator, ESTIMATORS)
     share = default_rate(n, delta) if rate is None else float(rate)
     per_sender = flexible_dummies(
         n, domain_size, eps, delta, share, accounting=accounting, eps_local=eps_local
     )
-    return per_sender, share
+    return per_sender, share, estimator

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import from_top
-from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import (
     check_budget,
@@ -101,23 +101,9 @@ def bin_dummy_rate(
 
 
 def search_delta(eps: float, n: int, rate: float, tail: float = 1e-30) -> float:
-    """Return ``Pr[X >= e^eps X' - 1]``, X and X' i.i.d. binomial: what the authors' search compares with delta.
+    """Return ``Pr[X >= e^eps X' - 1]``, what the authors' search compares with delta.
 
-    Parameters
-    ----------
-    eps : float
-        Nats, > 0.
-    n : int
-        Trials, >= 1.
-    rate : float
-        In (0, 1).
-    tail : float
-        Mass that the law may leave out on either side.
-
-    Returns
-    -------
-    float
-        In [0, 1], too large by at most `tail` four times. It is no bound on delta, see the module's description.
+    X and X' are i.i.d. binomial. Too large by at most `tail` four times, and no bound on delta.
     """
     law = binomial_window(n, rate, tail)
     least = np.ceil(math.exp(min(eps, _MOST_EPS)) * law.support - 1) - law.start
@@ -154,8 +140,6 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     rate : float
         rho.
     sufficient : bool
@@ -211,8 +195,4 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change."""
-        return Profile(
-            lambda eps: two_bins_delta(eps, users, self.rate),
-            "the two counts that change, each with binomial noise",
-            "exact",
-        )
+        return self.two_counts(self.noise(np.array(users)), "binomial noise")

@@ -55,7 +55,11 @@ class FlexibleMixDump(FlexibleDummies):
             If too few users send, or the theorem does not hold here.
         """
         eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
-        per_sender, share = flexible_plan(
-            n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator, eps_local=eps_local
+        return cls(
+            n,
+            k,
+            eps_local,
+            *flexible_plan(
+                n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator, eps_local=eps_local
+            ),
         )
-        return cls(n, k, eps_local, per_sender, share, estimator)

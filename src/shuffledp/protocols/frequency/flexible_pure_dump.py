@@ -52,7 +52,9 @@ class FlexiblePureDump(FlexibleDummies):
         Infeasible
             If too few users send, or the theorem does not hold here.
         """
-        per_sender, share = flexible_plan(
-            n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator
+        return cls(
+            n,
+            k,
+            math.inf,
+            *flexible_plan(n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator),
         )
-        return cls(n, k, math.inf, per_sender, share, estimator)

@@ -168,8 +168,6 @@ class HashedBallsIntoBins(DealtDummies):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     family : HashFamily
         Values, bins and prime.
     dummies_in_all : int

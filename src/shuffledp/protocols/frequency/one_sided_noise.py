@@ -50,15 +50,7 @@ _STEP, _GAIN, _SHAPES = 0.5, 1e-4, (0.0, 20.0)
 
 @dataclass(frozen=True)
 class OneSidedNoise:
-    """The noise of a count.
-
-    Parameters
-    ----------
-    shape : float
-        r > 0.
-    decay : float
-        ``-ln p`` > 0.
-    """
+    """The noise of a count: shape r > 0 and decay ``-ln p`` > 0."""
 
     shape: float
     decay: float
@@ -170,8 +162,6 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
     shape : float
         r, of `n_users` users together.
     decay : float

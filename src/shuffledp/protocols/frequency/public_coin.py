@@ -36,8 +36,6 @@ class PublicCoin(PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     domain_size : int
         Values are 0..domain_size-1.
     rows : int

@@ -22,11 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, most_sent
-from shuffledp.accounting.general.count_pairs import (
-    MovingCount,
-    added_message,
-    pair_delta,
-)
+from shuffledp.accounting.general.count_pairs import MovingCount, added_message, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.argument_ranges import check_budget, check_count
@@ -177,8 +173,6 @@ class SilentUsers(NoisyCounts, PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     rate : float
         p.
     dummy_mean : float

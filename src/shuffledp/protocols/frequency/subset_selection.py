@@ -113,7 +113,7 @@ def subset_report(
 ) -> SubsetReport:
     """Return the subsets, of least error or a given size, with which n shuffled reports are (eps, delta)-private."""
     asked = (n, domain_size, eps, delta)
-    chosen = _best_size(*asked) if size is None else size
+    chosen = size or _best_size(*asked)
     if chosen == 1:
         return SubsetReport(domain_size, 1, blanket_local_budget(*asked))
     if n >= _MANY:

@@ -27,8 +27,6 @@ class Truncation(PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     domain_size : int
         Values are 0..domain_size-1.
     miss_rate : float
