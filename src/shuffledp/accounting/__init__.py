@@ -89,12 +89,6 @@ if TYPE_CHECKING:
         flexible_dummy_delta,
     )
     from shuffledp.accounting.errors import Infeasible
-    from shuffledp.accounting.expected_errors.polya import polya_mean_absolute
-    from shuffledp.accounting.expected_errors.random_reports import (
-        error_factor,
-        inverse_moments,
-        report_variance,
-    )
     from shuffledp.accounting.expected_errors.sums import (
         central_laplace_mse,
         discrete_laplace_variance,
@@ -180,9 +174,15 @@ if TYPE_CHECKING:
         expected_polya_delta,
         negative_binomial_delta,
     )
+    from shuffledp.accounting.random_population.polya_errors import polya_mean_absolute
     from shuffledp.accounting.random_population.population_bounds import (
         population_lower_bound,
         population_shortfall,
+    )
+    from shuffledp.accounting.random_population.report_errors import (
+        error_factor,
+        inverse_moments,
+        report_variance,
     )
     from shuffledp.accounting.random_population.secure_sum import group_order, security_bits, share_count
     from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate

@@ -9,10 +9,10 @@ from typing import Self
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.polya import polya_mean_absolute
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.multi_message import PolyaPlan
 from shuffledp.accounting.random_population.polya import expected_polya_delta
+from shuffledp.accounting.random_population.polya_errors import polya_mean_absolute
 from shuffledp.numerics.samplers import LARGEST_SCALE, polya_difference
 from shuffledp.populations import Law
 from shuffledp.protocols._additive_shares import polya_local_epsilon
