@@ -56,7 +56,6 @@ from shuffledp.numerics.roots import golden_section, root_below
 CORRELATED_ACCOUNTINGS = ("printed", "exact")
 CORRELATED_CONSTANTS = ("corrected", "conference")
 
-_REMEMBERED = 4096
 _XTOL = 1e-10
 #: Relative accuracy of the ratio with the fewest messages; the number of messages is flat there.
 _RATIO_TOL = 1e-3
@@ -277,7 +276,7 @@ def correlated_noise(
     return CounterNoise(eps_one, 50 * math.exp(eps_two / steps) * log_inverse, 0.1 * eps_two / steps)
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
     """Golden section over log(-ln p), the smallest r for each."""
     eps_one = (1 - share) * eps / 2

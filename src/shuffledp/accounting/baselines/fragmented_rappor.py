@@ -30,7 +30,6 @@ from shuffledp.numerics.windows import binomial_window
 RapporCalibration = Literal["sound", "proven", "worst_case", "optimistic"]
 RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
 
-_REMEMBERED = 1024
 MOST_FLIPS = 1e11
 """Expected flips of a bit among all users, beyond which the arrays of their law take gigabytes."""
 #: How far below its target the log of delta may end.
@@ -89,7 +88,7 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     return _flip_probability(n, eps, delta, calibration)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> float:
     def excess(minus_logit: float) -> float:
         value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, calibration, delta)

@@ -33,11 +33,6 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import smallest_integer
 from shuffledp.numerics.windows import Window
 
-PRIVATE_COIN_ACCOUNTINGS = ("printed", "exact")
-PRIVATE_COIN_CONSTANTS = ("theorem", "lemma")
-
-_REMEMBERED = 4096
-
 
 def default_entries(n: int) -> int:
     """Return tau, entries per tuple: ``log2 n`` rounded down, so that n / 2^tau >= 1 as the proof needs; at least 1.
@@ -109,8 +104,8 @@ def private_coin_tuples(
     """
     n = check_count("n", n, 1)
     eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, PRIVATE_COIN_ACCOUNTINGS)
-    check_choice("constant", constant, PRIVATE_COIN_CONSTANTS)
+    check_choice("accounting", accounting, ("printed", "exact"))
+    check_choice("constant", constant, ("theorem", "lemma"))
     entries = default_entries(n) if entries is None else check_count("entries", entries, 1)
     if entries > 60:
         raise ValueError(f"entries must be an integer in 1..60, got {entries!r}.")
@@ -126,7 +121,7 @@ def private_coin_tuples(
     return math.ceil(wanted)
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_tuples(n: int, eps: float, delta: float, entries: int) -> int:
     tail, rate = negligible(delta), 2.0**-entries
 

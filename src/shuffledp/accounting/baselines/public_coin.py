@@ -42,7 +42,6 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 
-PUBLIC_COIN_ACCOUNTINGS = ("printed", "exact")
 #: What stands behind a printed rate above 1/2.
 BEYOND_PROOF = Standing(
     "violated",
@@ -50,7 +49,6 @@ BEYOND_PROOF = Standing(
     "delta of 0.47",
 )
 
-_REMEMBERED = 4096
 _XTOL = 1e-10
 #: Grid points per standard deviation of one noise's loss.
 _FINENESS = 200
@@ -254,7 +252,7 @@ def public_coin_rate(
     n = check_count("n", n, 1)
     rows = check_count("rows", rows, 1)
     eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, PUBLIC_COIN_ACCOUNTINGS)
+    check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         return _exact_rate(n, rows, eps, delta)
     if eps > 1:
@@ -269,7 +267,7 @@ def public_coin_rate(
     return rate
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_rate(n: int, rows: int, eps: float, delta: float) -> float:
     tail = negligible(delta)
 

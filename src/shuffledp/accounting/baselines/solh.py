@@ -40,11 +40,8 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 
-SOLH_ACCOUNTINGS = ("printed", "exact")
-
 #: Largest delta of the printed theorem: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
 _MOST_DELTA = 2 * math.exp(-27 / 14)
-_REMEMBERED = 4096
 _XTOL = 1e-9
 #: Nats; a larger budget is as good as none.
 _MOST_BUDGET = 600.0
@@ -113,7 +110,7 @@ def solh_report(
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
     eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, SOLH_ACCOUNTINGS)
+    check_choice("accounting", accounting, ("printed", "exact"))
     if cells is not None:
         cells = check_count("cells", cells, 2)
     if accounting == "exact":
@@ -136,7 +133,7 @@ def solh_report(
     return HashedReport(chosen, math.log1p(scale - chosen))
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_report(n: int, domain_size: int, eps: float, delta: float, cells: int | None) -> HashedReport:
     cells = cells or _best_cells(n, domain_size, eps, delta)
     guess = _exact_budget(n, cells, eps, delta, _COARSE, 1e-4)
@@ -170,7 +167,7 @@ def _best_cells(n: int, domain_size: int, eps: float, delta: float) -> int:
             factor = math.sqrt(factor)
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_budget(
     n: int, cells: int, eps: float, delta: float, blocks: int, xtol: float, guess: float | None = None
 ) -> float:

@@ -28,7 +28,6 @@ from shuffledp.numerics.memoize import remember
 
 SHUFFLER_ACCOUNTINGS = ("printed", "corrected", "exact")
 
-_REMEMBERED = 4096
 _XTOL = 1e-10
 
 
@@ -128,7 +127,7 @@ def _log_likelihood_ratio(a: float, b: float, dummies: int, eps_local: float) ->
     return math.log((gain * a + floor) / (gain * b + floor)) if gain * b + floor > 0 else math.inf
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact(domain_size: int, dummies: int, delta: float, eps_local: float) -> float:
     if blanket_delta(0.0, dummies, domain_size, eps_local) <= delta:
         return 0.0

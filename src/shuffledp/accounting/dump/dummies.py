@@ -49,7 +49,6 @@ DUMP_ACCOUNTINGS: tuple[str, ...] = get_args(DumpAccounting)
 
 #: Largest delta of the printed theorem on dummies: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
 _MOST_DELTA = 2 * math.exp(-27 / 14)
-_REMEMBERED = 4096
 _XTOL = 1e-11
 #: Mass that may be left out of the law of the messages, relative to delta, and the least that floats can tell from 0.
 _OMITTED = 1e-13
@@ -350,7 +349,7 @@ def _finite(count: float) -> int:
     return math.ceil(count)
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_epsilon(domain_size: int, dummies: int, delta: float) -> float:
     if dummies * math.log1p(-1 / domain_size) > math.log(delta):
         raise Infeasible(
@@ -395,7 +394,7 @@ def smallest_epsilon(
     return math.exp(-root_below(excess, guess, low, high, xtol=xtol, slope=slope))
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_count(domain_size: int, eps: float, delta: float) -> int:
     tail = negligible(delta)
 
@@ -406,7 +405,7 @@ def _exact_count(domain_size: int, eps: float, delta: float) -> int:
     return smallest_count(excess, guess, slope)
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_local: float) -> int:
     if lone_delta(eps, domain_size, eps_local) <= delta:
         return 0

@@ -56,7 +56,6 @@ RANDOM_SENDERS = Standing(
     "0.06, 2 values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
 )
 
-_REMEMBERED = 4096
 #: Pairs summed where a delta only shows where to begin; the evenly spaced ones of more are off by 1e-3 at most.
 _GUIDING_PAIRS = 1 << 14
 
@@ -230,7 +229,7 @@ def _finite(dummies: float, n: int) -> int:
     return math.ceil(dummies)
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: float, eps_local: float) -> int:
     tail = max(OMITTED * delta, FLOOR)
     blanket = uniform_reports(n, domain_size, eps_local, 0, tail)

@@ -45,9 +45,6 @@ from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
 
-BIN_ACCOUNTINGS = ("printed", "exact")
-
-_REMEMBERED = 1024
 _XTOL = 1e-10
 #: Largest power of e that is formed.
 _MOST_EPS = 700.0
@@ -89,7 +86,7 @@ def bin_dummy_rate(
     """
     n = check_count("n", n, 1)
     eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, BIN_ACCOUNTINGS)
+    check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         return truncation_miss_rate(n, eps, delta, accounting="exact")
     if search:
@@ -111,7 +108,7 @@ def search_delta(eps: float, n: int, rate: float, tail: float = 1e-30) -> float:
     return min(float(law.pmf @ from_top(law.pmf)[place]) + 2 * law.omitted, 1.0)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _searched_rate(n: int, eps: float, delta: float) -> float:
     tail = negligible(delta)
 

@@ -44,7 +44,6 @@ from shuffledp.protocols._noise_shares import NegativeBinomialShare
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._counters import NoisyCounters
 
-_REMEMBERED = 1024
 _XTOL = 1e-10
 #: Outcomes of one counter that a calibration has the time for.
 _MOST_TERMS = 2**20
@@ -127,7 +126,7 @@ def correlated_pair_noise(eps: float, delta: float, *, share: float = 0.1) -> Co
     return _best_noise(min(eps, _MOST_EPS), delta, check_open_unit("share", share))
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _best_noise(eps: float, delta: float, share: float) -> CounterNoise:
     """Walk along the log of the shape to the fewest pairs, then a parabola: the number of pairs is flat there."""
     eps_one = (1 - share) * eps / 2

@@ -52,7 +52,6 @@ from shuffledp.protocols.frequency._unary_bits import WholeRows
 OTHER_ROWS = ("dropped", "blanket")
 """What the rows of the other users count as."""
 
-_REMEMBERED = 1024
 _XTOL = 1e-10
 #: Log odds of a bit that is hardly ever flipped.
 _MOST_LOGIT = 600.0
@@ -77,7 +76,7 @@ def _delta(eps: float, n: int, fakes: int, logit: float, other_rows: str, tail: 
     return mixed_matched_delta(messages, q, eps, eps_local, tail, block=block)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def fake_users_flip_probability(
     n: int, kappa: int, eps: float, delta: float, *, accounting: str = "exact", other_rows: str = "dropped"
 ) -> float:

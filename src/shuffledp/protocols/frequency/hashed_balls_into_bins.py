@@ -57,7 +57,6 @@ MOST_BINS = 2**31
 _MOST_CELLS, _WINDOWS = 3e5, 550
 #: What delta may be too large by where a contour replaces the table, relative; the number of dummies less.
 _GAP = 1e-5
-_REMEMBERED = 1024
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ class HashFamily:
         return (q // b) * (q % b + q - b) / (q * (q - 1))
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def prime_above(number: int) -> int:
     """Return the smallest prime above a number >= 1, up to 2^32 or so: no odd number up to its root divides it."""
     candidate = max(number + 1, 2)
@@ -115,7 +114,7 @@ def _is_long(family: HashFamily, dummies: int) -> bool:
     return _WINDOWS * dummies * math.sqrt(2 * both / family.bins) > _MOST_CELLS
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
     """Return the smallest total number of dummies, >= 1, among which a message is (eps, delta)-private."""
     tail, rate, both = negligible(delta), 1 / family.bins, family.collision_rate / family.bins
@@ -143,7 +142,7 @@ def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
     return found if _is_long(family, found) else smallest_count(excess, found, math.log(delta) / found)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def hashed_balls_delta(eps: float, family: HashFamily, dummies: int) -> float:
     """Return delta of one hashed message among `dummies` uniform ones; an upper bound, derived for this project."""
     rate, both = 1 / family.bins, family.collision_rate / family.bins

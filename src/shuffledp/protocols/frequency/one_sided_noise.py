@@ -40,7 +40,6 @@ from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts
 from shuffledp.protocols.frequency.silent_users import poisson_dummies
 
-_REMEMBERED = 1024
 _XTOL = 1e-11
 #: Values of the noise that are summed over, at most.
 _MOST_TERMS = 2**21
@@ -115,7 +114,7 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
     return _least_noise(eps, delta, check_positive("shape", shape), 0.0)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSidedNoise:
     """Delta falls with p: the noise is compound Poisson, jumps of size j at the rate ``r p^j / j`` that grow with p."""
     tail = negligible(delta)
@@ -130,7 +129,7 @@ def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSid
     return OneSidedNoise(shape, math.exp(root_below(excess, low + 0.1, low, math.inf, xtol=_XTOL)))
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _best_noise(eps: float, delta: float) -> OneSidedNoise:
     """Walk along the log of the shape to the fewest dummies, then a parabola: their number is flat there."""
     found: dict[float, OneSidedNoise | None] = {}

@@ -44,7 +44,6 @@ from shuffledp.tasks import Ints
 
 Shares = NDArray[np.float64] | np.float64
 
-_REMEMBERED = 1024
 #: Beyond this e^(3 h) overflows; a smaller eps is on the safe side.
 MOST_HALF = 200.0
 #: Log ratios are that far from the truth, relative, and what differs by so little does not differ.
@@ -280,7 +279,7 @@ def _variances(half: float, share: Shares, turn: NDArray[np.float64]) -> NDArray
     )
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _exact_sageo(half: float, delta: float, share: float) -> GeometricDummies:
     turn = int(_exact_turn(half, delta, np.float64(share)))
     while GeometricDummies(half, share, turn).delta(2 * half) > delta:

@@ -60,7 +60,6 @@ Shares = NDArray[np.float64] | np.float64
 
 AUGMENTED_ACCOUNTINGS = ("printed", "exact")
 
-_REMEMBERED = 1024
 #: Beyond this squares of e^h overflow; a smaller eps is on the safe side.
 _MOST_HALF = 200.0
 #: Numbers of coins of the first grid, and relative accuracy of beta for each.
@@ -168,7 +167,7 @@ def _printed_coins(half: float, delta: float, share: Shares) -> NDArray[np.float
     return np.where(2 * share <= delta, 0.0, np.ceil(coins))
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> BinomialDummies:
     """The coins for a share; or the best of all, by the largest share for every number of coins."""
     if share is not None:
@@ -221,7 +220,7 @@ def fair_coins(eps: float, delta: float) -> int:
     return _coins_for(check_positive("eps", eps), check_open_unit("delta", delta), 1.0)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _coins_for(eps: float, delta: float, share: float) -> int:
     """More coins are post-processing, so that delta falls with their number."""
     tail = negligible(delta)

@@ -41,7 +41,6 @@ from shuffledp.protocols.frequency._count_shares import (
 )
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, poisson_noise
 
-_REMEMBERED = 1024
 #: Relative tolerance of mu, and of what the search for p compares.
 _XTOL, _ROUGH = 1e-11, 1e-5
 #: Steps of the log of p on the first grid, and where the search for a minimum ends.
@@ -121,7 +120,7 @@ def poisson_dummies(eps: float, delta: float) -> float:
     return _least_dummies(eps, delta, 1.0, 1.0, _XTOL)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _least_dummies(eps: float, delta: float, rate: float, guess: float, xtol: float) -> float:
     """More dummies are post-processing; without any, delta is the probability of reporting."""
     if rate <= delta:
@@ -138,7 +137,7 @@ def _least_dummies(eps: float, delta: float, rate: float, guess: float, xtol: fl
     return math.exp(-root_below(excess, low + _STEP, low, _MOST, xtol=xtol))
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _best_report(held: float, eps: float, delta: float) -> SilentReport:
     found: dict[float, SilentReport] = {}
     guess = 2 * math.log(2 / delta) * (1 + 1 / eps) ** 2

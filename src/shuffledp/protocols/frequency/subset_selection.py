@@ -39,7 +39,6 @@ from shuffledp.protocols.frequency._pure_reports import PureReports, pure_mse
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_counts
 from shuffledp.tasks import Participants, Users
 
-_REMEMBERED = 1024
 #: Nats; a larger budget is as good as none.
 _MOST_BUDGET = 600.0
 #: Tolerances of the log of a local budget: the answer's, and while searching for d.
@@ -85,7 +84,7 @@ class SubsetReport:
         return pure_mse(n, self.domain_size, self.own_rate, self.other_rate)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
     """Return a bound on delta of one of n shuffled subsets, averaged over the number of uniform reports of others."""
     if report.size == 1:
@@ -107,7 +106,7 @@ def _delta(eps: float, n: int, report: SubsetReport, tail: float, *, typical: bo
     )
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def subset_report(
     n: int, domain_size: int, eps: float, delta: float, *, size: int | None = None
 ) -> SubsetReport:

@@ -59,7 +59,6 @@ from shuffledp.protocols.frequency._unary_bits import WholeRows
 ROW_FORMS = ("best", "symmetric", "optimized")
 ROW_BOUNDS = ("blanket", "clones")
 
-_REMEMBERED = 1024
 #: Nats; a larger budget is as good as none.
 _MOST_BUDGET = 600.0
 #: Tolerances of the log of a local budget: the answer's, and while searching for p.
@@ -110,7 +109,7 @@ def _of_log_odds(eps_local: float, log_odds: float = 0.0) -> RowRates:
 _SHAPES: dict[str, Callable[[float], RowRates]] = {"symmetric": _symmetric, "optimized": _of_log_odds}
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def row_rates(
     n: int, domain_size: int, eps: float, delta: float, *, form: str = "best", bound: str = "blanket"
 ) -> RowRates:
