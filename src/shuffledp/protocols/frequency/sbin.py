@@ -100,10 +100,6 @@ class BinomialDummies:
         """Variance of the dummies of a value."""
         return self.coins / 4
 
-    def error(self, held: float) -> float:
-        """Variance of the estimate of a count of which the mean over the values is `held`."""
-        return float(sampled_count_variance(self.variance, self.share, held))
-
     def count_at(self, tail: float) -> MovingCount:
         """Laws of a count, with `tail` of the mass left out on either side at most."""
         tail = check_open_unit("tail", tail)
@@ -167,6 +163,11 @@ def _printed_coins(half: float, delta: float, share: Shares) -> NDArray[np.float
     return np.where(2 * share <= delta, 0.0, np.ceil(coins))
 
 
+def _error(dummies: BinomialDummies, held: float) -> float:
+    """Return the variance of the estimate of a count whose mean over the values is `held`."""
+    return float(sampled_count_variance(dummies.variance, dummies.share, held))
+
+
 @remember(1024)
 def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> BinomialDummies:
     """The coins for a share; or the best of all, by the largest share for every number of coins."""
@@ -178,7 +179,7 @@ def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> B
     def error(coins: int) -> float:
         if coins not in found:
             found[coins] = BinomialDummies(_largest_share(eps, delta, coins), coins)
-        return found[coins].error(held)
+        return _error(found[coins], held)
 
     grid = sorted({round(x) for x in np.geomspace(1, most, _NUMBERS)})
     values = [error(coins) for coins in grid]
@@ -194,7 +195,7 @@ def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> B
         return best
     near = [h / 100 for h in range(max(round(100 * best.share) - _NEAR, 1), 101)][: 2 * _NEAR + 1]
     rounded = [BinomialDummies(h, _coins_for(eps, delta, h)) for h in near]
-    return min(rounded, key=lambda one: one.error(held))
+    return min(rounded, key=lambda one: _error(one, held))
 
 
 def fair_coins(eps: float, delta: float) -> int:
