@@ -244,7 +244,7 @@ def test_names_of_accounting_are_grouped_by_package():
     assert "clone_delta" in by_page["api/accounting_random_population.md"]
     assert "ClonesProfile" in by_page["api/accounting_general.md"]
     assert "Infeasible" in by_page["api/accounting_general.md"]
-    assert "solh_mse" in by_page["api/accounting_expected_errors.md"]
+    assert "solh_mse" in by_page["api/accounting_baselines.md"]
 
 
 def test_pages_ask_for_every_name_and_the_list_has_a_line_for_each():

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         central_replacement_epsilon,
     )
     from shuffledp.accounting.baselines.correlated_counts import CounterNoise, correlated_noise, counter_delta
-    from shuffledp.accounting.baselines.correlated_pair import correlated_pair_noise
     from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
     from shuffledp.accounting.baselines.gaussian_clones import (
         approximate_clones_delta,
@@ -48,7 +47,11 @@ if TYPE_CHECKING:
         gaussian_local_epsilon,
         optimal_composition,
     )
-    from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
+    from shuffledp.accounting.baselines.private_coin import (
+        default_entries,
+        private_coin_mse,
+        private_coin_tuples,
+    )
     from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows, rows_delta
     from shuffledp.accounting.baselines.sets import (
         SeparatePlan,
@@ -66,7 +69,7 @@ if TYPE_CHECKING:
         profile_rdp,
         shuffled_gaussian_profile,
     )
-    from shuffledp.accounting.baselines.solh import HashedReport, solh_report
+    from shuffledp.accounting.baselines.solh import HashedReport, solh_mse, solh_report
     from shuffledp.accounting.baselines.split_and_mix import ikos_distance, ikos_shares
     from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
     from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
@@ -79,21 +82,13 @@ if TYPE_CHECKING:
         dummy_epsilon,
         mix_dummy_count,
     )
+    from shuffledp.accounting.dump.errors import printed_dump_mse, printed_flexible_mse
     from shuffledp.accounting.dump.flexible import (
         flexible_dummies,
         flexible_dummies_needed,
         flexible_dummy_delta,
     )
     from shuffledp.accounting.errors import Infeasible
-    from shuffledp.accounting.expected_errors.dump import printed_dump_mse, printed_flexible_mse
-    from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
-    from shuffledp.accounting.expected_errors.hashing import solh_mse
-    from shuffledp.accounting.expected_errors.polya import polya_mean_absolute
-    from shuffledp.accounting.expected_errors.random_reports import (
-        error_factor,
-        inverse_moments,
-        report_variance,
-    )
     from shuffledp.accounting.expected_errors.sums import (
         central_laplace_mse,
         discrete_laplace_variance,
@@ -179,9 +174,15 @@ if TYPE_CHECKING:
         expected_polya_delta,
         negative_binomial_delta,
     )
+    from shuffledp.accounting.random_population.polya_errors import polya_mean_absolute
     from shuffledp.accounting.random_population.population_bounds import (
         population_lower_bound,
         population_shortfall,
+    )
+    from shuffledp.accounting.random_population.report_errors import (
+        error_factor,
+        inverse_moments,
+        report_variance,
     )
     from shuffledp.accounting.random_population.secure_sum import group_order, security_bits, share_count
     from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate
@@ -259,6 +260,7 @@ if TYPE_CHECKING:
         shipped_designs,
     )
     from shuffledp.protocols.frequency.balls_into_bins import bin_dummy_rate
+    from shuffledp.protocols.frequency.correlated_noise import correlated_pair_noise
     from shuffledp.protocols.frequency.one_sided_noise import one_sided_noise
     from shuffledp.protocols.frequency.s1geo import s1geo_dummies
     from shuffledp.protocols.frequency.sageo import GeometricDummies, sageo_dummies

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 #: Beyond this many evaluations the secant is not converging and every step halves the bracket instead.
 _PATIENCE = 25
+_GOLDEN = (math.sqrt(5) - 1) / 2
 #: The bracket is halved after so many values in a row that hardly differ: the function is flat there.
 _FLAT = 2
 
@@ -143,3 +144,30 @@ def walk_to_minimum(
     a, b, c = function(middle - step), function(middle), function(middle + step)
     if b <= min(a, c) and max(a, c) < math.inf and a + c > 2 * b:
         function(middle + step * (a - c) / (2 * (a - 2 * b + c)))
+
+
+def golden_section(function: Callable[[float], float], low: float, high: float, width: float) -> None:
+    """Evaluate a function about its minimum until the bracket is narrow; who calls it keeps what it returned."""
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    while high - low > width:
+        if function(left) <= function(right):
+            high, right = right, left
+            left = high - _GOLDEN * (high - low)
+        else:
+            low, left = left, right
+            right = low + _GOLDEN * (high - low)
+
+
+def smallest_integer(holds: Callable[[int], bool], guess: int, most: float) -> int | None:
+    """Return the smallest integer >= 0 from which on a condition holds, or None if doubling passes the most."""
+    if holds(0):
+        return 0
+    low, high = 0, guess
+    while not holds(high):
+        low, high = high, 2 * high
+        if high > most:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

@@ -40,7 +40,7 @@ class NegativeBinomialShare:
     Parameters
     ----------
     shape : float
-        Of the whole noise, > 0.
+        Of the whole noise, >= 0.
     stop : float
         Probability of stopping, in (0, 1).
     """
@@ -50,6 +50,8 @@ class NegativeBinomialShare:
 
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
         """Independent draws, in the shape of `part`."""
+        if not self.shape:  # numpy has no negative binomial of shape 0, which is 0
+            return np.zeros(np.shape(part), np.int64)
         return np.asarray(rng.negative_binomial(self.shape * part, self.stop))
 
     def rates(self, size: int) -> Floats:

@@ -54,7 +54,8 @@ ANNOUNCED = "parameters are chosen for the number of users that take part, and d
 class PlannedUsers(ProtocolBase):
     """A protocol that can be calibrated for a random number of users.
 
-    Its parameters are made for a planned number of users, its field ``n_users``; or they follow the announced number.
+    Its parameters are made for a planned number of users, user 1 included, its field ``n_users``; or they follow the
+    announced number.
     ``calibrate`` is written for a :class:`Fixed` population, unless parameters follow the announcement.
 
     Parameters

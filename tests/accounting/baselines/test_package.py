@@ -14,7 +14,7 @@ from shuffledp.accounting.baselines.correlated_counts import (
 )
 from shuffledp.accounting.baselines.private_coin import (
     default_entries,
-    private_coin_formula,
+    private_coin_mse,
     private_coin_tuples,
 )
 from shuffledp.accounting.baselines.public_coin import (
@@ -23,10 +23,8 @@ from shuffledp.accounting.baselines.public_coin import (
     public_coin_rows,
     rows_delta,
 )
-from shuffledp.accounting.baselines.solh import solh_report
+from shuffledp.accounting.baselines.solh import solh_mse, solh_report
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
-from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
-from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.general.matched_blanket import blanketed_delta, matched_delta
 from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
 from shuffledp.protocols.frequency.private_coin import PrivateCoin
@@ -91,7 +89,8 @@ def test_the_expected_values_of_the_specification(
         miss = truncation_miss_rate(n, eps, DELTA, accounting="printed")
         assert digits(miss * (1 - miss) / n) == untruncated
         assert digits(1 + k * (1 - miss)) == ones
-    rho = private_coin_formula(eps, DELTA)
+    rho = 36 / eps**2 * math.log(math.e / (eps * DELTA))
+    assert private_coin_tuples(10**7, eps, DELTA, accounting="printed") == math.ceil(rho)
     assert digits(private_coin_mse(n, k, rho)) == private
     assert digits(1 + rho) == tuples
     noise = correlated_noise(eps, DELTA, accounting="printed")
@@ -111,8 +110,8 @@ def test_private_coin_needs_a_twelfth_of_the_printed_tuples():
         matched_delta(1.0, rho * N, 2.0**-entries) <= DELTA < matched_delta(1.0, (rho - 1) * N, 2.0**-entries)
     )
     assert (rho - 1) * N / 2**entries < 42.7 < rho * N / 2**entries
-    assert digits(private_coin_formula(1.0, DELTA)) == 533
-    assert digits(private_coin_formula(1.0, DELTA, constant="lemma")) == 497
+    lemma = private_coin_tuples(N, 1.0, DELTA, accounting="printed", constant="lemma")
+    assert lemma == math.ceil(36 * math.log(1 / DELTA)) == 498
 
 
 def test_truncation_needs_about_43_missing_ones():

@@ -9,19 +9,19 @@ from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible, blanket_delta, dummy_count, dummy_delta, mix_dummy_count
 from shuffledp.accounting.dump import flexible_profile as module
+from shuffledp.accounting.dump.errors import printed_dump_mse, printed_flexible_mse
 from shuffledp.accounting.dump.flexible import (
     FLEXIBLE_ACCOUNTINGS,
-    default_rate,
     flexible_dummies,
     flexible_dummies_needed,
     flexible_dummy_delta,
 )
-from shuffledp.accounting.expected_errors.dump import printed_dump_mse, printed_flexible_mse
 from shuffledp.accounting.general import dummy_blanket as blanket
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.numerics import Window, binomial_window
 from shuffledp.numerics.memoize import forget_all
+from shuffledp.protocols.frequency._flexible_dummies import default_rate
 
 N, DELTA = 500_000, 1e-6
 COLUMNS = ((50, 0.01), (50, 0.001), (500, 0.01), (500, 0.001))

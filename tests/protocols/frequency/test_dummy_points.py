@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import binom, chi2, multinomial
 
 from shuffledp.accounting import Infeasible, dummy_count, hockey_stick
-from shuffledp.accounting.expected_errors.dump import printed_dump_mse, printed_flexible_mse
+from shuffledp.accounting.dump.errors import printed_dump_mse, printed_flexible_mse
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.frequency.mix_dump import MixDump

@@ -89,8 +89,6 @@ def test_the_smallest_probability_is_found_and_printed_needs_enough_fake_users()
     assert fake_users_flip_probability(10**4, 5, 0.2, 1e-6, accounting="printed") < 0.5
     with pytest.raises(Infeasible, match="needs more than"):
         fake_users_flip_probability(10**4, 4, 0.2, 1e-6, accounting="printed")
-    with pytest.raises(ValueError, match="flip_probability"):
-        fake_users_delta(0.5, 3, 2, 0.5)
 
 
 def test_the_profile_falls_and_keeps_its_shape() -> None:

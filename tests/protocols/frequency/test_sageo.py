@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from shuffledp.accounting.expected_errors.counts import sampled_count_variance
+from shuffledp.protocols.frequency._count_shares import sampled_count_variance
 from shuffledp.protocols.frequency.s1geo import s1geo_dummies
 from shuffledp.protocols.frequency.sageo import GeometricDummies, least_share, sageo_dummies
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from shuffledp.accounting.baselines.truncation import two_bins_delta
-from shuffledp.accounting.expected_errors.counts import sampled_count_variance
+from shuffledp.protocols.frequency._count_shares import sampled_count_variance
 from shuffledp.protocols.frequency.sbin import BinomialDummies, fair_coins, sbin_dummies
 
 

@@ -11,7 +11,8 @@ from shuffledp.populations import Binomial, Fixed, Poisson, SubGaussian
 from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency import _secret_shares as shares
-from shuffledp.protocols.frequency import _share_profiles as profiles
+from shuffledp.protocols.frequency import multi_expected as profiles
+from shuffledp.protocols.frequency._polya_shares import PolyaShares
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users, expected_metric
 
 NAMES = ("multi_union", "multi_expected", "multi_exact")
@@ -47,7 +48,7 @@ def expected_tve(protocol, population):
     x, weights = np.polynomial.hermite_e.hermegauss(9)
     errors = []
     for n in np.rint(1 + population.mean + math.sqrt(population.variance) * x).astype(int):
-        if isinstance(protocol, shares.PolyaShares):
+        if isinstance(protocol, PolyaShares):
             errors.append(2 * mean_absolute_polya(n / protocol.base_users, protocol.eps) / n)
         else:
             who = Participants.from_counts([[n - n // 3, n // 3]])
@@ -312,11 +313,10 @@ def test_delta_of_few_users_by_convolution():
 
 
 def test_point_profile_is_what_randomized_response_says():
-    profile = profiles.PointProfile(1.0, 0.0, "test")
     eps = np.array([0.0, 0.5, 1.0, 3.0])
     want = np.maximum(np.e - np.exp(eps), 0) / (1 + np.e)
-    assert_allclose(profile.delta(eps), want, atol=1e-16)
-    assert_allclose(profiles.PointProfile(1.0, 0.25, "test").delta([1.0, 2.0]), 0.25)
+    assert_allclose([shares.point_delta(e, 1.0, 0.0) for e in eps], want, atol=1e-16)
+    assert shares.point_delta(1.0, 1.0, 0.25) == shares.point_delta(2.0, 1.0, 0.25) == 0.25
 
 
 @pytest.mark.parametrize("name", NAMES)

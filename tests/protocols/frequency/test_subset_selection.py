@@ -82,4 +82,4 @@ def test_single_values_are_best_unless_there_are_very_many() -> None:
 @pytest.mark.parametrize("size", [0, 4, 7])
 def test_impossible_sizes_are_refused(size: int) -> None:
     with pytest.raises(ValueError, match="size must be"):
-        subset_report(100, 4, 1.0, 1e-3, size=size)
+        get("frequency", "subset_selection").calibrate(Budget(1.0, 1e-3), Fixed(99), Frequency(4), size=size)

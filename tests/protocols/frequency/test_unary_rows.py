@@ -11,11 +11,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import PrivacyProfile, hockey_stick, local_budget
-from shuffledp.accounting.baselines.solh import solh_report
-from shuffledp.accounting.expected_errors.hashing import solh_mse, unary_mse
+from shuffledp.accounting.baselines.solh import solh_mse, solh_report
 from shuffledp.populations import Fixed
+from shuffledp.protocols.frequency._pure_reports import pure_mse
 from shuffledp.protocols.frequency.solh import Solh
 from shuffledp.protocols.frequency.unary_rows import RowRates, UnaryRows, row_rates
+from shuffledp.tasks import Budget, Frequency
 
 
 def rows_profile(n: int, rates: RowRates) -> PrivacyProfile:
@@ -57,7 +58,7 @@ def test_rows_are_local_hashing_with_cells_of_any_number(cells: int) -> None:
     decay = np.exp(-report.eps_local)
     rates = RowRates(1 / (1 + (cells - 1) * decay), 1 / cells)
     assert rates.eps_local == pytest.approx(report.eps_local, rel=1e-12)
-    assert unary_mse(n, k, rates.own_rate, rates.other_rate) == pytest.approx(
+    assert pure_mse(n, k, rates.own_rate, rates.other_rate) == pytest.approx(
         solh_mse(n, k, cells, report.eps_local), rel=1e-11
     )
     assert_allclose(
@@ -70,7 +71,7 @@ def test_rows_are_local_hashing_with_cells_of_any_number(cells: int) -> None:
 def test_free_rates_are_no_worse_than_the_best_number_of_cells() -> None:
     for n, k, eps in [(10**5, 100, 1.0), (5_000, 20, 0.5)]:
         report, rates = solh_report(n, k, eps, 1e-8), row_rates(n, k, eps, 1e-8)
-        best = unary_mse(n, k, rates.own_rate, rates.other_rate)
+        best = pure_mse(n, k, rates.own_rate, rates.other_rate)
         assert 0.99 < best / solh_mse(n, k, report.cells, report.eps_local) < 1.001
 
 
@@ -103,10 +104,10 @@ def test_rates_of_the_specification(n: int, k: int, eps: float, form: str, q: fl
 )
 def test_no_other_rate_is_much_better(n: int, k: int, eps: float, delta: float) -> None:
     rates = row_rates(n, k, eps, delta)
-    best = unary_mse(n, k, rates.own_rate, rates.other_rate)
+    best = pure_mse(n, k, rates.own_rate, rates.other_rate)
     for form in ("symmetric", "optimized"):
         other = row_rates(n, k, eps, delta, form=form)
-        assert best < unary_mse(n, k, other.own_rate, other.other_rate) * 1.001
+        assert best < pure_mse(n, k, other.own_rate, other.other_rate) * 1.001
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_a_handful_of_users_has_free_rates(n: int, k: int, eps: float, delta: fl
     assert rows_profile(n, free).delta(eps) <= delta * (1 + 1e-9)
     for form in ("symmetric", "optimized"):
         other = row_rates(n, k, eps, delta, form=form, bound="blanket")
-        assert unary_mse(n, k, free.own_rate, free.other_rate) <= 1.02 * unary_mse(
+        assert pure_mse(n, k, free.own_rate, free.other_rate) <= 1.02 * pure_mse(
             n, k, other.own_rate, other.other_rate
         )
 
@@ -132,7 +133,7 @@ def test_clones_give_the_local_budget_of_any_randomizer() -> None:
     assert symmetric.own_rate + symmetric.other_rate == pytest.approx(1, rel=1e-15)
     assert row_rates(1000, 9, 0.5, 1e-6, form="optimized", bound="clones").own_rate == 0.5
     with pytest.raises(ValueError, match="form"):
-        row_rates(1000, 9, 0.5, 1e-6, form="odd")
+        UnaryRows.calibrate(Budget(0.5, 1e-6), Fixed(999), Frequency(9), form="odd")
 
 
 @pytest.mark.parametrize("form", ["best", "symmetric", "optimized"])

@@ -19,18 +19,14 @@ above it. Derived for this project.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.sum_excess import expm1
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 #: K at twice the tilt: of a normal law, a tilt of four standard deviations.
 _LOG_AT_TWICE = 32.0

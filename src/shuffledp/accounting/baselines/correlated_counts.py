@@ -35,9 +35,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.public_functions import check_fields
@@ -51,16 +51,11 @@ from shuffledp.numerics.argument_ranges import (
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, raised
-from shuffledp.numerics.roots import root_below
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+from shuffledp.numerics.roots import golden_section, root_below
 
 CORRELATED_ACCOUNTINGS = ("printed", "exact")
 CORRELATED_CONSTANTS = ("corrected", "conference")
 
-_REMEMBERED = 4096
 _XTOL = 1e-10
 #: Relative accuracy of the ratio with the fewest messages; the number of messages is flat there.
 _RATIO_TOL = 1e-3
@@ -76,8 +71,6 @@ _MOST_EXPONENT = 700.0
 #: one and the shape ``r p 2000``: both are compound Poisson, a jump of size j comes at the rate ``r p^j / j``, and
 #: this one has all jumps of the other and more. It costs at most 1/1999 more pairs.
 _MOST_DECAY = math.log(2000)
-_GOLDEN = (math.sqrt(5) - 1) / 2
-
 
 #: What stands behind the constants of the conference version.
 WITHDRAWN_CONSTANTS = Standing("unproven", "constants whose proof its authors declare erroneous")
@@ -174,9 +167,6 @@ def counter_delta(eps: float, noise: CounterNoise) -> float:
     Derived for this project, see the module's description.
     """
     eps = check_nonnegative("eps", eps)
-    for name in ("eps_geometric", "decay"):
-        check_positive(name, getattr(noise, name))
-    check_nonnegative("shape", noise.shape)
     if eps < noise.eps_geometric:
         raise ValueError(f"eps must be a number >= eps_geometric = {noise.eps_geometric!r}, got {eps!r}.")
     return _counter_delta(eps, noise, _MOST_TERMS)
@@ -286,7 +276,7 @@ def correlated_noise(
     return CounterNoise(eps_one, 50 * math.exp(eps_two / steps) * log_inverse, 0.1 * eps_two / steps)
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
     """Golden section over log(-ln p), the smallest r for each."""
     eps_one = (1 - share) * eps / 2
@@ -314,14 +304,7 @@ def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
     while middle < last and pairs(min(middle + width, last)) < pairs(middle):
         middle = min(middle + width, last)
     low, high = middle - width, min(middle + width, last)
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    while high - low > _RATIO_TOL:
-        if pairs(left) <= pairs(right):
-            high, right = right, left
-            left = high - _GOLDEN * (high - low)
-        else:
-            low, left = left, right
-            right = low + _GOLDEN * (high - low)
+    golden_section(pairs, low, high, _RATIO_TOL)
     sufficient = [noise for noise in found.values() if noise]
     if not sufficient:
         raise Infeasible(

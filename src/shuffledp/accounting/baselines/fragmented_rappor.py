@@ -6,7 +6,8 @@ Conventions: eps in nats; replacement neighbors; n users with inputs in ``{0, ..
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Callable
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -26,13 +27,9 @@ from shuffledp.numerics.relative_sizes import settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 RapporCalibration = Literal["sound", "proven", "worst_case", "optimistic"]
 RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
 
-_REMEMBERED = 1024
 MOST_FLIPS = 1e11
 """Expected flips of a bit among all users, beyond which the arrays of their law take gigabytes."""
 #: How far below its target the log of delta may end.
@@ -91,7 +88,7 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     return _flip_probability(n, eps, delta, calibration)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> float:
     def excess(minus_logit: float) -> float:
         value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, calibration, delta)
@@ -208,27 +205,11 @@ def _settled_delta(
 
 
 def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
-    """Return the best bound on delta of sums of randomized bits that is proven for every data set of the others.
+    """Return a bound on delta of two sums of bits that n users flip, for every data set; exact for a user alone.
 
-    Parameters
-    ----------
-    n : int
-        Users, >= 1.
-    flip_probability : float
-        p in (0, 1/2).
-    eps : float
-        Nats, >= 0.
-
-    Returns
-    -------
-    float
-        In [0, 1]; exact for a user alone.
-
-    Notes
-    -----
     The smaller one of :mod:`shuffledp.accounting.baselines.summed_bits` and of what the user's own bits reveal to
     somebody who sees them. The bound of :mod:`shuffledp.accounting.baselines.rappor_known_coins` is larger, but for
-    flip probabilities near 1/2. Replacement neighbors.
+    flip probabilities near 1/2.
     """
     alone = two_bits_delta(math.log1p(-flip_probability) - math.log(flip_probability), eps)
     if n == 1 or alone == 0:
@@ -237,13 +218,7 @@ def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
 
 
 def settled_sum(delta_without: Callable[[float], float]) -> float:
-    """Return delta with windows so wide that what they omit adds 1e-8 of it at most; 1e-300 is left out at least.
-
-    Parameters
-    ----------
-    delta_without : callable
-        Delta by the mass that windows leave out.
-    """
+    """Return delta with windows so wide that what they omit adds 1e-8 of it at most; 1e-300 is left out at least."""
     return settled(delta_without, first=1e-20, step=1e-40, floor=1e-300, omitted=1e-8)
 
 
@@ -295,28 +270,9 @@ def known_sums_delta(
 ) -> float:
     """Return a delta of two sums of randomized bits that some data set has, but for what is left out.
 
-    Parameters
-    ----------
-    n : int
-        Users, >= 2.
-    flip_probability : float
-        p in (0, 1/2).
-    eps : float
-        Nats, >= 0.
-    omitted : float, optional
-        Mass that windows may leave out, which is counted as lost; without it, 1e-8 of the result.
-    third : bool
-        Whether all others may hold a third value.
-
-    Returns
-    -------
-    float
-        In [0, 1]: the larger one of ``worst_case`` and, if there is a third value, ``optimistic`` of
-        :func:`rappor_delta`, or less by a millionth or so: of many sums groups are seen, which hides something.
-
-    Notes
-    -----
-    Derived for this project. Replacement of one input.
+    The larger one of ``worst_case`` and, if others may hold a third value, ``optimistic`` of :func:`rappor_delta`, or
+    less by a millionth or so: of many sums groups are seen, which hides something. Without `omitted`, windows leave out
+    1e-8 of the result.
     """
 
     def delta(omitted: float) -> float:

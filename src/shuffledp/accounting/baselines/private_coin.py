@@ -15,7 +15,6 @@ which tuples are theirs, so that ``exact`` is an upper bound.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,18 +25,13 @@ from shuffledp.numerics.argument_ranges import (
     check_budget,
     check_choice,
     check_count,
+    check_nonnegative,
+    check_open_unit,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
+from shuffledp.numerics.roots import smallest_integer
 from shuffledp.numerics.windows import Window
-
-if TYPE_CHECKING:
-    pass
-
-PRIVATE_COIN_ACCOUNTINGS = ("printed", "exact")
-PRIVATE_COIN_CONSTANTS = ("theorem", "lemma")
-
-_REMEMBERED = 4096
 
 
 def default_entries(n: int) -> int:
@@ -58,42 +52,6 @@ def default_entries(n: int) -> int:
     Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Theorem 4.3.
     """
     return max(1, check_count("n", n, 1).bit_length() - 1)
-
-
-def private_coin_formula(eps: float, delta: float, *, constant: str = "theorem") -> float:
-    """Return the printed rho, uniform tuples per user, before rounding.
-
-    Parameters
-    ----------
-    eps : float
-        Nats, in (0, 1].
-    delta : float
-        In (0, 1).
-    constant : {"theorem", "lemma"}
-        ``36 ln(e / (eps delta)) / eps^2`` (Theorem 4.3) or ``36 ln(1/delta) / eps^2`` (Lemma 4.4).
-
-    Returns
-    -------
-    float
-        rho, an upper bound on what is needed; not an integer.
-
-    Raises
-    ------
-    Infeasible
-        If eps is above 1.
-
-    Notes
-    -----
-    Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358.
-    """
-    eps, delta = check_budget(eps, delta)
-    check_choice("constant", constant, PRIVATE_COIN_CONSTANTS)
-    if eps > 1:
-        raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
-    log_term = -math.log(delta)
-    if constant == "theorem":
-        log_term += 1 - math.log(eps)
-    return 36 / eps / eps * log_term
 
 
 def private_coin_tuples(
@@ -120,7 +78,8 @@ def private_coin_tuples(
     entries : int, optional
         tau, in 1..60; :func:`default_entries` when left out. The printed rho does not depend on it.
     constant : {"theorem", "lemma"}
-        Of the printed accounting, see :func:`private_coin_formula`.
+        Of the printed accounting: rho is ``36 ln(e / (eps delta)) / eps^2`` (Theorem 4.3) or
+        ``36 ln(1/delta) / eps^2`` (Lemma 4.4), rounded up.
 
     Returns
     -------
@@ -145,28 +104,24 @@ def private_coin_tuples(
     """
     n = check_count("n", n, 1)
     eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, PRIVATE_COIN_ACCOUNTINGS)
-    check_choice("constant", constant, PRIVATE_COIN_CONSTANTS)
-    entries = default_entries(n) if entries is None else check_entries(entries)
+    check_choice("accounting", accounting, ("printed", "exact"))
+    check_choice("constant", constant, ("theorem", "lemma"))
+    entries = default_entries(n) if entries is None else check_count("entries", entries, 1)
+    if entries > 60:
+        raise ValueError(f"entries must be an integer in 1..60, got {entries!r}.")
     if accounting == "exact":
         return _exact_tuples(n, eps, delta, entries)
     if n < 2**entries:
         raise Infeasible(f"The proof needs n >= 2^tau, there are {n} users for tau = {entries}.")
-    wanted = private_coin_formula(eps, delta, constant=constant)
+    if eps > 1:
+        raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
+    wanted = 36 / eps / eps * (-math.log(delta) + (1 - math.log(eps) if constant == "theorem" else 0))
     if not wanted * n <= MOST:
         raise Infeasible(f"About {wanted:.3g} tuples per user would be needed, more than 2^53 in total.")
     return math.ceil(wanted)
 
 
-def check_entries(entries: int) -> int:
-    """Return tau as an int if it is an integer in 1..60, else raise ValueError."""
-    count = check_count("entries", entries, 1)
-    if count > 60:
-        raise ValueError(f"entries must be an integer in 1..60, got {entries!r}.")
-    return count
-
-
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_tuples(n: int, eps: float, delta: float, entries: int) -> int:
     tail, rate = negligible(delta), 2.0**-entries
 
@@ -174,14 +129,38 @@ def _exact_tuples(n: int, eps: float, delta: float, entries: int) -> int:
         messages = Window(tuples * n, np.ones(1))
         return log_ratio(mixed_matched_delta(messages, rate, eps, math.inf, tail), delta) <= 0
 
-    low, high = 0, 1
-    if enough(0):
-        return 0
-    while not enough(high):
-        low, high = high, 2 * high
-        if high * n > MOST:
-            raise Infeasible("More than 2^53 uniform tuples would be needed.")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    found = smallest_integer(enough, 1, MOST / n)
+    if found is None:
+        raise Infeasible("More than 2^53 uniform tuples would be needed.")
+    return found
+
+
+def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float | None = None) -> float:
+    """Return the squared error of a frequency, averaged over the values; the same for all data.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 2.
+    domain_size : int
+        k, >= 2.
+    tuples : float
+        rho, uniform tuples per user, >= 0; not necessarily an integer.
+    match_rate : float, optional
+        ``h = 2^-tau``, in (0, 1); the paper's ``1/n`` when left out.
+
+    Returns
+    -------
+    float
+        Exact, for given data.
+
+    Notes
+    -----
+    ``(rho + 1 - 1/k) h / ((1 - h) n)``: derived for this project, from the binomial law of the matches in the protocol
+    of Ghazi et al., "On the power of multiple anonymous messages" (arXiv 1908.11358).
+    """
+    n = check_count("n", n, 2)
+    domain_size = check_count("domain_size", domain_size, 2)
+    tuples = check_nonnegative("tuples", tuples)
+    rate = 1 / n if match_rate is None else check_open_unit("match_rate", match_rate)
+    return (tuples + 1 - 1 / domain_size) * rate / ((1 - rate) * n)

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
 from shuffledp.accounting.errors import Infeasible
@@ -42,11 +42,6 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-PUBLIC_COIN_ACCOUNTINGS = ("printed", "exact")
 #: What stands behind a printed rate above 1/2.
 BEYOND_PROOF = Standing(
     "violated",
@@ -54,7 +49,6 @@ BEYOND_PROOF = Standing(
     "delta of 0.47",
 )
 
-_REMEMBERED = 4096
 _XTOL = 1e-10
 #: Grid points per standard deviation of one noise's loss.
 _FINENESS = 200
@@ -70,6 +64,14 @@ class _Losses:
     start: int
     mass: NDArray[np.float64]
     lost: float
+
+    def tilted(self, theta: float, step: float) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """Losses, their masses times ``e^(theta loss)`` over the largest of these, and its log."""
+        loss = (self.start + np.arange(self.mass.size)) * step
+        with np.errstate(divide="ignore"):
+            log_tilted = np.log(self.mass) + theta * loss
+        top = float(np.max(log_tilted))
+        return np.asarray(loss), np.asarray(np.exp(log_tilted - top)), top
 
 
 def public_coin_rows(domain_size: int, failure: float = 0.1) -> int:
@@ -146,11 +148,7 @@ def _composed(eps: float, n: int, rate: float, rows: int, tail: float, fineness:
     transform = np.ones(size // 2 + 1, np.complex128)
     log_scale, start = 0.0, 0
     for part in parts:
-        loss = (part.start + np.arange(part.mass.size)) * step
-        with np.errstate(divide="ignore"):
-            log_tilted = np.log(part.mass) + tilt * loss
-        top = float(np.max(log_tilted))
-        weights = np.exp(log_tilted - top)
+        _, weights, top = part.tilted(tilt, step)
         total = float(np.sum(weights))
         transform *= rfft(weights / total, size) ** rows
         log_scale += rows * (top + math.log(total))
@@ -195,10 +193,7 @@ def _tilt(parts: tuple[_Losses, _Losses], rows: int, step: float, eps: float) ->
     def mean(theta: float) -> float:
         total = 0.0
         for part in parts:
-            loss = (part.start + np.arange(part.mass.size)) * step
-            with np.errstate(divide="ignore"):
-                log_tilted = np.log(part.mass) + theta * loss
-            weights = np.exp(log_tilted - np.max(log_tilted))
+            loss, weights, _ = part.tilted(theta, step)
             total += rows * float(weights @ loss) / float(np.sum(weights))
         return total
 
@@ -257,7 +252,7 @@ def public_coin_rate(
     n = check_count("n", n, 1)
     rows = check_count("rows", rows, 1)
     eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, PUBLIC_COIN_ACCOUNTINGS)
+    check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         return _exact_rate(n, rows, eps, delta)
     if eps > 1:
@@ -272,7 +267,7 @@ def public_coin_rate(
     return rate
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_rate(n: int, rows: int, eps: float, delta: float) -> float:
     tail = negligible(delta)
 

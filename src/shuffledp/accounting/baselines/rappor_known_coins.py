@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.bit_tails import half_tails
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
@@ -31,10 +31,7 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.tails import log_half_pmf
 from shuffledp.numerics.windows import binomial_window
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    _Law = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
+_Law = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
 
 #: Steps of the grid from 0 to the largest z: a step is below 1/200 of a standard deviation, adding 1e-5 to the variance
 #: of z at most, and far less as a rule.
@@ -61,28 +58,9 @@ def told_bits_delta(
 ) -> float:
     """Return a bound on delta of two counts of randomized bits, whatever the others hold.
 
-    Parameters
-    ----------
-    others : int
-        Other users, >= 0.
-    flip_probability : float
-        p in (0, 1/2).
-    eps : float
-        Nats, >= 0.
-    omitted : float
-        Mass that the law of each count may leave out, four times, in (0, 1). It counts as lost privacy.
-    rough : bool
-        Whether a bound is enough that is a few times faster, and further above.
-
-    Returns
-    -------
-    float
-        In [0, 1]. An upper bound: above the delta of the module by about 1e-3 relative at most where there are many
-        coins, 1e-4 elsewhere; rounding error about 1e-12 relative.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
+    The law of each count may leave out the mass `omitted`, four times, which counts as lost privacy. The bound is above
+    the delta of the module by about 1e-3 relative at most where there are many coins, 1e-4 elsewhere, and further where
+    a rough one is enough, which is a few times faster; rounding error about 1e-12 relative.
     """
     signs = _signs(others, flip_probability, omitted, rough)
     one = (

@@ -20,10 +20,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.general.matched_blanket import (
     BLOCKS,
     block_length,
@@ -42,14 +40,8 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 
-if TYPE_CHECKING:
-    pass
-
-SOLH_ACCOUNTINGS = ("printed", "exact")
-
 #: Largest delta of the printed theorem: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
 _MOST_DELTA = 2 * math.exp(-27 / 14)
-_REMEMBERED = 4096
 _XTOL = 1e-9
 #: Nats; a larger budget is as good as none.
 _MOST_BUDGET = 600.0
@@ -61,19 +53,7 @@ _FINEST = 0.01
 
 @dataclass(frozen=True)
 class HashedReport:
-    """A calibrated local-hashing report.
-
-    Parameters
-    ----------
-    cells : int
-        d', at least 2.
-    eps_local : float
-        Nats, > 0.
-
-    Notes
-    -----
-    Wang et al. 2020 (SOLH). Exact parameters of the randomizer.
-    """
+    """Number of cells d' and local budget (nats) of a local-hashing report, exact (Wang et al. 2020)."""
 
     cells: int
     eps_local: float
@@ -130,37 +110,32 @@ def solh_report(
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)
     eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, SOLH_ACCOUNTINGS)
+    check_choice("accounting", accounting, ("printed", "exact"))
     if cells is not None:
         cells = check_count("cells", cells, 2)
     if accounting == "exact":
         return _exact_report(n, domain_size, eps, delta, cells)
-    return _printed_report(n, eps, delta, cells)
-
-
-def _printed_report(n: int, eps: float, delta: float, cells: int | None) -> HashedReport:
     if eps > 1:
         raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
     if delta > _MOST_DELTA:
         raise Infeasible(f"The theorem holds for delta <= {_MOST_DELTA:.6f}, got {delta!r}.")
     scale = eps * eps * (n - 1) / (14 * math.log(2 / delta))
-    least = 2 if cells is None else cells
+    least = cells or 2
     # e^eps_local = scale - d' + 1 has to exceed 1.
     if scale <= least:
         raise Infeasible(
             f"{n} users amplify too little: eps^2 (n - 1) / (14 ln(2/delta)) = {scale:.4g} has to exceed {least}."
         )
     best = (scale + 2) / 3
-    choices = [cells] if cells is not None else sorted({max(2, math.floor(best)), max(2, math.ceil(best))})
+    choices = [cells] if cells else sorted({max(2, math.floor(best)), max(2, math.ceil(best))})
     # As in the paper, of the two neighbors the one with the smaller leading term, which does not depend on k.
     chosen = max((d for d in choices if scale > d), key=lambda d: (scale - d) ** 2 * (d - 1))
     return HashedReport(chosen, math.log1p(scale - chosen))
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_report(n: int, domain_size: int, eps: float, delta: float, cells: int | None) -> HashedReport:
-    if cells is None:
-        cells = _best_cells(n, domain_size, eps, delta)
+    cells = cells or _best_cells(n, domain_size, eps, delta)
     guess = _exact_budget(n, cells, eps, delta, _COARSE, 1e-4)
     return HashedReport(cells, _exact_budget(n, cells, eps, delta, BLOCKS, _XTOL, guess))
 
@@ -192,7 +167,7 @@ def _best_cells(n: int, domain_size: int, eps: float, delta: float) -> int:
             factor = math.sqrt(factor)
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_budget(
     n: int, cells: int, eps: float, delta: float, blocks: int, xtol: float, guess: float | None = None
 ) -> float:
@@ -208,3 +183,40 @@ def _exact_budget(
 
     start = math.log(guess) if guess is not None else math.log(eps) + 0.1
     return math.exp(root_below(excess, start, math.log(eps), math.log(max(_MOST_BUDGET, 2 * eps)), xtol=xtol))
+
+
+def solh_mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
+    """Return the squared error of a frequency, averaged over the values; the same for all data.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    domain_size : int
+        k, >= 2.
+    cells : int
+        d', >= 2.
+    eps_local : float
+        Nats, > 0.
+
+    Returns
+    -------
+    float
+        Exact for fully random hashes.
+
+    Notes
+    -----
+    ``[q (1 - q) + (1 - p - q) (p - q) / k] / (n (p - q)^2)`` with ``q = 1/d'`` and
+    ``p = e^eps_local / (e^eps_local + d' - 1)``.
+
+    Wang et al. 2017 (optimized local hashing), derived anew with the part that depends on the frequencies.
+    """
+    n = check_count("n", n, 1)
+    domain_size = check_count("domain_size", domain_size, 2)
+    cells = check_count("cells", cells, 2)
+    eps_local = check_positive("eps_local", eps_local)
+    q = 1 / cells
+    decay = math.exp(-eps_local)
+    keep = 1 / (1 + (cells - 1) * decay)
+    gap = -math.expm1(-eps_local) * keep * (1 - q)
+    return (q * (1 - q) + (1 - keep - q) * gap / domain_size) / (n * gap * gap)

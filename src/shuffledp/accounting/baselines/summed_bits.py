@@ -31,16 +31,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.bit_tails import excess_divergences
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import Window, binomial_window
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: Points of the grid of a curve, and its step in the middle in units of the standard deviation of a loss.
 _POINTS, _STEP = 3001, 1 / 100
@@ -82,29 +79,10 @@ class Curve:
 def summed_bits_delta(
     others: int, flip_probability: float, eps: float, omitted: float, *, rough: bool = False
 ) -> float:
-    """Return a bound on delta of two sums of randomized bits, whatever the others hold.
+    """Return a bound on delta of two sums of randomized bits, whatever the others (>= 1) hold.
 
-    Parameters
-    ----------
-    others : int
-        Other users, >= 1.
-    flip_probability : float
-        p in (0, 1/2).
-    eps : float
-        Nats, >= 0.
-    omitted : float
-        Mass that each law of a sum may leave out, in (0, 1). It counts as lost privacy.
-    rough : bool
-        Whether a bound is enough that is a few times faster, and further above.
-
-    Returns
-    -------
-    float
-        In [0, 1]. An upper bound.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
+    Each law of a sum may leave out the mass `omitted`, which counts as lost privacy. A rough bound is a few times
+    faster, and further above.
     """
     # narrow laws are looked at as closely in both cases
     rough = rough and _is_wide(others, flip_probability, omitted)
@@ -167,17 +145,7 @@ def _grid(most: float, scale: float, points: int) -> NDArray[np.float64]:
 
 
 def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[int, int]]:
-    """Return ranges that cover ``0, .., others``, small ones at both ends: first and last number of each.
-
-    Parameters
-    ----------
-    others : int
-        Other users, >= 1.
-    flip_probability : float
-        p in (0, 1/2). The wider the laws, the fewer blocks.
-    fewer : int
-        So many times fewer of them, about.
-    """
+    """Return ranges that cover ``0, .., others``, small ones at both ends: first and last number of each."""
     spread = math.sqrt(others * flip_probability * (1 - flip_probability))
     # Near 1/2 told bits are the better bound anyway.
     work = _WORK if 1 - 2 * flip_probability > _NEARLY_FAIR else 0.4 * _WORK

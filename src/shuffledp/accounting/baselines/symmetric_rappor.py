@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from shuffledp.accounting.baselines.fragmented_rappor import (
@@ -149,36 +150,28 @@ class SymmetricRAPPOR:
         bits = {0: 1 - p, 1: p}  # of a vector whose input is elsewhere
         if side == "lower":
             return (*((self._against_third(),) if k > 2 else ()), self._against_one(0), self._against_one(1))
-        rows = []
         every = p ** (k - 2)  # all other bits are ones
-        for first in (0, 1):
-            for second in (0, 1):
-                # The input's bit multiplies the probability by e^b or e^-b; every vector but (1, .., 1) has a bit 0.
-                own, other = (2 * first) * b, (2 * second) * b
-                mass = bits[first] * bits[second]
-                if first and second:
-                    rows.append((own, other, mass * (1 - every) * math.exp(-b)))
-                    rows.append((0.0, 0.0, mass * every * math.exp(b)))
-                else:
-                    rows.append((own, other, mass * math.exp(-b)))
-        return (outputs_of(rows),)
+        rows = []
+        for first, second in product((0, 1), repeat=2):
+            # The input's bit multiplies the probability by e^b or e^-b; every vector but (1, .., 1) has a bit 0.
+            mass = bits[first] * bits[second]
+            rest = 1 - every if first and second else 1
+            rows.append((2 * first * b, 2 * second * b, mass * rest * math.exp(-b)))
+        return (outputs_of([*rows, (0.0, 0.0, mass * every * math.exp(b))]),)
 
     def _against_third(self) -> Outputs:
         p, b = self.flip_probability, self.eps_bit
         rows = []
-        for first in (0, 1):
-            for second in (0, 1):
-                for held in (0, 1):
-                    mass = math.prod(p if bit else 1 - p for bit in (first, second)) * (1 - p if held else p)
-                    rows.append((2 * (first - held) * b, 2 * (second - held) * b, mass))
+        for first, second, held in product((0, 1), repeat=3):
+            mass = math.prod(p if bit else 1 - p for bit in (first, second)) * (1 - p if held else p)
+            rows.append((2 * (first - held) * b, 2 * (second - held) * b, mass))
         return outputs_of(rows)
 
     def _against_one(self, which: int) -> Outputs:
         p, b = self.flip_probability, self.eps_bit
         rows = []
-        for mine in (0, 1):
-            for other in (0, 1):
-                mass = (1 - p if mine else p) * (p if other else 1 - p)
-                gap = 2 * (other - mine) * b
-                rows.append((0.0, gap, mass) if which == 0 else (gap, 0.0, mass))
+        for mine, other in product((0, 1), repeat=2):
+            mass = (1 - p if mine else p) * (p if other else 1 - p)
+            gap = 2 * (other - mine) * b
+            rows.append((0.0, gap, mass) if which == 0 else (gap, 0.0, mass))
         return outputs_of(rows)

@@ -17,7 +17,6 @@ Exchanging the two values exchanges the counts, and replacing p by 1 - p mirrors
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import added_message, pair_delta
@@ -33,12 +32,6 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 
-if TYPE_CHECKING:
-    pass
-
-TRUNCATION_ACCOUNTINGS = ("printed", "exact")
-
-_REMEMBERED = 4096
 _XTOL = 1e-11
 
 
@@ -107,7 +100,7 @@ def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = 
     """
     n = check_count("n", n, 1)
     eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, TRUNCATION_ACCOUNTINGS)
+    check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         return _exact_miss_rate(n, eps, delta)
     if eps > 2:
@@ -120,7 +113,7 @@ def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = 
     return rate
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_miss_rate(n: int, eps: float, delta: float) -> float:
     tail = negligible(delta)
 

@@ -22,16 +22,12 @@ from __future__ import annotations
 
 import math
 
-from shuffledp.accounting.dump.dummies import blanket_delta, dummy_epsilon
-from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.dump.dummies import blanket_delta, dummy_epsilon, smallest_epsilon
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember
-from shuffledp.numerics.relative_sizes import log_ratio
-from shuffledp.numerics.roots import root_below
 
 SHUFFLER_ACCOUNTINGS = ("printed", "corrected", "exact")
 
-_REMEMBERED = 4096
 _XTOL = 1e-10
 
 
@@ -131,24 +127,19 @@ def _log_likelihood_ratio(a: float, b: float, dummies: int, eps_local: float) ->
     return math.log((gain * a + floor) / (gain * b + floor)) if gain * b + floor > 0 else math.inf
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact(domain_size: int, dummies: int, delta: float, eps_local: float) -> float:
-    log_delta = math.log(delta)
     if blanket_delta(0.0, dummies, domain_size, eps_local) <= delta:
         return 0.0
-
-    def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
-        return log_ratio(blanket_delta(math.exp(-minus_log_eps), dummies, domain_size, eps_local), delta)
-
-    low, high = -math.log(eps_local), -math.log(1e-12)
-    if low >= high or excess(high) <= 0:
-        return min(eps_local, 1e-12)
+    if eps_local <= 1e-12:
+        return eps_local
     mu = math.sqrt(2 * domain_size / (dummies + 1))  # without the noise of the report, in the limit of many
-
-    def limit(minus_log_eps: float) -> float:
-        return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - log_delta
-
-    guess = root_below(limit, low, low - 40, high, xtol=1e-6)
-    slope = (limit(guess + 1e-4) - limit(guess - 1e-4)) / 2e-4
-    slope = slope if math.isfinite(slope) else 0.0
-    return math.exp(-root_below(excess, guess, low, high, xtol=_XTOL, slope=slope))
+    low = -math.log(eps_local)
+    return smallest_epsilon(
+        lambda eps: blanket_delta(eps, dummies, domain_size, eps_local),
+        delta,
+        mu,
+        low,
+        (low, low - 40),
+        _XTOL,
+    )

@@ -15,7 +15,8 @@ and knows the inputs of all other users. `dummies` is the total of all users; on
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Callable
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -43,15 +44,11 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 DumpAccounting = Literal["printed", "exact"]
 DUMP_ACCOUNTINGS: tuple[str, ...] = get_args(DumpAccounting)
 
 #: Largest delta of the printed theorem on dummies: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
 _MOST_DELTA = 2 * math.exp(-27 / 14)
-_REMEMBERED = 4096
 _XTOL = 1e-11
 #: Mass that may be left out of the law of the messages, relative to delta, and the least that floats can tell from 0.
 _OMITTED = 1e-13
@@ -147,7 +144,8 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_epsilon(domain_size, dummies, delta)
-    _check_printed(delta, _MOST_DELTA)
+    if delta > _MOST_DELTA:
+        raise Infeasible(f"The theorem holds for delta <= {_MOST_DELTA:.6f}, got {delta!r}.")
     eps = _printed_epsilon(domain_size, dummies, delta)
     if eps > 1:
         raise Infeasible(
@@ -201,8 +199,7 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_count(domain_size, eps, delta)
-    _check_printed(delta, _MOST_DELTA, eps)
-    wanted = _finite(14 * domain_size * math.log(2 / delta) / eps / eps + 1)
+    wanted = _finite(printed_total(1, domain_size, eps, delta))
     while _printed_epsilon(domain_size, wanted, delta) > eps:  # rounding of the formula
         wanted += 1
     return wanted
@@ -260,13 +257,9 @@ def mix_dummy_count(
     eps, delta = check_budget(eps, delta)
     eps_local = check_positive("eps_local", eps_local)
     check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
-    rate = blanket_rate(domain_size, eps_local)
     if accounting == "exact":
         return _exact_mix_count(n, domain_size, eps, delta, eps_local)
-    _check_printed(delta, 2 * _MOST_DELTA, eps)
-    blanket = (n - 1) * rate
-    certain = blanket - math.sqrt(2 * blanket * math.log(2 / delta))
-    return max(0, _finite(14 * domain_size * math.log(4 / delta) / eps / eps + 1 - certain))
+    return max(0, _finite(printed_total(n, domain_size, eps, delta, eps_local)))
 
 
 def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local: float) -> float:
@@ -322,11 +315,25 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
     return value
 
 
-def _check_printed(delta: float, most: float, eps: float | None = None) -> None:
-    if eps is not None and eps > 1:
+def printed_total(n: int, domain_size: int, eps: float, delta: float, eps_local: float = math.inf) -> float:
+    """Return the dummies of Theorem 5.2, or of 5.6 for randomized reports, not rounded; negative if these suffice.
+
+    Raises
+    ------
+    Infeasible
+        If eps is above 1, or delta is too large.
+    """
+    mixed = eps_local < math.inf
+    most = (2 if mixed else 1) * _MOST_DELTA
+    if eps > 1:
         raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
     if delta > most:
         raise Infeasible(f"The theorem holds for delta <= {most:.6f}, got {delta!r}.")
+    if not mixed:
+        return 14 * domain_size * math.log(2 / delta) / eps / eps + 1
+    blanket = (n - 1) * blanket_rate(domain_size, eps_local)
+    certain = blanket - math.sqrt(2 * blanket * math.log(2 / delta))
+    return 14 * domain_size * math.log(4 / delta) / eps / eps + 1 - certain
 
 
 def _printed_epsilon(domain_size: int, dummies: int, delta: float) -> float:
@@ -342,10 +349,9 @@ def _finite(count: float) -> int:
     return math.ceil(count)
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_epsilon(domain_size: int, dummies: int, delta: float) -> float:
-    log_delta = math.log(delta)
-    if dummies * math.log1p(-1 / domain_size) > log_delta:
+    if dummies * math.log1p(-1 / domain_size) > math.log(delta):
         raise Infeasible(
             f"With {dummies} dummies over {domain_size} values, none equals a given value with a probability above "
             f"delta = {delta!r}; then no finite eps holds."
@@ -354,24 +360,41 @@ def _exact_epsilon(domain_size: int, dummies: int, delta: float) -> float:
     if mixed_dummy_delta(window, 0.0) <= delta:
         return 0.0
 
-    def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
-        return log_ratio(mixed_dummy_delta(window, math.exp(-minus_log_eps)), delta)
-
     # No finite likelihood ratio exceeds the number of dummies.
-    low, high = math.log(1e-12), math.log(math.log(dummies + 1) + 1)
-    if excess(-low) <= 0:
-        return 1e-12
+    low = -math.log(math.log(dummies + 1) + 1)
     mu = _gaussian_mu(dummies, domain_size)
+    return smallest_epsilon(lambda eps: mixed_dummy_delta(window, eps), delta, mu, low, (0.0, low), _XTOL)
+
+
+def smallest_epsilon(
+    delta_at: Callable[[float], float],
+    delta: float,
+    mu: float,
+    low: float,
+    about: tuple[float, float],
+    xtol: float,
+) -> float:
+    """Return the smallest eps >= 1e-12 that suffices, by minus its log from `low` on.
+
+    There it is that of Gaussian noise with distance mu, which is looked for from a first guess and a least value on.
+    """
+    high = -math.log(1e-12)
+
+    def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
+        return log_ratio(delta_at(math.exp(-minus_log_eps)), delta)
 
     def limit(minus_log_eps: float) -> float:
-        return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - log_delta
+        return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - math.log(delta)
 
-    guess = root_below(limit, 0.0, -high, -low, xtol=1e-6)
+    if excess(high) <= 0:
+        return 1e-12
+    guess = root_below(limit, *about, high, xtol=1e-6)
     slope = (limit(guess + 1e-4) - limit(guess - 1e-4)) / 2e-4
-    return math.exp(-root_below(excess, guess, -high, -low, xtol=_XTOL, slope=slope))
+    slope = slope if math.isfinite(slope) else 0.0
+    return math.exp(-root_below(excess, guess, low, high, xtol=xtol, slope=slope))
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_count(domain_size: int, eps: float, delta: float) -> int:
     tail = negligible(delta)
 
@@ -382,7 +405,7 @@ def _exact_count(domain_size: int, eps: float, delta: float) -> int:
     return smallest_count(excess, guess, slope)
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_local: float) -> int:
     if lone_delta(eps, domain_size, eps_local) <= delta:
         return 0

@@ -20,11 +20,11 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
-from shuffledp.accounting.dump.dummies import dummy_count
+from shuffledp.accounting.dump.dummies import dummy_count, printed_total
 from shuffledp.accounting.dump.flexible_profile import (
     FLOOR,
     OMITTED,
@@ -34,7 +34,6 @@ from shuffledp.accounting.dump.flexible_profile import (
     suffices,
 )
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import uniform_reports
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
@@ -48,10 +47,6 @@ from shuffledp.numerics.argument_ranges import (
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import binomial_window
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
 FLEXIBLE_ACCOUNTINGS = ("printed", "corrected", "exact")
 #: What stands behind the printed theorems. The witness is one of both: with a local budget of 600 mixDUMP needs as many
 #: dummies, and sends other values with negligible probability.
@@ -61,38 +56,8 @@ RANDOM_SENDERS = Standing(
     "0.06, 2 values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
 )
 
-#: Largest delta of the theorem on dummies: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
-_MOST_DELTA = 2 * math.exp(-27 / 14)
-_REMEMBERED = 4096
 #: Pairs summed where a delta only shows where to begin; the evenly spaced ones of more are off by 1e-3 at most.
 _GUIDING_PAIRS = 1 << 14
-
-
-def default_rate(n: int, delta: float) -> float:
-    """Return a probability of sending dummies that fits n users: 0.01, or more where n is small.
-
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 1.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        In (0, 1]. 0.01 is the larger one of Tables 3 and 4. Below some thousand users it is the rate with which
-        nobody sends with probability ``delta / 100``, since with 0.01 that probability alone would exceed delta; and
-        everybody sends where that rate is above one half.
-
-    Notes
-    -----
-    Derived here from Tables 3 and 4 of DUMP (arXiv 2009.13738). A choice, no bound.
-    """
-    n = check_count("n", n, 1)
-    delta = check_open_unit("delta", delta)
-    rate = max(0.01, -math.expm1(math.log(delta / 100) / n))
-    return rate if rate <= 0.5 else 1.0
 
 
 def flexible_dummies_needed(
@@ -116,7 +81,7 @@ def flexible_dummies_needed(
     expected may send (reading note DUMP-N4).
     """
     n, domain_size, eps, delta, rate, eps_local = _checked(n, domain_size, eps, delta, rate, eps_local)
-    if _total(n, domain_size, eps, delta, eps_local) <= 0:
+    if printed_total(n, domain_size, eps, delta, eps_local) <= 0:
         return 0.0
     silent = math.exp(n * math.log1p(-rate)) if rate < 1 else 0.0
     if silent >= delta:
@@ -124,7 +89,7 @@ def flexible_dummies_needed(
             f"Nobody of {n} users sends dummies with probability {silent:.4g}, not below delta = {delta!r}: the rate "
             "is too small."
         )
-    total = _total(n, domain_size, eps, (delta - silent) / (1 - silent), eps_local)
+    total = printed_total(n, domain_size, eps, (delta - silent) / (1 - silent), eps_local)
     return max(0.0, total) / (rate * n)
 
 
@@ -192,7 +157,7 @@ def flexible_dummies(
         return _exact_dummies(n, domain_size, eps, delta, rate, eps_local)
     if accounting == "printed":
         return _finite(flexible_dummies_needed(n, domain_size, eps, delta, rate, eps_local=eps_local), n)
-    total = _total(n, domain_size, eps, delta / 2, eps_local)
+    total = printed_total(n, domain_size, eps, delta / 2, eps_local)
     if total <= 0:
         return 0
     senders = rate * n - math.sqrt(2 * rate * n * math.log(2 / delta)) if rate < 1 else float(n)
@@ -257,21 +222,6 @@ def _checked(
     )
 
 
-def _total(n: int, domain_size: int, eps: float, delta: float, eps_local: float) -> float:
-    """Number of dummies of Theorem 5.2 or 5.6, not rounded; negative where the blanket alone is more than enough."""
-    mixed = eps_local < math.inf
-    most = (2 if mixed else 1) * _MOST_DELTA
-    if eps > 1:
-        raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
-    if delta > most:
-        raise Infeasible(f"The theorem holds for delta <= {most:.6f}, and {delta!r} would be left to it.")
-    if not mixed:
-        return 14 * domain_size * math.log(2 / delta) / eps / eps + 1
-    blanket = (n - 1) * blanket_rate(domain_size, eps_local)
-    certain = blanket - math.sqrt(2 * blanket * math.log(2 / delta))
-    return 14 * domain_size * math.log(4 / delta) / eps / eps + 1 - certain
-
-
 def _finite(dummies: float, n: int) -> int:
     """Return the number rounded up, if floats hold every integer up to that many messages of everybody."""
     if not dummies * n <= MOST:
@@ -279,7 +229,7 @@ def _finite(dummies: float, n: int) -> int:
     return math.ceil(dummies)
 
 
-@remember(_REMEMBERED)
+@remember(4096)
 def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: float, eps_local: float) -> int:
     tail = max(OMITTED * delta, FLOOR)
     blanket = uniform_reports(n, domain_size, eps_local, 0, tail)

@@ -8,9 +8,10 @@ sum is too long delta is bounded instead, by few numbers of messages: more messa
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.general.clones import clone_divergences
 from shuffledp.accounting.general.dummy_blanket import (
@@ -26,11 +27,6 @@ from shuffledp.accounting.general.dummy_blanket import (
 from shuffledp.accounting.general.grr_blanket import pieced_blanket_delta, uniform_reports
 from shuffledp.numerics.relative_sizes import raised
 from shuffledp.numerics.windows import Window, binomial_window
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
 
 #: Numbers of messages, increasing, their probabilities, and the mass that is left out.
 Law = tuple["NDArray[np.int64]", "NDArray[np.float64]", float]
@@ -155,16 +151,8 @@ def quick_bound(
 ) -> float:
     """Return an upper bound on delta of GRR reports among dummies, from few numbers of messages.
 
-    Parameters
-    ----------
-    n, domain_size, eps, eps_local
-        As in :func:`profile`; `eps_local` finite.
-    dummies : int
-        Per sending user; in total if there is no rate.
-    rate : float, optional
-        Probability with which a user sends dummies.
-    excess : float
-        How far the bound may be above delta, relatively, where delta is above 1e-24.
+    Dummies are per sending user, or in total if there is no rate. The bound is above delta by the relative excess at
+    most where delta is above 1e-24.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:

@@ -9,14 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: Probability with which any of the users may send more than what is stated.
 RARE = 1e-6

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.random_reports import OBJECTIVES, _error_factors, report_variance
 from shuffledp.accounting.general.clones import (
     REDUCTIONS,
     OtherReports,
     exact_excess,
 )
+from shuffledp.accounting.random_population.report_errors import OBJECTIVES, _error_factors, report_variance
 from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,

@@ -353,10 +353,10 @@ def secret_shares(protocol: SecretShares, eps: float) -> View:
 
 
 _SHARES: Mapping[str, Noise] = {
-    "frequency._secret_shares.PolyaShares": lambda p, n: polya_modulo(
+    "frequency._polya_shares.PolyaShares": lambda p, n: polya_modulo(
         p.group_order, math.exp(-p.eps / p.precision), n / p.base_users
     ),
-    "frequency._secret_shares.GaussianShares": lambda p, n: gaussian_modulo(p.group_order, p.tau, n),
+    "frequency.multi_expected.MultiExpected": lambda p, n: gaussian_modulo(p.group_order, p.tau, n),
 }
 """The sum modulo q of all shares of n users, by the family of the protocol."""
 

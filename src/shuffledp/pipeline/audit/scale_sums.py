@@ -37,7 +37,7 @@ from shuffledp.pipeline.audit.views import ProductView, View
 from shuffledp.populations import Law
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.frequency._secret_shares import PolyaShares
+    from shuffledp.protocols.frequency._polya_shares import PolyaShares
     from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
     from shuffledp.protocols.summation._curator import CuratorNoise
     from shuffledp.protocols.summation._levels import LevelReports

@@ -52,10 +52,10 @@ if TYPE_CHECKING:
     from shuffledp.protocols.frequency._dummy_points import FixedDummies
     from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies
     from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
-    from shuffledp.protocols.frequency._secret_shares import GaussianShares
     from shuffledp.protocols.frequency._unary_bits import FlippedBits, WholeRows
     from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
     from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
+    from shuffledp.protocols.frequency.multi_expected import MultiExpected
     from shuffledp.protocols.frequency.private_coin import PrivateCoin
     from shuffledp.protocols.frequency.public_coin import PublicCoin
     from shuffledp.protocols.frequency.solh import Solh
@@ -174,7 +174,7 @@ def public_coin(protocol: PublicCoin, population: Law, level: int, eps: float) -
     return Measured(found, side, "marks of all rows of two values, added up")
 
 
-def gaussian_shares(protocol: GaussianShares, population: Law, level: int, eps: float) -> Measured:
+def gaussian_shares(protocol: MultiExpected, population: Law, level: int, eps: float) -> Measured:
     """The sum of the shares in cells: discrete Gaussians of more than a few units add up to a Gaussian."""
     found = []
     for others, weight in pairs.ranges(population):

@@ -16,10 +16,10 @@ from shuffledp.accounting.baselines.central_gaussian import central_replacement_
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
 from shuffledp.accounting.baselines.gaussian_clones import gaussian_clones_epsilons
 from shuffledp.accounting.baselines.split_and_mix import ikos_shares
-from shuffledp.accounting.expected_errors.random_reports import report_variance
 from shuffledp.accounting.expected_errors.sums import central_laplace_mse, rappor_mse, real_summation_levels
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.best_dummies import optimal_dummies
+from shuffledp.accounting.random_population.report_errors import report_variance
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_epsilons
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
 from shuffledp.accounting.summation.jump_noise import NEGATIVE_BINOMIAL_EXCESS

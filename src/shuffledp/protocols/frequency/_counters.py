@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson, most_sent
+from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare, Share
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._value_counts import held_counts
@@ -30,8 +33,15 @@ class CounterLaw(Protocol):
         """Variance of a count."""
 
 
+@dataclass(frozen=True)
 class NoisyCounters(PlannedUsers):
-    """A message names a value and a sign."""
+    """A message names a value and a sign; each user sends its share of the noise.
+
+    Parameters
+    ----------
+    domain_size : int
+        Values are 0..domain_size-1.
+    """
 
     n_users: int
     domain_size: int
@@ -48,12 +58,25 @@ class NoisyCounters(PlannedUsers):
 
     @property
     @abstractmethod
-    def _parts(self) -> list[CompoundPoisson]:
-        """Numbers of noise messages of a counter, of all users together, that come in independent parts."""
+    def remaining_eps(self) -> float:
+        """Nats: the noise that remains in a count is geometric on either side, with ratio e to minus this."""
 
+    @property
     @abstractmethod
+    def pairs(self) -> Share:
+        """Number of pairs of messages +1 and -1 of a counter, which cancel."""
+
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
         """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
+        pairs, stop = self.pairs.draw(shares, rng), -math.expm1(-self.remaining_eps)
+        plus, minus = rng.negative_binomial(shares, stop) + pairs, rng.negative_binomial(shares, stop) + pairs
+        return np.stack((plus, minus), axis=-1).astype(np.int64)
+
+    @property
+    def _parts(self) -> list[CompoundPoisson]:
+        """Messages sent alone, and pairs that cancel: numbers of a counter, of all users together."""
+        single = NegativeBinomialShare(2.0, -math.expm1(-self.remaining_eps))
+        return [single, AtomNoise(self.pairs, ((1, 1), (-1, 1)))]
 
     @property
     def alphabet_size(self) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.guarantees import EXACT, under
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
 from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
@@ -28,31 +29,62 @@ def moving_counts(domain_size: int, relation: Neighbours) -> int:
     return min(released_counts(domain_size, relation), 2 if relation == "replace_one" else 1)
 
 
-def noise_of_all(released: Ints) -> Ints:
-    """Return noise of all counts, (R, k), from that of the released ones; of two, the second has the opposite noise."""
-    return released if released.shape[1] > 1 else np.hstack((released, -released))
-
-
-class CuratorNoise(ProtocolBase):
-    """Users send their values; a trusted curator adds one noise to each count.
-
-    Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator. Of two values under
-    replacement the second count has the first one's noise with the opposite sign.
-    """
+class ReleasedCounts(ProtocolBase):
+    """Counts with independent noise that does not depend on what users hold."""
 
     domain_size: int
     relation: Neighbours
 
-    relies_on = "no other user"
+    task_kind = "frequency"
+    neighbours = ("replace_one", "add_remove")
+    guarantees = under(exact=EXACT)
 
     @abstractmethod
-    def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-        """Independent draws of the noise."""
+    def noise(self, users: Floats, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+        """Independent draws of the noise when (R, 1) users take part."""
+
+    @abstractmethod
+    def noise_variance(self, users: Floats) -> Floats | float:
+        """Variance of the noise of a count when (R, 1) users take part."""
 
     @property
-    @abstractmethod
-    def noise_variance(self) -> float:
-        """Variance of the noise of a count."""
+    def moving_counts(self) -> int:
+        """Counts with noise of their own that one user moves."""
+        return moving_counts(self.domain_size, self.relation)
+
+    @property
+    def released(self) -> int:
+        """Counts with noise of their own."""
+        return released_counts(self.domain_size, self.relation)
+
+    def noise_of_all(self, users: Floats, rng: np.random.Generator, repeats: int) -> Ints:
+        """Noise of all counts, (R, k); of two of which one is released, the second has the opposite noise."""
+        drawn = self.noise(users, rng, (repeats, self.released))
+        return drawn if drawn.shape[1] > 1 else np.hstack((drawn, -drawn))
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the noisy counts, (R, k), at a cost that does not depend on the number of users."""
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        return np.asarray(held + self.noise_of_all(participants.public.users_column, rng, len(held)))
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Noisy relative frequencies, (R, k)."""
+        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency, (R, k): that of the noise, whatever the data."""
+        n = participants.public.users_column
+        return np.repeat(self.noise_variance(n) / n**2, self.domain_size, axis=1)
+
+
+class CuratorNoise(ReleasedCounts):
+    """Users send their values; a trusted curator adds one noise to each count.
+
+    Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator.
+    """
+
+    trust = "central"
+    relies_on = "no other user"
 
     def cost(self) -> Cost:
         """One value per user; the curator adds a noise per count."""
@@ -67,7 +99,9 @@ class CuratorNoise(ProtocolBase):
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
         """The curator's noise, one number per count."""
-        return Messages(np.column_stack((np.arange(self.domain_size), self._drawn(1, rng)[0])))
+        return Messages(
+            np.column_stack((np.arange(self.domain_size), self.noise_of_all(public.users_column, rng, 1)[0]))
+        )
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """Noisy counts, (k,)."""
@@ -75,26 +109,3 @@ class CuratorNoise(ProtocolBase):
         total = np.zeros(self.domain_size, np.int64)
         np.add.at(total, rows[:, 0], rows[:, 1])
         return total
-
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the noisy counts, (R, k)."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
-        return np.asarray(held + self._drawn(len(held), rng))
-
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Noisy relative frequencies, (R, k)."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
-
-    def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency, (R, k): that of the noise, whatever the data."""
-        n = participants.public.users_column
-        return np.repeat(self.noise_variance / n**2, self.domain_size, axis=1)
-
-    @property
-    def moving_counts(self) -> int:
-        """Counts with noise of their own that one user moves."""
-        return moving_counts(self.domain_size, self.relation)
-
-    def _drawn(self, repeats: int, rng: np.random.Generator) -> Ints:
-        released = released_counts(self.domain_size, self.relation)
-        return noise_of_all(self.noise(rng, (repeats, released)))

@@ -35,8 +35,6 @@ class DummyPoints(PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     domain_size : int
         Values are 0..domain_size-1.
     eps_local : float
@@ -96,29 +94,61 @@ class DummyPoints(PlannedUsers):
         return {} if self.eps_local == math.inf else {"eps_local": self.eps_local}
 
 
-@dataclass(frozen=True)
-class FixedDummies(DummyPoints):
+class DealtDummies(PlannedUsers):
     """A fixed total of dummies: everybody sends as many, and the first users one more, as far as the rest goes.
 
-    Parameters
-    ----------
-    dummies_in_all : int
-        For `n_users` users; others than these send what their place in the list says.
+    The field ``dummies_in_all`` is for ``n_users`` users; others than these send what their place in the list says.
     """
 
+    n_users: int
     dummies_in_all: int
 
     def dummies_of(self, users: NDArray[Any], first: int = 0) -> Ints:
         """Dummies that the next `users` users after the first `first` send together, (R,)."""
-        return dealt_out(self.dummies_in_all, self.n_users, users, first)
+        each, more = divmod(self.dummies_in_all, self.n_users)
+        n = np.asarray(users, np.int64)
+        return np.asarray(each * n + np.clip(more - first, 0, n), np.int64)
+
+    def dummies_among(self, users: int, first: int = 0) -> int:
+        """`dummies_of` for one number of users."""
+        return int(self.dummies_of(np.array([users]), first)[0])
+
+    @property
+    def usual_dummies(self) -> int:
+        """Dummies when as many users take part as are expected."""
+        return self.dummies_among(self.usual_users)
+
+    @property
+    def most_dummies(self) -> int:
+        """Dummies that a user sends at most."""
+        return -(-self.dummies_in_all // self.n_users)
 
     def counted_on(self) -> str:
         """The users who send dummies."""
-        return dealers(self.dummies_in_all, self.n_users)
+        each, more = divmod(self.dummies_in_all, self.n_users)
+        first = f"the first {more:,} users of the list"
+        if each == 0:
+            return f"{first}, one each"
+        return f"all {self.n_users:,} planned users, {each:,} each" + (
+            f", and one more of {first}" if more else ""
+        )
+
+
+@dataclass(frozen=True)
+class FixedDummies(DealtDummies, DummyPoints):
+    """Reports and a fixed total of dummies.
+
+    Parameters
+    ----------
+    dummies_in_all : int
+        Of `n_users` users.
+    """
+
+    dummies_in_all: int
 
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
         """As the places of these users in the list of all say."""
-        return int(self.dummies_of(np.array([len(users)]), users.offset)[0])
+        return self.dummies_among(len(users), users.offset)
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the messages per value, (R, k), at a cost that does not depend on the number of users."""
@@ -137,16 +167,11 @@ class FixedDummies(DummyPoints):
 
     def cost(self) -> Cost:
         """The own report, and the mean number of dummies per user when as many take part as are expected."""
-        most = most_dealt_out(self.dummies_in_all, self.n_users)
-        return self._cost(self._usual_dummies / self.usual_users, most)
-
-    @property
-    def _usual_dummies(self) -> int:
-        return int(self.dummies_of(np.array([self.usual_users]))[0])
+        return self._cost(self.usual_dummies / self.usual_users, self.most_dummies)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The exact divergence of two values."""
-        dummies = int(self.dummies_of(np.array([users]))[0])
+        dummies = self.dummies_among(users)
         k, eps_local = self.domain_size, self.eps_local
         if eps_local == math.inf:
             return Profile(lambda eps: dummy_delta(k, dummies, eps), BLANKET, "exact")
@@ -160,30 +185,6 @@ class FixedDummies(DummyPoints):
         """Local budget, where there is one, and dummies: in total and per user."""
         return {
             **self._budget_parameters(),
-            "dummies": float(self._usual_dummies),
-            "dummies_per_user": self._usual_dummies / self.usual_users,
+            "dummies": float(self.usual_dummies),
+            "dummies_per_user": self.usual_dummies / self.usual_users,
         }
-
-
-def dealt_out(total: int, planned: int, users: NDArray[Any], first: int = 0) -> Ints:
-    """Messages of a fixed total that the next `users` users after the first `first` send together, (R,).
-
-    The total is that of the planned users; everybody sends as many, and the first users one more.
-    """
-    each, more = divmod(total, planned)
-    n = np.asarray(users, np.int64)
-    return np.asarray(each * n + np.clip(more - first, 0, n), np.int64)
-
-
-def most_dealt_out(total: int, planned: int) -> int:
-    """Messages of a fixed total that a user sends at most, see `dealt_out`."""
-    return -(-total // planned)
-
-
-def dealers(total: int, planned: int) -> str:
-    """The users who send messages of a fixed total, see `dealt_out`."""
-    each, more = divmod(total, planned)
-    first = f"the first {more:,} users of the list"
-    if each == 0:
-        return f"{first}, one each"
-    return f"all {planned:,} planned users, {each:,} each" + (f", and one more of {first}" if more else "")

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.dump.flexible import (
     RANDOM_SENDERS,
-    default_rate,
     flexible_dummies,
     flexible_dummy_delta,
 )
@@ -112,6 +111,16 @@ class FlexibleDummies(DummyPoints):
         return np.asarray(self.rate * self.per_sender * np.asarray(users, float))
 
 
+def default_rate(n: int, delta: float) -> float:
+    """Return a probability of sending dummies, in (0, 1], that fits n users: 0.01, the larger one of Tables 3 and 4.
+
+    Below some thousand users it is the rate with which nobody sends with probability ``delta / 100``, since with 0.01
+    that probability alone would exceed delta; and everybody sends where that rate is above one half.
+    """
+    rate = max(0.01, -math.expm1(math.log(delta / 100) / n))
+    return rate if rate <= 0.5 else 1.0
+
+
 def flexible_plan(
     n: int,
     domain_size: int,
@@ -122,11 +131,11 @@ def flexible_plan(
     rate: float | None,
     estimator: str,
     eps_local: float = math.inf,
-) -> tuple[int, float]:
-    """Dummies per sender and rate that meet a budget; a rate of None is `default_rate`."""
+) -> tuple[int, float, str]:
+    """Dummies per sender, rate and estimator that meet a budget; a rate of None is `default_rate`."""
     check_choice("estimator", estimator, ESTIMATORS)
     share = default_rate(n, delta) if rate is None else float(rate)
     per_sender = flexible_dummies(
         n, domain_size, eps, delta, share, accounting=accounting, eps_local=eps_local
     )
-    return per_sender, share
+    return per_sender, share, estimator

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 from shuffledp.accounting.general.count_pairs import added_message, settled_count_delta
 from shuffledp.accounting.general.profiles import Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols.frequency._count_shares import sampled_count_variance
 from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 

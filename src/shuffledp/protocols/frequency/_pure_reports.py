@@ -18,14 +18,17 @@ from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Participants, Public
 
 
+def pure_mse(n: int, domain_size: int, p: float, q: float) -> float:
+    """Return the squared error of a frequency, averaged over k values; the same for all data (Wang et al. 2017)."""
+    return (p * (1 - p) / domain_size + (1 - 1 / domain_size) * q * (1 - q)) / (n * (p - q) ** 2)
+
+
 @dataclass(frozen=True)
 class PureReports(PlannedUsers):
     """Reports of which the analyzer counts, for each value, how many count for it.
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     domain_size : int
         Values are 0..domain_size-1.
     """

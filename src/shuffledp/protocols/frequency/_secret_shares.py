@@ -10,36 +10,19 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.polya import polya_mean_absolute
-from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.random_population.multi_message import PolyaPlan
-from shuffledp.accounting.random_population.polya import expected_polya_delta
 from shuffledp.accounting.random_population.population_bounds import population_lower_bound
 from shuffledp.accounting.random_population.secure_sum import SHARE_FORMS, security_bits, share_count
 from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.numerics.samplers import (
-    LARGEST_SCALE,
-    discrete_gaussian,
-    discrete_gaussian_pmf,
-    discrete_gaussian_variance,
-    polya_difference,
-)
 from shuffledp.populations import Law, Population
-from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
+from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
 from shuffledp.protocols._requests import domain_size_of, law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.frequency._share_profiles import (
-    SMOOTH,
-    GaussianSumProfile,
-    PointProfile,
-    secure_sum_delta,
-)
 from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
@@ -64,9 +47,8 @@ def discretize(values: NDArray[np.generic], precision: int, rng: np.random.Gener
     return np.asarray(floor + (rng.random(given.shape) < scaled - floor), np.int64)
 
 
-@dataclass(frozen=True)
-class SecureSum:
-    """The part of the parameters that all these protocols choose alike, see `secure_sum`."""
+class SecureSum(TypedDict):
+    """The fields that all these protocols choose alike, see `secure_sum`."""
 
     shares: int
     security_bits: float
@@ -74,24 +56,13 @@ class SecureSum:
 
 
 def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: str) -> SecureSum:
-    """Number of shares for half of delta.
+    """Return the shares for half of delta.
 
-    Parameters
-    ----------
-    law : Law
-        Number of *other* users.
-    eps, delta : float
-        The whole budget.
-    group_order : int
-        q.
-    form : {"printed", "balle", "any_n"}
-        As for `shuffledp.accounting.share_count`. ``balle`` relies on a number of users that is reached except with
-        probability delta / 2000, which is taken out of the half.
+    The form ``balle`` relies on a number of users that is reached except with probability delta / 2000, which is taken
+    out of the half; other forms are those of `shuffledp.accounting.share_count`.
 
     Raises
     ------
-    ValueError
-        If the form is unknown.
     Infeasible
         If the group is too large, or, for ``balle``, fewer than 19 users are certain enough.
     """
@@ -109,7 +80,23 @@ def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: st
             raise Infeasible(
                 f"The bound of Balle et al. needs 19 users, and only {users} are certain enough."
             )
-    return SecureSum(share_count(sigma, group_order, users, form=form), sigma, unsecured)
+    shares = share_count(sigma, group_order, users, form=form)
+    return {"shares": shares, "security_bits": sigma, "unsecured": unsecured}
+
+
+def secure_sum_delta(security_bits: float, eps: float) -> float:
+    """What shares within ``2^-security_bits`` of their sum add to delta: ``(1 + e^eps) 2^-security_bits``."""
+    return math.exp(min(float(np.logaddexp(0, eps)) - security_bits * math.log(2), 0.0))
+
+
+def point_delta(eps: float, claimed: float, total: float) -> float:
+    """Return what one guarantee, delta = `total` at eps = `claimed`, implies at another eps, nats.
+
+    Below: with probability delta everything may be revealed, else the mechanism is randomized response with that
+    eps (Kairouz, Oh and Viswanath 2015). Above: the guarantee itself.
+    """
+    below, total = -math.expm1(min(eps - claimed, 0.0)), min(total, 1.0)
+    return total + (1 - total) * below / (1 + math.exp(-claimed))
 
 
 def law_for_bits(budget: Budget, population: Population, task: Task) -> Law:
@@ -165,8 +152,6 @@ class SecretShares(ProtocolBase):
         if self.shares < 1:
             raise ValueError(f"{self.name}: at least one share is needed, got {self.shares}.")
 
-    # -- the noise ----------------------------------------------------------------------------------------------
-
     @abstractmethod
     def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
         """Noise of every user, (users,)."""
@@ -178,8 +163,6 @@ class SecretShares(ProtocolBase):
     @abstractmethod
     def noise_variance(self, n_users: Ints) -> Floats:
         """Variance of `total_noise`, (R,)."""
-
-    # -- the protocol -------------------------------------------------------------------------------------------
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n m,): the shares of every user's noisy value, user by user; reals in [0, 1] are rounded at random."""
@@ -262,133 +245,3 @@ class SecretShares(ProtocolBase):
             "group_order": float(self.group_order),
             "security_bits": self.security_bits,
         }
-
-
-# -- two kinds of noise ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class PolyaShares(SecretShares):
-    """Noise is a difference of Polya variables with shape 1/n1: n1 users together add two-sided geometric noise.
-
-    Parameters
-    ----------
-    base_users : int
-        n1, users whose noise suffices for pure eps.
-    """
-
-    base_users: int
-
-    @classmethod
-    def planned(cls, law: Law, budget: Budget, plan: PolyaPlan, share_form: str, accounting: str) -> Self:
-        """The protocol with the noise and the group of a plan, and the accounting that it was made under."""
-        eps, order = budget.largest_eps, plan.group_order
-        if plan.precision / eps > LARGEST_SCALE:
-            raise Infeasible(
-                f"Noise of scale {plan.precision / eps:.3g} is beyond what is sampled: eps is too small."
-            )
-        sums = secure_sum(law, eps, budget.delta, order, form=share_form)
-        return cls(
-            population=law,
-            eps=eps,
-            precision=plan.precision,
-            shares=sums.shares,
-            group_order=order,
-            security_bits=sums.security_bits,
-            unsecured=sums.unsecured,
-            room=True,
-            base_users=plan.n1,
-            calibrated_under=accounting,
-        )
-
-    @property
-    def ratio(self) -> float:
-        """Ratio of neighbouring probabilities of the geometric noise, ``exp(-eps / p)``."""
-        return math.exp(-self.eps / self.precision)
-
-    def privacy_profile(self) -> PrivacyProfile:
-        """From the exact delta at the claimed eps: of the noise, averaged over N, and of the shares."""
-        noise = expected_polya_delta(self.population, self.base_users, self.eps / self.precision)
-        # One step of a rounded value is eps / p; p of them in a row add up to eps, and for p > 1 to more delta.
-        if self.precision > 1:
-            noise *= math.expm1(self.eps) / math.expm1(self.eps / self.precision)
-        total = noise + secure_sum_delta(self.security_bits, self.eps) + self.unsecured
-        return PointProfile(
-            self.eps, total, "Polya noise, exact delta averaged over N; secure sum by Lemma 3"
-        )
-
-    def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
-        """Polya differences, (users,)."""
-        return polya_difference(1 / self.base_users, self.precision / self.eps, rng, users)
-
-    def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
-        """Polya variables of equal ratio add up: one difference with shape N/n1."""
-        return polya_difference(n_users / self.base_users, self.precision / self.eps, rng)
-
-    def local_epsilon(self) -> float:
-        """Of a user's own shares, which add up to its scaled bit and its part of the noise."""
-        if self.base_users == 1:
-            return self.eps
-        return polya_local_epsilon(1 / self.base_users, self.eps / self.precision, self.precision)
-
-    def noise_variance(self, n_users: Ints) -> Floats:
-        """``(N / n1) 2 ratio / (1 - ratio)^2``."""
-        single = 2 * self.ratio / math.expm1(-self.eps / self.precision) ** 2
-        return np.asarray(n_users / self.base_users * single)
-
-    def expected_absolute_error(self, participants: Participants) -> Floats:
-        """Exact: Polya noise has heavier tails than a normal variable of its variance."""
-        n = participants.public.n_users
-        total = polya_mean_absolute(n / self.base_users, self.eps / self.precision) / (self.precision * n)
-        return np.repeat(total[:, None], 2, axis=1)
-
-    def parameters(self) -> dict[str, float]:
-        """n1, and those of the secure sum."""
-        return {"n1": float(self.base_users)} | super().parameters()
-
-
-@dataclass(frozen=True)
-class GaussianShares(SecretShares):
-    """Noise is discrete Gaussian.
-
-    Parameters
-    ----------
-    tau : float
-        Standard deviation parameter of each user's noise.
-    """
-
-    tau: float
-
-    def privacy_profile(self) -> GaussianSumProfile:
-        """Exact hockey stick of the noise, averaged over N, and the distance of the shares."""
-        return GaussianSumProfile(
-            self.population, self.eps, self.tau, self.precision, self.security_bits, self.unsecured
-        )
-
-    def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
-        """Discrete Gaussians, (users,)."""
-        return discrete_gaussian(self.tau, rng, users)
-
-    def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
-        """One discrete Gaussian of variance ``N tau^2``; for small tau the exact sum, from counts per value."""
-        if self.tau >= SMOOTH:
-            return discrete_gaussian(self.tau * np.sqrt(n_users), rng)
-        pmf = discrete_gaussian_pmf(self.tau)
-        values = np.arange(pmf.size) - pmf.size // 2
-        return np.asarray(rng.multinomial(n_users, pmf) @ values, np.int64)
-
-    def local_epsilon(self) -> float:
-        """Of a user's own shares, which add up to its scaled bit and a discrete Gaussian modulo q.
-
-        An upper bound: the log ratio of a value and of the next one is the mean of the values of its class over
-        ``tau^2``, which is at most the value itself up to q / 2. Nearly attained where q is large.
-        """
-        return self.precision * (self.group_order - self.precision) / (2 * self.tau**2)
-
-    def noise_variance(self, n_users: Ints) -> Floats:
-        """``N`` times the variance of a discrete Gaussian, which is tau^2 unless tau is small."""
-        return np.asarray(n_users * discrete_gaussian_variance(self.tau))
-
-    def parameters(self) -> dict[str, float]:
-        """Tau, and those of the secure sum."""
-        return {"tau": self.tau} | super().parameters()

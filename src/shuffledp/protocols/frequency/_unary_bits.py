@@ -76,9 +76,8 @@ class WholeRows(UnaryBits):
         return np.asarray(np.count_nonzero(messages.payload, axis=0))
 
 
-_remembered = remember(1024)(
-    proven_bits_delta
-)  # profiles for many numbers of users ask for the same few again
+#: Profiles for many numbers of users ask for the same few again.
+_remembered = remember(1024)(proven_bits_delta)
 
 
 @dataclass(frozen=True)

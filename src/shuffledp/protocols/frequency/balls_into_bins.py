@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import from_top
-from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import (
     check_budget,
@@ -45,9 +45,6 @@ from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
 
-BIN_ACCOUNTINGS = ("printed", "exact")
-
-_REMEMBERED = 1024
 _XTOL = 1e-10
 #: Largest power of e that is formed.
 _MOST_EPS = 700.0
@@ -89,7 +86,7 @@ def bin_dummy_rate(
     """
     n = check_count("n", n, 1)
     eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, BIN_ACCOUNTINGS)
+    check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         return truncation_miss_rate(n, eps, delta, accounting="exact")
     if search:
@@ -101,23 +98,9 @@ def bin_dummy_rate(
 
 
 def search_delta(eps: float, n: int, rate: float, tail: float = 1e-30) -> float:
-    """Return ``Pr[X >= e^eps X' - 1]``, X and X' i.i.d. binomial: what the authors' search compares with delta.
+    """Return ``Pr[X >= e^eps X' - 1]``, what the authors' search compares with delta.
 
-    Parameters
-    ----------
-    eps : float
-        Nats, > 0.
-    n : int
-        Trials, >= 1.
-    rate : float
-        In (0, 1).
-    tail : float
-        Mass that the law may leave out on either side.
-
-    Returns
-    -------
-    float
-        In [0, 1], too large by at most `tail` four times. It is no bound on delta, see the module's description.
+    X and X' are i.i.d. binomial. Too large by at most `tail` four times, and no bound on delta.
     """
     law = binomial_window(n, rate, tail)
     least = np.ceil(math.exp(min(eps, _MOST_EPS)) * law.support - 1) - law.start
@@ -125,7 +108,7 @@ def search_delta(eps: float, n: int, rate: float, tail: float = 1e-30) -> float:
     return min(float(law.pmf @ from_top(law.pmf)[place]) + 2 * law.omitted, 1.0)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _searched_rate(n: int, eps: float, delta: float) -> float:
     tail = negligible(delta)
 
@@ -154,8 +137,6 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     rate : float
         rho.
     sufficient : bool
@@ -211,8 +192,4 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The two counts that change."""
-        return Profile(
-            lambda eps: two_bins_delta(eps, users, self.rate),
-            "the two counts that change, each with binomial noise",
-            "exact",
-        )
+        return self.two_counts(self.noise(np.array(users)), "binomial noise")

@@ -8,12 +8,11 @@ import numpy as np
 
 from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import discrete_gaussian, discrete_gaussian_variance
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.frequency._curator_noise import CuratorNoise, moving_counts
-from shuffledp.tasks import Budget, Ints, Neighbours
+from shuffledp.tasks import Budget, Floats, Ints, Neighbours
 
 
 @dataclass(frozen=True)
@@ -37,12 +36,8 @@ class CentralGaussian(CuratorNoise):
     relation: Neighbours = "replace_one"
 
     name = "central_gaussian"
-    task_kind = "frequency"
     label = "central discrete Gaussian"
     source = "Canonne, Kamath and Steinke 2020; the pair of counts is derived for this project"
-    trust = "central"
-    neighbours = ("replace_one", "add_remove")
-    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request
@@ -59,12 +54,11 @@ class CentralGaussian(CuratorNoise):
         variance = noisy_count_variance(eps, delta, "gaussian", counts=counts)
         return cls(k, math.sqrt(variance), budget.neighbours)
 
-    def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+    def noise(self, users: Floats, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
         """Discrete Gaussian variables."""
         return discrete_gaussian(self.sigma, rng, shape)
 
-    @property
-    def noise_variance(self) -> float:
+    def noise_variance(self, users: Floats) -> float:
         """``sigma^2``, but for tiny sigma."""
         return discrete_gaussian_variance(self.sigma)
 
@@ -76,4 +70,4 @@ class CentralGaussian(CuratorNoise):
 
     def parameters(self) -> dict[str, float]:
         """sigma, and variance of a count."""
-        return {"sigma": self.sigma, "noise_variance": self.noise_variance}
+        return {"sigma": self.sigma, "noise_variance": discrete_gaussian_variance(self.sigma)}

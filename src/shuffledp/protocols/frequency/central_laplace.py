@@ -7,13 +7,12 @@ import numpy as np
 
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import two_sided_geometric
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.frequency._curator_noise import CuratorNoise
 from shuffledp.protocols.summation._sums import LaplaceProfile
-from shuffledp.tasks import Budget, Ints, Neighbours
+from shuffledp.tasks import Budget, Floats, Ints, Neighbours
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,8 @@ class CentralLaplace(CuratorNoise):
     relation: Neighbours = "replace_one"
 
     name = "central_laplace"
-    task_kind = "frequency"
     label = "central discrete Laplace"
     source = "Ghosh, Roughgarden and Sundararajan 2012"
-    trust = "central"
-    neighbours = ("replace_one", "add_remove")
-    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request
@@ -60,12 +55,11 @@ class CentralLaplace(CuratorNoise):
         """Loss per count, nats."""
         return self.eps / self.moving_counts
 
-    def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+    def noise(self, users: Floats, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
         """Two-sided geometric variables."""
         return two_sided_geometric(1 / self.rate, rng, shape)
 
-    @property
-    def noise_variance(self) -> float:
+    def noise_variance(self, users: Floats) -> float:
         """``1 / (2 sinh(rate / 2)^2)``."""
         return discrete_laplace_variance(self.rate)
 
@@ -75,4 +69,4 @@ class CentralLaplace(CuratorNoise):
 
     def parameters(self) -> dict[str, float]:
         """Budget, and variance of a count."""
-        return {"eps": self.eps, "noise_variance": self.noise_variance}
+        return {"eps": self.eps, "noise_variance": discrete_laplace_variance(self.rate)}

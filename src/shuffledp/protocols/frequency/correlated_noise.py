@@ -1,4 +1,20 @@
-"""Correlated noise: a counter per value, whose messages +1 and -1 carry noise that mostly cancels."""
+r"""Correlated noise: a counter per value, whose messages +1 and -1 carry noise that mostly cancels.
+
+`shuffledp.accounting.baselines.correlated_counts` has the law of the noise, the ``printed`` accounting and that of one
+counter, each of the two that change at (eps/2, delta/2). Here is the divergence of both at (eps, delta). With
+``q = e^-eps_1``, D the law of Z3 and ``K(w) = D(w) + q^2 K(w - 1)``, the messages (u, v) of one counter, u of +1 and v
+of -1, tell of a user on it through these outcomes alone, by their probabilities without (f_0) and with (f_1) the user:
+
+- ``u > v``: ``f_0 = q / (1 + q)``, ``f_1 = f_0 / q``;
+- ``u <= v`` and ``u = w``: ``f_0 = (1 - q) K(w)``, ``f_1 = (1 - q) q K(w - 1)``.
+
+This is a count with two laws, and `shuffledp.accounting.general.count_pairs` has the divergence of two such. Without
+any Z3 it is ``1 - q``: a larger delta needs no pairs. Derived for this project.
+
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
+"""
+
+from __future__ import annotations
 
 import math
 from dataclasses import dataclass
@@ -6,7 +22,6 @@ from functools import partial
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.correlated_counts import (
     CORRELATED_CONSTANTS,
@@ -14,17 +29,153 @@ from shuffledp.accounting.baselines.correlated_counts import (
     CounterNoise,
     both_counters_delta,
     correlated_noise,
+    pair_law,
+    with_geometric,
 )
-from shuffledp.accounting.baselines.correlated_pair import correlated_pair_noise, counter_pair
-from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
-from shuffledp.accounting.general.count_pairs import settled_count_delta
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, settled_count_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
+from shuffledp.numerics.argument_ranges import check_budget, check_choice, check_open_unit
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
+from shuffledp.numerics.roots import root_below, walk_to_minimum
+from shuffledp.protocols._noise_shares import NegativeBinomialShare
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._counters import NoisyCounters
-from shuffledp.tasks import Floats
+
+_XTOL = 1e-10
+#: Outcomes of one counter that a calibration has the time for.
+_MOST_TERMS = 2**20
+#: Beyond this powers of e overflow; a smaller eps is on the safe side.
+_MOST_EPS = 300.0
+#: Steps of the search for the log of the shape, the least gain that is worth one more, and its range.
+_STEP, _GAIN, _SHAPES = 0.5, 1e-3, (-5.0, 9.0)
+
+
+def counter_pair(noise: CounterNoise, tail: float) -> MovingCount:
+    """Return the two laws of a counter's outcomes, with the user's value and without, but for a mass `tail`."""
+    ratio = math.exp(-noise.eps_geometric)
+    stop = -math.expm1(-noise.eps_geometric)
+    square = ratio * ratio
+    spread = math.sqrt(noise.pairs / max(-math.expm1(-noise.decay), 1e-300))
+    reach = -math.log(tail)
+    terms = 64 + noise.pairs + math.sqrt(2 * reach) * spread
+    terms += reach / min(noise.decay, 2 * noise.eps_geometric)
+    while terms <= _MOST_TERMS:
+        if noise.shape == 0:
+            law = np.concatenate(([1.0], np.zeros(int(terms) - 1)))
+        else:
+            log_scale, law = pair_law(noise, int(terms))
+            law = math.exp(log_scale) * law
+        k = with_geometric(law, square)
+        w = np.arange(1, law.size)
+        # Beyond w the law of Z3 falls at least as fast as a geometric one.
+        steps = np.maximum(math.exp(-noise.decay) * (w + max(noise.shape, 1.0)) / (w + 1), 0.0)
+        with np.errstate(divide="ignore"):
+            beyond = np.where(steps < 1, law[1:] * steps / (1 - np.minimum(steps, 1.0)), math.inf)
+        left_out = stop * ((beyond + square * k[1:]) / -math.expm1(-2 * noise.eps_geometric) + k[1:])
+        enough = np.flatnonzero(left_out <= tail)
+        if enough.size:
+            size = int(enough[0]) + 2
+            absent = np.concatenate(([ratio / (1 + ratio)], stop * k[:size]))
+            held = np.concatenate(([1 / (1 + ratio), 0.0], stop * ratio * k[: size - 1]))
+            return MovingCount(held, absent, float(left_out[enough[0]]))
+        terms *= 1.5
+    raise Infeasible(f"The noise is too wide: a counter has more than {_MOST_TERMS} outcomes.")
+
+
+def correlated_pair_noise(eps: float, delta: float, *, share: float = 0.1) -> CounterNoise:
+    """Return the noise of every counter for an (eps, delta)-private histogram, both counters accounted for together.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, > 0.
+    delta : float
+        In (0, 1).
+    share : float
+        g, in (0, 1), the part of eps that pays for Z3.
+
+    Returns
+    -------
+    CounterNoise
+        With the error of :func:`~shuffledp.accounting.correlated_noise` and about half of
+        its messages. The smallest sufficient p, rounded up by at most 1e-10 relative in ``-ln p``, for a shape r whose
+        expected messages are within about 1 % of the fewest; ``r = 0`` if ``delta >= 1 - e^-eps_1``, where no pairs
+        are needed.
+
+    Raises
+    ------
+    Infeasible
+        If the noise is so wide that computing its privacy takes too long: a small part of a small eps.
+
+    Notes
+    -----
+    Derived for this project, see the module's description; the protocol is that of arXiv 2106.04247.
+
+    Examples
+    --------
+    Expected messages per counter, each counter with half of the budget and both together:
+
+    >>> from shuffledp.accounting import correlated_noise, correlated_pair_noise
+    >>> print(round(correlated_noise(1.0, 1e-6).messages), round(correlated_pair_noise(1.0, 1e-6).messages))
+    1189 554
+    """
+    eps, delta = check_budget(eps, delta)
+    return _best_noise(min(eps, _MOST_EPS), delta, check_open_unit("share", share))
+
+
+@remember(1024)
+def _best_noise(eps: float, delta: float, share: float) -> CounterNoise:
+    """Walk along the log of the shape to the fewest pairs, then a parabola: the number of pairs is flat there."""
+    eps_one = (1 - share) * eps / 2
+    if delta >= -math.expm1(-eps_one):
+        return CounterNoise(eps_one, 0.0, 1.0)
+    found: dict[float, CounterNoise | None] = {}
+    decay = share * eps / 2
+
+    def pairs(log_shape: float) -> float:
+        nonlocal decay
+        if log_shape not in found:
+            found[log_shape] = _least_noise(eps, delta, eps_one, math.exp(log_shape), decay)
+        noise = found[log_shape]
+        decay = noise.decay if noise else decay
+        return noise.pairs if noise else math.inf
+
+    low, high = _SHAPES
+    middle = min(max(math.log(1.3 * math.log(2 / delta)), low), high)
+    while pairs(middle) == math.inf and middle < high:
+        middle += _STEP
+    walk_to_minimum(pairs, middle, low, high, step=_STEP, gain=_GAIN)
+    sufficient = [noise for noise in found.values() if noise]
+    if not sufficient:
+        raise Infeasible(
+            f"The noise is too wide: with {share!r} of eps = {eps!r} for the pairs, a counter has more than "
+            f"{_MOST_TERMS} outcomes at delta = {delta!r}."
+        )
+    return min(sufficient, key=lambda noise: noise.pairs)
+
+
+def _least_noise(eps: float, delta: float, eps_one: float, shape: float, guess: float) -> CounterNoise | None:
+    """Return the noise with the smallest sufficient p, None if it is too wide.
+
+    Delta falls with p: Z3 is compound Poisson, jumps of size j at the rate ``r p^j / j``, and all grow with p.
+    """
+    tail = negligible(delta)
+
+    def excess(log_decay: float) -> float:
+        count = counter_pair(CounterNoise(eps_one, shape, math.exp(log_decay)), tail)
+        return log_ratio(pair_delta(count, count, eps), delta)
+
+    low = math.log(guess)
+    try:
+        while excess(low) > 0:
+            low -= math.log(2)
+        root = root_below(excess, low + 0.1, low, math.inf, xtol=_XTOL)
+    except Infeasible:
+        return None
+    return CounterNoise(eps_one, shape, math.exp(root))
 
 
 @dataclass(frozen=True)
@@ -33,10 +184,6 @@ class CorrelatedNoise(NoisyCounters):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
-    domain_size : int
-        Values are 0..domain_size-1.
     eps_geometric : float
         eps_1, nats, of the noise that remains.
     shape : float
@@ -49,8 +196,6 @@ class CorrelatedNoise(NoisyCounters):
         Whether both counters that change were accounted for together, or each with half of the budget.
     """
 
-    n_users: int
-    domain_size: int
     eps_geometric: float
     shape: float
     decay: float
@@ -77,10 +222,7 @@ class CorrelatedNoise(NoisyCounters):
         constants: str = "corrected",
         together: bool = True,
     ) -> Self:
-        """The noise of every counter.
-
-        See :func:`shuffledp.accounting.baselines.correlated_pair.correlated_pair_noise` for ``exact``, and
-        :func:`shuffledp.accounting.baselines.correlated_counts.correlated_noise` for ``printed`` and one counter.
+        """The noise of every counter, see :func:`correlated_pair_noise` and `shuffledp.accounting.correlated_noise`.
 
         Parameters
         ----------
@@ -120,20 +262,14 @@ class CorrelatedNoise(NoisyCounters):
         return CounterNoise(self.eps_geometric, self.shape, self.decay)
 
     @property
-    def _parts(self) -> list[CompoundPoisson]:
-        """Messages sent alone, and pairs that cancel."""
-        single = NegativeBinomialShare(2.0, -math.expm1(-self.eps_geometric))
-        pairs = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
-        return [single, AtomNoise(pairs, ((1, 1), (-1, 1)))]
+    def remaining_eps(self) -> float:
+        """eps_1."""
+        return self.eps_geometric
 
-    def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
-        stop = -math.expm1(-self.eps_geometric)
-        # numpy has no negative binomial of shape 0, which is 0.
-        pairs = rng.negative_binomial(self.shape * shares, -math.expm1(-self.decay)) if self.shape > 0 else 0
-        plus = rng.negative_binomial(shares, stop) + pairs
-        minus = rng.negative_binomial(shares, stop) + pairs
-        return np.stack((plus, minus), axis=-1).astype(np.int64)
+    @property
+    def pairs(self) -> NegativeBinomialShare:
+        """Z3."""
+        return NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """The two counters that change; nothing is claimed for less than all of the noise."""

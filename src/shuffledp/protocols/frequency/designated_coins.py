@@ -27,8 +27,6 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     designated : int
         Users who add coins.
     colluding : int

@@ -16,13 +16,16 @@ flipped with probability q, and a row is one message. Two accountings:
 That a row is one message costs a factor of two in the error at ``kappa = 1``: the rows of others carry their own set
 bit, so that they hide user 1 with probability ``q / (1 - q)`` only.
 
+Cheu and Zhilyaev 2021, arXiv 2104.02739, whose theorem is quoted from code of third parties; the text was not read. The
+divergence is derived for this project: an upper bound for every data set, exact for one user's row among the fake
+users, and q the smallest that suffices, rounded up by at most 1e-9 relative.
+
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -36,14 +39,8 @@ from shuffledp.accounting.general.matched_blanket import (
     mixed_matched_delta,
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_open_unit,
-)
+from shuffledp.guarantees import UPPER, Standing, under
+from shuffledp.numerics.argument_ranges import check_choice, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
@@ -52,17 +49,9 @@ from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._unary_bits import WholeRows
 
-FAKE_USERS_ACCOUNTINGS = ("printed", "exact")
 OTHER_ROWS = ("dropped", "blanket")
 """What the rows of the other users count as."""
-FAKE_USERS_STANDINGS: Mapping[str, Standing] = {
-    "printed": Standing(
-        "unproven", "the theorem was read in the code of third parties only, not in the text of its paper"
-    ),
-    "exact": UPPER,
-}
 
-_REMEMBERED = 1024
 _XTOL = 1e-10
 #: Log odds of a bit that is hardly ever flipped.
 _MOST_LOGIT = 600.0
@@ -71,43 +60,8 @@ _MOST_LOGIT = 600.0
 def fake_users_delta(
     eps: float, n: int, fakes: int, flip_probability: float, *, other_rows: str = "dropped"
 ) -> float:
-    """Return a bound on delta of one user's row among fake users.
-
-    Parameters
-    ----------
-    eps : float
-        Nats, >= 0.
-    n : int
-        Number of users, >= 1; matters only if the others' rows count.
-    fakes : int
-        Rows of zeros that all users send together, >= 0.
-    flip_probability : float
-        q, in (0, 1/2).
-    other_rows : {"dropped", "blanket"}
-        Whether the adversary removes the rows of all other users, or is told which of them look like rows of zeros.
-
-    Returns
-    -------
-    float
-        In [0, 1]. An upper bound for every data set; exact for one user's row among the fake users.
-
-    Raises
-    ------
-    Infeasible
-        If so many rows match that the sum does not fit into memory.
-
-    Notes
-    -----
-    Cheu and Zhilyaev 2021 (arXiv 2104.02739); the divergence is derived for this project. Replacement neighbors.
-    """
-    eps = check_nonnegative("eps", eps)
-    n = check_count("n", n, 1)
-    fakes = check_count("fakes", fakes)
-    q = check_open_unit("flip_probability", flip_probability)
-    if q >= 0.5:
-        raise ValueError(f"flip_probability must be in (0, 1/2), got {flip_probability!r}.")
-    check_choice("other_rows", other_rows, OTHER_ROWS)
-    logit = math.log1p(-q) - math.log(q)
+    """Return a bound on delta of one user's row among so many rows of zeros of all users together."""
+    logit = math.log1p(-flip_probability) - math.log(flip_probability)
     return settled(lambda tail: _delta(eps, n, fakes, logit, other_rows, tail))
 
 
@@ -122,64 +76,18 @@ def _delta(eps: float, n: int, fakes: int, logit: float, other_rows: str, tail: 
     return mixed_matched_delta(messages, q, eps, eps_local, tail, block=block)
 
 
+@remember(1024)
 def fake_users_flip_probability(
-    n: int,
-    kappa: int,
-    eps: float,
-    delta: float,
-    *,
-    accounting: str = "exact",
-    other_rows: str = "dropped",
+    n: int, kappa: int, eps: float, delta: float, *, accounting: str = "exact", other_rows: str = "dropped"
 ) -> float:
-    """Return q, the probability with which every bit of every row is flipped.
-
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 1.
-    kappa : int
-        Fake users per user, >= 1.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-    accounting : {"printed", "exact"}
-        See the module's description.
-    other_rows : {"dropped", "blanket"}
-        As in :func:`fake_users_delta`; the printed theorem drops them.
-
-    Returns
-    -------
-    float
-        In (0, 1/2). Exact: the smallest that suffices, rounded up by at most 1e-9 relative.
-
-    Raises
-    ------
-    Infeasible
-        If the printed formula has no root: kappa is too small.
-
-    Notes
-    -----
-    ``printed``: Cheu and Zhilyaev 2021 as quoted in code of third parties; the text of the theorem was not read.
-    ``exact`` is derived for this project.
-    """
-    n = check_count("n", n, 1)
-    kappa = check_count("kappa", kappa, 1)
-    eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, FAKE_USERS_ACCOUNTINGS)
-    check_choice("other_rows", other_rows, OTHER_ROWS)
-    if accounting == "exact":
-        return _exact_flip_probability(n, kappa, eps, delta, other_rows)
-    noise = 33 / 5 * math.log(4 / delta) / math.tanh(eps / 2) ** 2 / n / kappa
-    if not noise < 0.25:
-        raise Infeasible(
-            f"The theorem needs more than {4 * noise * kappa:.4g} fake users per user, there are {kappa}."
-        )
-    return 2 * noise / (1 + math.sqrt(1 - 4 * noise))
-
-
-@remember(_REMEMBERED)
-def _exact_flip_probability(n: int, kappa: int, eps: float, delta: float, other_rows: str) -> float:
+    """Return q, the probability with which every bit of every row is flipped, in (0, 1/2)."""
+    if accounting == "printed":
+        noise = 33 / 5 * math.log(4 / delta) / math.tanh(eps / 2) ** 2 / n / kappa
+        if not noise < 0.25:
+            raise Infeasible(
+                f"The theorem needs more than {4 * noise * kappa:.4g} fake users per user, there are {kappa}."
+            )
+        return 2 * noise / (1 + math.sqrt(1 - 4 * noise))
     tail = negligible(delta)
 
     def excess(logit: float) -> float:
@@ -214,7 +122,12 @@ class FakeUsers(WholeRows):
     source = "Cheu and Zhilyaev 2021, arXiv 2104.02739"
     trust = "shuffler"
     relies_on = "others' dummies"
-    guarantees = FAKE_USERS_STANDINGS
+    guarantees = under(
+        printed=Standing(
+            "unproven", "the theorem was read in the code of third parties only, not in the text of its paper"
+        ),
+        exact=UPPER,
+    )
     reduction = "blanket"
 
     @classmethod
@@ -231,8 +144,6 @@ class FakeUsers(WholeRows):
         other_rows: str = "dropped",
     ) -> Self:
         """The smallest flip probability.
-
-        See :func:`fake_users_flip_probability`.
 
         Parameters
         ----------

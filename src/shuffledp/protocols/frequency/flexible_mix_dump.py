@@ -45,7 +45,7 @@ class FlexibleMixDump(FlexibleDummies):
             Budget of a report, nats. No dummies are needed where it is at most eps.
         rate : float, optional
             Probability of sending dummies, in (0, 1]. By default 0.01, or more where some thousand users or fewer
-            could all fail to send, see `shuffledp.accounting.dump.flexible.default_rate`.
+            could all fail to send.
         estimator : {"expected", "observed"}
             Which number of dummies the analyzer subtracts.
 
@@ -55,7 +55,11 @@ class FlexibleMixDump(FlexibleDummies):
             If too few users send, or the theorem does not hold here.
         """
         eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
-        per_sender, share = flexible_plan(
-            n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator, eps_local=eps_local
+        return cls(
+            n,
+            k,
+            eps_local,
+            *flexible_plan(
+                n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator, eps_local=eps_local
+            ),
         )
-        return cls(n, k, eps_local, per_sender, share, estimator)

@@ -43,7 +43,7 @@ class FlexiblePureDump(FlexibleDummies):
             of senders. The first two for eps <= 1.
         rate : float, optional
             Probability of sending dummies, in (0, 1]. By default 0.01, or more where some thousand users or fewer
-            could all fail to send, see `shuffledp.accounting.dump.flexible.default_rate`.
+            could all fail to send.
         estimator : {"expected", "observed"}
             Which number of dummies the analyzer subtracts.
 
@@ -52,7 +52,9 @@ class FlexiblePureDump(FlexibleDummies):
         Infeasible
             If too few users send, or the theorem does not hold here.
         """
-        per_sender, share = flexible_plan(
-            n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator
+        return cls(
+            n,
+            k,
+            math.inf,
+            *flexible_plan(n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator),
         )
-        return cls(n, k, math.inf, per_sender, share, estimator)

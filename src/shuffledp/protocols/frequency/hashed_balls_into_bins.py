@@ -9,6 +9,13 @@ triples (u, v, w). A message counts for all x with ``h(x) = w``. Two different v
 The user's message is uniform among those that count for its value, and a uniform message counts for a value with
 probability 1/b, for two of them with ``p_c / b``: :mod:`shuffledp.accounting.general.matched_blanket` with
 ``eps_local = inf`` is its exact privacy among M dummies. The messages of all other users are known to the adversary.
+Derived for this project: the smallest M, rounded up by at most 1e-5 relative where it is too large for a table. The
+released code of the authors searches for a number that its criterion does not always make sufficient.
+
+Rules for the number of bins are ``n / ln n`` (``logarithmic``) and ``n / ln^3 n`` (``cubed``), the integer parts, as in
+the original, for O(1) and for 1 + o(1) messages per user; and ``economical``: with c* dummies per bin the error is
+proportional to ``c* + n / b`` and the messages are ``1 + c* b / n``, so that their product is least at ``b = n / c*``,
+about two messages; never more bins than values.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -29,25 +36,18 @@ from shuffledp.accounting.general.matched_blanket import matched_delta, mixed_ma
 from shuffledp.accounting.general.matched_contour import contour_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import (
-    MOST,
-    check_budget,
-    check_choice,
-    check_count,
-)
+from shuffledp.numerics.argument_ranges import MOST, check_choice, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window
-from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._dummy_points import dealers, dealt_out, most_dealt_out
+from shuffledp.protocols.frequency._dummy_points import DealtDummies
 from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 BIN_RULES = ("logarithmic", "cubed", "economical")
-"""Rules for the number of bins, see :func:`bin_count`."""
 
 #: Values and bins up to which products of residues fit into 64 bits.
 MOST_BINS = 2**31
@@ -57,24 +57,11 @@ MOST_BINS = 2**31
 _MOST_CELLS, _WINDOWS = 3e5, 550
 #: What delta may be too large by where a contour replaces the table, relative; the number of dummies less.
 _GAP = 1e-5
-_REMEMBERED = 1024
 
 
 @dataclass(frozen=True)
 class HashFamily:
-    """Public parameters of the hash functions.
-
-    Parameters
-    ----------
-    domain_size : int
-        Values k are 0..k-1, 2 <= k <= 2^31.
-    bins : int
-        b, in 2..2^31.
-
-    Notes
-    -----
-    Luo, Wang and Yi 2022. Collisions are exact.
-    """
+    """Values and bins of the hash functions, each in 2..2^31."""
 
     domain_size: int
     bins: int
@@ -98,18 +85,9 @@ class HashFamily:
         return (q // b) * (q % b + q - b) / (q * (q - 1))
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def prime_above(number: int) -> int:
-    """Return the smallest prime that is larger than a number, >= 1; up to 2^32 or so.
-
-    Parameters
-    ----------
-    number : int
-
-    Notes
-    -----
-    Trial division by all odd numbers up to the root, at once for a candidate.
-    """
+    """Return the smallest prime above a number >= 1, up to 2^32 or so: no odd number up to its root divides it."""
     candidate = max(number + 1, 2)
     while True:
         divisors = np.arange(3, math.isqrt(candidate) + 1, 2)
@@ -119,28 +97,7 @@ def prime_above(number: int) -> int:
 
 
 def bin_count(rule: str, n: int, domain_size: int, eps: float, delta: float) -> int:
-    """Return the number of bins b of a rule, at least 2.
-
-    Parameters
-    ----------
-    rule : {"logarithmic", "cubed", "economical"}
-        ``n / ln n`` and ``n / ln^3 n``, the integer parts, are those of the original, for O(1) and for 1 + o(1)
-        messages per user. ``economical``: the product of messages per user and error is nearly least, at about two
-        messages of which the collisions cost as much as the dummies; never more bins than values.
-    n : int
-        Number of users, >= 1.
-    domain_size : int
-        Number of values k, >= 2.
-    eps, delta : float
-        The budget; matters for ``economical``.
-
-    Notes
-    -----
-    Luo, Wang and Yi 2022 (c = 1 and c = 3). With c* dummies per bin, the error is proportional to ``c* + n / b`` and
-    the messages are ``1 + c* b / n``, so that ``b = n / c*`` is best.
-    """
-    n = check_count("n", n, 1)
-    check_choice("rule", rule, BIN_RULES)
+    """Return the number of bins b of a rule, at least 2; the budget matters for ``economical``."""
     logarithm = max(math.log(n), 1e-9)
     most = max(2, math.floor(n / logarithm)) if n > 1 else 2
     if rule == "logarithmic":
@@ -151,45 +108,15 @@ def bin_count(rule: str, n: int, domain_size: int, eps: float, delta: float) -> 
     return max(2, min(domain_size, round(n / per_bin), most))
 
 
-def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
-    """Return the smallest total number of dummies among which a message is (eps, delta)-private.
-
-    Parameters
-    ----------
-    family : HashFamily
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    int
-        At least 1; exact for one user's message among dummies, or rounded up by at most 1e-5 relative where there are
-        too many for a table.
-
-    Raises
-    ------
-    Infeasible
-        If more than 2^53 would be needed.
-
-    Notes
-    -----
-    Derived for this project, see the module's description. The released code of Luo, Wang and Yi searches for a number
-    that its criterion does not always make sufficient. Replacement neighbors.
-    """
-    eps, delta = check_budget(eps, delta)
-    return _dummies_in_bins(family, eps, delta)
-
-
 def _is_long(family: HashFamily, dummies: int) -> bool:
     """Whether a table over matches of both values and of one is too large to be summed for every candidate."""
     both = family.collision_rate / family.bins
     return _WINDOWS * dummies * math.sqrt(2 * both / family.bins) > _MOST_CELLS
 
 
-@remember(_REMEMBERED)
-def _dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
+@remember(1024)
+def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
+    """Return the smallest total number of dummies, >= 1, among which a message is (eps, delta)-private."""
     tail, rate, both = negligible(delta), 1 / family.bins, family.collision_rate / family.bins
 
     def excess(dummies: int) -> float:
@@ -215,7 +142,7 @@ def _dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
     return found if _is_long(family, found) else smallest_count(excess, found, math.log(delta) / found)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def hashed_balls_delta(eps: float, family: HashFamily, dummies: int) -> float:
     """Return delta of one hashed message among `dummies` uniform ones; an upper bound, derived for this project."""
     rate, both = 1 / family.bins, family.collision_rate / family.bins
@@ -232,7 +159,7 @@ _FEW_PAIRS, _FEW_GROUPS = 2**20, 200
 
 
 @dataclass(frozen=True)
-class HashedBallsIntoBins(PlannedUsers):
+class HashedBallsIntoBins(DealtDummies):
     """A message is (u, v, w): a hash function ``x -> ((u x + v) mod q) mod b`` and a bin.
 
     Every user sends a random function with the bin of its value, and an even part of the uniform messages. The shuffler
@@ -240,12 +167,10 @@ class HashedBallsIntoBins(PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     family : HashFamily
         Values, bins and prime.
     dummies_in_all : int
-        Uniform messages of `n_users` users; others than these send what their place in the list says.
+        Uniform messages of `n_users` users.
     """
 
     n_users: int
@@ -267,14 +192,12 @@ class HashedBallsIntoBins(PlannedUsers):
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, bins: int | str = "logarithmic") -> Self:
         """The smallest total number of uniform messages.
 
-        See :func:`dummies_in_bins`.
-
         Parameters
         ----------
         task : Frequency
             Of at most 2^31 values.
         bins : int or {"logarithmic", "cubed", "economical"}
-            b, at least 2, or a rule, see :func:`bin_count`.
+            b, at least 2, or a rule, see the module's description.
 
         Raises
         ------
@@ -291,25 +214,15 @@ class HashedBallsIntoBins(PlannedUsers):
         """Values are 0..domain_size-1."""
         return self.family.domain_size
 
-    def dummies_of(self, users: NDArray[Any], first: int = 0) -> Ints:
-        """Uniform messages that the next `users` users after the first `first` send together, (R,)."""
-        return dealt_out(self.dummies_in_all, self.n_users, users, first)
-
-    def counted_on(self) -> str:
-        """The users who send dummies."""
-        return dealers(self.dummies_in_all, self.n_users)
-
     def cost(self) -> Cost:
         """The own message, and the mean number of uniform ones when as many take part as are expected."""
-        dummies = int(self.dummies_of(np.array([self.usual_users]))[0])
         bits = 2 * message_bits(self.family.prime) + message_bits(self.family.bins)
-        most = 1 + most_dealt_out(self.dummies_in_all, self.n_users)
-        return Cost(1 + dummies / self.usual_users, bits, most_messages=most)
+        return Cost(1 + self.usual_dummies / self.usual_users, bits, most_messages=1 + self.most_dummies)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """(n + dummies, 3): a function and the bin of the own value for each user, and uniform messages."""
         values = checked_values(users.values, self.domain_size)
-        dummies = int(self.dummies_of(np.array([len(users)]), users.offset)[0])
+        dummies = self.dummies_among(len(users), users.offset)
         q, b = self.family.prime, self.family.bins
         payload = np.empty((len(values) + dummies, 3), np.int64)
         payload[:, 0] = rng.integers(1, q, len(payload))
@@ -379,7 +292,7 @@ class HashedBallsIntoBins(PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The own message among uniform ones."""
-        dummies = int(self.dummies_of(np.array([users]))[0])
+        dummies = self.dummies_among(users)
         return Profile(
             lambda eps: hashed_balls_delta(eps, self.family, dummies),
             "one hashed message among uniform ones, the messages of all others being known",
@@ -387,28 +300,20 @@ class HashedBallsIntoBins(PlannedUsers):
 
     def parameters(self) -> dict[str, float]:
         """Bins, prime, collisions and uniform messages: in total and per user."""
-        dummies = float(self.dummies_of(np.array([self.usual_users]))[0])
         return {
             "bins": float(self.family.bins),
             "prime": float(self.family.prime),
             "collision_rate": self.family.collision_rate,
-            "dummies": dummies,
-            "dummies_per_user": dummies / self.usual_users,
+            "dummies": float(self.usual_dummies),
+            "dummies_per_user": self.usual_dummies / self.usual_users,
         }
 
 
 @dataclass(frozen=True)
 class _Groups:
-    """What messages count for.
+    """Different sets of values that messages count for, (G, k), the first one empty, and their laws.
 
-    Parameters
-    ----------
-    holds : (G, k) ndarray of int
-        The different sets of values, 1 for each that is in it; the first one is empty.
-    own : (k, G) ndarray
-        Their probabilities for the message of a user with each value.
-    uniform : (G,) ndarray
-        And for a uniform message.
+    `own` is for the message of a user with each value, (k, G), `uniform` for a uniform message, (G,).
     """
 
     holds: Ints

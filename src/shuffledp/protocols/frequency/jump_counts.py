@@ -1,20 +1,14 @@
 """Counters with jumps: a counter per value, whose pairs of messages +1 and -1 come in numbers of our own."""
 
-import math
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.summation.jump_counters import JumpCounter, JumpCountersProfile, jump_counters
 from shuffledp.guarantees import UPPER, under
-from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare
+from shuffledp.protocols._noise_shares import JumpShare
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._counters import NoisyCounters
-from shuffledp.tasks import Floats
 
 
 @dataclass(frozen=True)
@@ -23,18 +17,12 @@ class JumpCounts(NoisyCounters):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
-    domain_size : int
-        Values are 0..domain_size-1.
     eps_star : float
         Nats, of the noise that remains in a count.
     rate, center : float
         Of the jumps in the number of pairs that cancel.
     """
 
-    n_users: int
-    domain_size: int
     eps_star: float
     rate: float
     center: float
@@ -69,17 +57,14 @@ class JumpCounts(NoisyCounters):
         return JumpCounter(self.eps_star, self.rate, self.center)
 
     @property
-    def _parts(self) -> list[CompoundPoisson]:
-        """Messages sent alone, and pairs that cancel."""
-        single = NegativeBinomialShare(2.0, -math.expm1(-self.eps_star))
-        return [single, AtomNoise(JumpShare(self.rate, self.center), ((1, 1), (-1, 1)))]
+    def remaining_eps(self) -> float:
+        """eps_star."""
+        return self.eps_star
 
-    def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
-        stop = -math.expm1(-self.eps_star)
-        pairs = JumpShare(self.rate, self.center).draw(shares, rng)
-        plus, minus = rng.negative_binomial(shares, stop) + pairs, rng.negative_binomial(shares, stop) + pairs
-        return np.stack((plus, minus), axis=-1).astype(np.int64)
+    @property
+    def pairs(self) -> JumpShare:
+        """Sums of jumps."""
+        return JumpShare(self.rate, self.center)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """The two counters that change; nothing is claimed for less than all of the noise."""

@@ -7,7 +7,8 @@ from shuffledp.accounting.random_population.multi_message import multi_exact_pla
 from shuffledp.guarantees import UPPER, under
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.frequency._secret_shares import PolyaShares, law_for_bits
+from shuffledp.protocols.frequency._polya_shares import PolyaShares
+from shuffledp.protocols.frequency._secret_shares import law_for_bits
 from shuffledp.tasks import Budget, Task
 
 

@@ -40,7 +40,6 @@ from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts
 from shuffledp.protocols.frequency.silent_users import poisson_dummies
 
-_REMEMBERED = 1024
 _XTOL = 1e-11
 #: Values of the noise that are summed over, at most.
 _MOST_TERMS = 2**21
@@ -50,15 +49,7 @@ _STEP, _GAIN, _SHAPES = 0.5, 1e-4, (0.0, 20.0)
 
 @dataclass(frozen=True)
 class OneSidedNoise:
-    """The noise of a count.
-
-    Parameters
-    ----------
-    shape : float
-        r > 0.
-    decay : float
-        ``-ln p`` > 0.
-    """
+    """The noise of a count: shape r > 0 and decay ``-ln p`` > 0."""
 
     shape: float
     decay: float
@@ -123,7 +114,7 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
     return _least_noise(eps, delta, check_positive("shape", shape), 0.0)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSidedNoise:
     """Delta falls with p: the noise is compound Poisson, jumps of size j at the rate ``r p^j / j`` that grow with p."""
     tail = negligible(delta)
@@ -138,7 +129,7 @@ def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSid
     return OneSidedNoise(shape, math.exp(root_below(excess, low + 0.1, low, math.inf, xtol=_XTOL)))
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _best_noise(eps: float, delta: float) -> OneSidedNoise:
     """Walk along the log of the shape to the fewest dummies, then a parabola: their number is flat there."""
     found: dict[float, OneSidedNoise | None] = {}
@@ -170,8 +161,6 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
     shape : float
         r, of `n_users` users together.
     decay : float

@@ -44,8 +44,6 @@ class PrivateCoin(PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     domain_size : int
         Values are 0..domain_size-1.
     tuples : int
@@ -81,7 +79,7 @@ class PrivateCoin(PlannedUsers):
         entries: int | None = None,
         constant: str = "theorem",
     ) -> Self:
-        """Uniform tuples per user, see :func:`shuffledp.accounting.baselines.private_coin.private_coin_tuples`.
+        """Uniform tuples per user, see :func:`shuffledp.accounting.private_coin_tuples`.
 
         Parameters
         ----------

@@ -36,8 +36,6 @@ class PublicCoin(PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     domain_size : int
         Values are 0..domain_size-1.
     rows : int
@@ -80,7 +78,7 @@ class PublicCoin(PlannedUsers):
         beyond_proof: bool = False,
         hash_seed: int = 0,
     ) -> Self:
-        """Rows and rate, see :func:`shuffledp.accounting.baselines.public_coin.public_coin_rate`.
+        """Rows and rate, see :func:`shuffledp.accounting.public_coin_rate`.
 
         Parameters
         ----------
@@ -123,10 +121,9 @@ class PublicCoin(PlannedUsers):
 
     def cost(self) -> Cost:
         """One own message per row, and noise in every cell."""
-        bits = message_bits(self.rows * self.columns)
         rows, columns = float(self.rows), self.columns
         mean, most = rows * (1 + columns * self.rate), rows * (1 + columns)
-        return Cost(mean, bits, own_messages=rows, most_messages=most)
+        return Cost(mean, message_bits(self.rows * columns), own_messages=rows, most_messages=most)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The cells of each user's value, and every cell with probability gamma; time grows with n^2."""

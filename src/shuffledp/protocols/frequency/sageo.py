@@ -24,8 +24,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.shares import best_share, checked_share
-from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.guarantees import EXACT, UPPER, under
@@ -39,13 +37,13 @@ from shuffledp.numerics.argument_ranges import (
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.frequency._count_shares import best_share, checked_share, sampled_count_variance
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise
 from shuffledp.protocols.frequency.sbin import AUGMENTED_ACCOUNTINGS
 from shuffledp.tasks import Ints
 
 Shares = NDArray[np.float64] | np.float64
 
-_REMEMBERED = 1024
 #: Beyond this e^(3 h) overflows; a smaller eps is on the safe side.
 MOST_HALF = 200.0
 #: Log ratios are that far from the truth, relative, and what differs by so little does not differ.
@@ -80,12 +78,12 @@ class GeometricDummies:
     @property
     def left(self) -> float:
         """q_l, 0 at the least `share`."""
-        return float(_left(self.half_eps, np.float64(self.share)))
+        return float(_ratios(self.half_eps, np.float64(self.share))[0])
 
     @property
     def right(self) -> float:
         """q_r."""
-        return float(_right(self.half_eps, np.float64(self.share)))
+        return float(_ratios(self.half_eps, np.float64(self.share))[1])
 
     @property
     def right_mass(self) -> float:
@@ -171,13 +169,10 @@ def least_share(eps: float) -> float:
     return -math.expm1(-eps / 2)
 
 
-def _left(half: float, share: Shares) -> NDArray[np.float64]:
-    return np.asarray(np.maximum(1 + math.expm1(-half) / share, 0.0))
-
-
-def _right(half: float, share: Shares) -> NDArray[np.float64]:
+def _ratios(half: float, share: Shares) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return q_l and q_r."""
     part = share * math.exp(-half)
-    return np.asarray(part / (part - math.expm1(-half)))
+    return np.maximum(1 + math.expm1(-half) / share, 0.0), np.asarray(part / (part - math.expm1(-half)))
 
 
 def sageo_dummies(
@@ -214,22 +209,24 @@ def sageo_dummies(
     eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, AUGMENTED_ACCOUNTINGS)
     half, least = min(eps / 2, MOST_HALF), least_share(min(eps, 2 * MOST_HALF))
-    share = beta
-    if beta is not None:
-        share = checked_share("beta", beta, least)
-    if accounting == "printed":
-        if share is None:
-            share = best_share(
-                lambda shares: sampled_count_variance(_claimed_variance(half, shares), shares, n / k), least
-            )
-        return GeometricDummies(half, share, int(_printed_turn(half, delta, np.float64(share))))
+    share = beta if beta is None else checked_share("beta", beta, least)
+    printed = accounting == "printed"
+
+    def errors(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        if printed:
+            return sampled_count_variance(_claimed_variance(half, shares), shares, n / k)
+        variances = _variances(half, shares, _exact_turn(half, delta, shares))
+        return sampled_count_variance(variances, shares, n / k)
+
     if share is None:
-        share = _best_sageo(n / k, half, delta)
+        share = best_share(errors, least)
+    if printed:
+        return GeometricDummies(half, share, int(_printed_turn(half, delta, np.float64(share))))
     return _exact_sageo(half, delta, share)
 
 
 def _claimed_variance(half: float, share: Shares) -> NDArray[np.float64]:
-    left, right = _left(half, share), _right(half, share)
+    left, right = _ratios(half, share)
     squares = left * (1 + left) / (1 - left) ** 3 + right * (1 + right) / (1 - right) ** 3
     return np.asarray(squares / (left / (1 - left) + 1 / (1 - right)))
 
@@ -242,7 +239,7 @@ def _turn_of(part: NDArray[np.float64], left: NDArray[np.float64]) -> NDArray[np
 
 
 def _printed_turn(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
-    left, right = _left(half, share), _right(half, share)
+    left, right = _ratios(half, share)
     bracket = 2 - 2 * (1 - share) * math.exp(half) * (1 - left) - (2 - delta) * left
     with np.errstate(divide="ignore"):
         part = delta * (1 - left * right) / ((1 - right) * np.maximum(bracket, 0.0))
@@ -251,7 +248,7 @@ def _printed_turn(half: float, delta: float, share: Shares) -> NDArray[np.float6
 
 def _exact_turn(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
     """Return nu up to rounding: delta is a fraction with squares of ``u = q_l^nu`` above and below."""
-    left, right = _left(half, share), _right(half, share)
+    left, right = _ratios(half, share)
     above, below = right / (1 - right), left / (1 - left)
     whole = below + 1 / (1 - right)
     with np.errstate(divide="ignore"):
@@ -267,17 +264,9 @@ def _exact_turn(half: float, delta: float, share: Shares) -> NDArray[np.float64]
     return _turn_of(part, left)
 
 
-def _best_sageo(held: float, half: float, delta: float) -> float:
-    def errors(shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        turns = _exact_turn(half, delta, shares)
-        return sampled_count_variance(_variances(half, shares, turns), shares, held)
-
-    return best_share(errors, least_share(2 * half))
-
-
 def _variances(half: float, share: Shares, turn: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `GeometricDummies.variance` for many laws, with few digits where ``nu (1 - q_l)`` is small."""
-    left, right = _left(half, share), _right(half, share)
+    left, right = _ratios(half, share)
     with np.errstate(divide="ignore", invalid="ignore"):
         gone = np.where(turn > 0, left**turn, 1.0)
         rest = np.where(turn > 0, turn * gone / (1 - gone), 0.0)
@@ -290,7 +279,7 @@ def _variances(half: float, share: Shares, turn: NDArray[np.float64]) -> NDArray
     )
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _exact_sageo(half: float, delta: float, share: float) -> GeometricDummies:
     turn = int(_exact_turn(half, delta, np.float64(share)))
     while GeometricDummies(half, share, turn).delta(2 * half) > delta:

@@ -24,9 +24,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.shares import MINIMA, best_share, checked_share, local_minima
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 from shuffledp.accounting.general.count_pairs import (
     MovingCount,
     added_message,
@@ -46,16 +44,22 @@ from shuffledp.numerics.argument_ranges import (
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
-from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.roots import root_below, smallest_integer
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.frequency._count_shares import (
+    MINIMA,
+    best_share,
+    checked_share,
+    local_minima,
+    sampled_count_variance,
+)
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise, coin_noise
 
 Shares = NDArray[np.float64] | np.float64
 
 AUGMENTED_ACCOUNTINGS = ("printed", "exact")
 
-_REMEMBERED = 1024
 #: Beyond this squares of e^h overflow; a smaller eps is on the safe side.
 _MOST_HALF = 200.0
 #: Numbers of coins of the first grid, and relative accuracy of beta for each.
@@ -137,9 +141,7 @@ def sbin_dummies(
     n, k = check_count("n", n, 1), check_count("k", k, 1)
     eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, AUGMENTED_ACCOUNTINGS)
-    share = beta
-    if beta is not None:
-        share = checked_share("beta", beta, 0.0)
+    share = beta if beta is None else checked_share("beta", beta, 0.0)
     if accounting == "exact":
         return _exact_sbin(n / k, eps, delta, share)
     half = min(eps / 2, _MOST_HALF)
@@ -161,7 +163,12 @@ def _printed_coins(half: float, delta: float, share: Shares) -> NDArray[np.float
     return np.where(2 * share <= delta, 0.0, np.ceil(coins))
 
 
-@remember(_REMEMBERED)
+def _error(dummies: BinomialDummies, held: float) -> float:
+    """Return the variance of the estimate of a count whose mean over the values is `held`."""
+    return float(sampled_count_variance(dummies.variance, dummies.share, held))
+
+
+@remember(1024)
 def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> BinomialDummies:
     """The coins for a share; or the best of all, by the largest share for every number of coins."""
     if share is not None:
@@ -172,7 +179,7 @@ def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> B
     def error(coins: int) -> float:
         if coins not in found:
             found[coins] = BinomialDummies(_largest_share(eps, delta, coins), coins)
-        return float(sampled_count_variance(coins / 4, found[coins].share, held))
+        return _error(found[coins], held)
 
     grid = sorted({round(x) for x in np.geomspace(1, most, _NUMBERS)})
     values = [error(coins) for coins in grid]
@@ -184,11 +191,11 @@ def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> B
         for coins in range(low, high + 1):
             error(coins)
     best = min(found.values(), key=lambda one: error(one.coins))
-    near = [h / 100 for h in range(max(round(100 * best.share) - _NEAR, 1), 101)][: 2 * _NEAR + 1]
     if best.share < 2 * _NEAR / 100:
         return best
+    near = [h / 100 for h in range(max(round(100 * best.share) - _NEAR, 1), 101)][: 2 * _NEAR + 1]
     rounded = [BinomialDummies(h, _coins_for(eps, delta, h)) for h in near]
-    return min(rounded, key=lambda one: float(sampled_count_variance(one.coins / 4, one.share, held)))
+    return min(rounded, key=lambda one: _error(one, held))
 
 
 def fair_coins(eps: float, delta: float) -> int:
@@ -214,7 +221,7 @@ def fair_coins(eps: float, delta: float) -> int:
     return _coins_for(check_positive("eps", eps), check_open_unit("delta", delta), 1.0)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _coins_for(eps: float, delta: float, share: float) -> int:
     """More coins are post-processing, so that delta falls with their number."""
     tail = negligible(delta)
@@ -223,19 +230,10 @@ def _coins_for(eps: float, delta: float, share: float) -> int:
         count = BinomialDummies(share, coins).count_at(tail)
         return pair_delta(count, count, eps) <= delta
 
-    low, high = -1, math.ceil(min(4 * math.log(2 / delta) / eps**2, 1e12)) + 1
-    if enough(0):
-        return 0
-    while not enough(high):
-        low, high = high, 2 * high
-        if high > 1e13:
-            raise Infeasible(
-                f"eps = {eps!r} and delta = {delta!r} need more coins than can be accounted for."
-            )
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    found = smallest_integer(enough, math.ceil(min(4 * math.log(2 / delta) / eps**2, 1e12)) + 1, 1e13)
+    if found is None:
+        raise Infeasible(f"eps = {eps!r} and delta = {delta!r} need more coins than can be accounted for.")
+    return found
 
 
 def _largest_share(eps: float, delta: float, coins: int) -> float:

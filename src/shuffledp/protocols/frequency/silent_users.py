@@ -15,54 +15,43 @@ Derived for this project.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.shares import MINIMA, checked_share, local_minima
-from shuffledp.accounting.expected_errors.counts import sampled_count_variance
 from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, most_sent
-from shuffledp.accounting.general.count_pairs import (
-    MovingCount,
-    added_message,
-    pair_delta,
-)
+from shuffledp.accounting.general.count_pairs import MovingCount, added_message, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.argument_ranges import check_budget, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
-from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.roots import golden_section, root_below
 from shuffledp.numerics.windows import poisson_window
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
+from shuffledp.protocols.frequency._count_shares import (
+    MINIMA,
+    checked_share,
+    local_minima,
+    sampled_count_variance,
+)
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, poisson_noise
 
-_REMEMBERED = 1024
 #: Relative tolerance of mu, and of what the search for p compares.
 _XTOL, _ROUGH = 1e-11, 1e-5
 #: Steps of the log of p on the first grid, and where the search for a minimum ends.
 _STEP, _END = 0.15, 2e-3
 #: Fewer dummies, as a negative log of their mean, are none.
 _MOST = 200.0
-_GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 @dataclass(frozen=True)
 class SilentReport:
-    """How often a user sends its value, and the dummies of all users.
-
-    Parameters
-    ----------
-    rate : float
-        p, in (0, 1].
-    dummies : float
-        mu >= 0, the mean of a value's dummies in total.
-    """
+    """Probability p in (0, 1] that a user sends its value, and mean mu >= 0 of a value's dummies in total."""
 
     rate: float
     dummies: float
@@ -131,7 +120,7 @@ def poisson_dummies(eps: float, delta: float) -> float:
     return _least_dummies(eps, delta, 1.0, 1.0, _XTOL)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _least_dummies(eps: float, delta: float, rate: float, guess: float, xtol: float) -> float:
     """More dummies are post-processing; without any, delta is the probability of reporting."""
     if rate <= delta:
@@ -148,7 +137,7 @@ def _least_dummies(eps: float, delta: float, rate: float, guess: float, xtol: fl
     return math.exp(-root_below(excess, low + _STEP, low, _MOST, xtol=xtol))
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def _best_report(held: float, eps: float, delta: float) -> SilentReport:
     found: dict[float, SilentReport] = {}
     guess = 2 * math.log(2 / delta) * (1 + 1 / eps) ** 2
@@ -168,22 +157,10 @@ def _best_report(held: float, eps: float, delta: float) -> SilentReport:
         grid.append(max(grid[-1] - _STEP, math.log(delta)))
         values.append(error(grid[-1]))
     for place in local_minima(values)[:MINIMA]:
-        _golden(error, grid[min(place + 1, len(grid) - 1)], grid[max(place - 1, 0)])
+        golden_section(error, grid[min(place + 1, len(grid) - 1)], grid[max(place - 1, 0)], _END)
     best = min(found, key=error)
     rate = found[best].rate
     return SilentReport(rate, _least_dummies(eps, delta, rate, found[best].dummies or 1.0, _XTOL))
-
-
-def _golden(function: Callable[[float], float], low: float, high: float) -> None:
-    """Evaluate a function closer and closer about its minimum between two points."""
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    while high - low > _END:
-        if function(left) <= function(right):
-            high, right = right, left
-            left = high - _GOLDEN * (high - low)
-        else:
-            low, left = left, right
-            right = low + _GOLDEN * (high - low)
 
 
 @dataclass(frozen=True)
@@ -195,8 +172,6 @@ class SilentUsers(NoisyCounts, PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     rate : float
         p.
     dummy_mean : float

@@ -9,22 +9,17 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.samplers import skellam
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.frequency._curator_noise import (
-    moving_counts,
-    noise_of_all,
-    released_counts,
-)
-from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
-from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Users
+from shuffledp.protocols.frequency._curator_noise import ReleasedCounts, moving_counts
+from shuffledp.protocols.frequency._value_counts import checked_values
+from shuffledp.tasks import Budget, Floats, Ints, Neighbours, Users
 
 
 @dataclass(frozen=True)
-class Skellam(PlannedUsers):
+class Skellam(ReleasedCounts, PlannedUsers):
     """Users add Skellam noise of variance ``mu / n`` to each count of their one-hot row; a secure sum adds up all rows.
 
     A message is a row of k integers, which nobody sees: only the sums are revealed. Of two values under replacement a
@@ -50,13 +45,10 @@ class Skellam(PlannedUsers):
     relation: Neighbours = "replace_one"
 
     name = "skellam"
-    task_kind = "frequency"
     label = "Skellam, secure aggregation"
     source = "Agarwal, Kairouz and Liu 2021; the pair of counts is derived for this project"
     trust = "secure_sum"
     relies_on = "shares of the noise"
-    neighbours = ("replace_one", "add_remove")
-    guarantees = under(exact=EXACT)
 
     @classmethod
     @from_request
@@ -84,13 +76,12 @@ class Skellam(PlannedUsers):
         """
         deviation = math.sqrt(self.variance * self.usual_users / self.n_users)
         each = math.ceil(math.log2(self.usual_users + 20 * deviation))
-        return Cost(1.0, float(self._released * each), most_messages=1.0)
+        return Cost(1.0, float(self.released * each), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One-hot rows and shares of the noise, (n, k)."""
         values = checked_values(users.values, self.domain_size)
-        shares = skellam(self.variance / self.n_users, rng, (len(values), self._released))
-        rows = noise_of_all(shares)
+        rows = self.noise_of_all(np.ones((len(values), 1)), rng, len(values))
         rows[np.arange(len(values)), values] += 1
         return Messages(rows)
 
@@ -98,34 +89,19 @@ class Skellam(PlannedUsers):
         """Sums of all rows, (k,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the noisy counts, (R, k), at a cost that does not depend on the number of users."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
-        noise = skellam(self._noise(participants.public)[:, None], rng, (len(held), self._released))
-        return np.asarray(held + noise_of_all(noise))
+    def noise(self, users: Floats, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+        """Skellam variables: the sum of the users' shares."""
+        return skellam(self.noise_variance(users), rng, shape)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Noisy relative frequencies, (R, k)."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
-
-    def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency, (R, k): that of the noise, whatever the data."""
-        n = np.asarray(participants.public.n_users, float)
-        return np.repeat((self._noise(participants.public) / n**2)[:, None], self.domain_size, axis=1)
+    def noise_variance(self, users: Floats) -> Floats:
+        """The users' shares of mu."""
+        return np.asarray(self.variance * users / self.n_users)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The noise of the counts that move, from as many users."""
         noise = self.variance * users / self.n_users
-        counts = moving_counts(self.domain_size, self.relation)
-        return noisy_counts_profile("skellam", noise, 1, counts, neighbours=self.relation)
+        return noisy_counts_profile("skellam", noise, 1, self.moving_counts, neighbours=self.relation)
 
     def parameters(self) -> dict[str, float]:
         """Variance of a count when as many take part as are planned for."""
         return {"noise_variance": self.variance}
-
-    @property
-    def _released(self) -> int:
-        return released_counts(self.domain_size, self.relation)
-
-    def _noise(self, public: Public) -> Floats:
-        return np.asarray(self.variance * np.asarray(public.n_users, float) / self.n_users)

@@ -50,7 +50,7 @@ class Solh(PureReports):
     def calibrate(
         cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", cells: int | None = None
     ) -> Self:
-        """Number of cells and local budget, see :func:`shuffledp.accounting.baselines.solh.solh_report`.
+        """Number of cells and local budget, see :func:`shuffledp.accounting.solh_report`.
 
         Parameters
         ----------

@@ -4,7 +4,9 @@ Every user reports a subset of d of the k values: with probability ``p = d E / (
 random one that holds its value, else a random one that does not. A report is uniform over all subsets with probability
 ``lambda = k / (k + d (E - 1))``, and a uniform subset holds a value with probability ``r = d / k`` and two of them with
 ``s = r (d - 1) / (k - 1)``: the blanket is that of :mod:`shuffledp.accounting.general.matched_blanket` with this
-overlap. For d = 1 it is generalized randomized response.
+overlap. For d = 1 it is generalized randomized response. Derived for this project; the bound on delta is at most 1e-6
+relative too large, and the local budget is the largest that it allows, rounded down by at most 1e-8 relative. The size
+of least error is found by downhill steps.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others and
 which of their reports are uniform.
@@ -25,7 +27,7 @@ from shuffledp.accounting.general.matched_blanket import block_length, matched_r
 from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import check_budget, check_count
+from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
@@ -33,40 +35,25 @@ from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._pure_reports import PureReports
+from shuffledp.protocols.frequency._pure_reports import PureReports, pure_mse
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_counts
 from shuffledp.tasks import Participants, Users
 
-_REMEMBERED = 1024
 #: Nats; a larger budget is as good as none.
 _MOST_BUDGET = 600.0
 #: Tolerances of the log of a local budget: the answer's, and while searching for d.
 _XTOL, _SEARCHED = 1e-8, 1e-4
 #: Blocks of numbers of uniform reports per standard deviation.
 _BLOCKS = 3
-
-
 #: Reports from which on a contour is faster than a table, and numbers in blocks would make tables loose.
 _MANY = 64
+#: Subsets up to which all of them are listed.
+_FEW_SUBSETS = 200
 
 
 @dataclass(frozen=True)
 class SubsetReport:
-    """A subset of some of the values.
-
-    Parameters
-    ----------
-    domain_size : int
-        Number of values k, >= 2.
-    size : int
-        d, in 1..k-1.
-    eps_local : float
-        Nats, > 0.
-
-    Notes
-    -----
-    Ye and Barg 2018; Wang et al. 2016. Exact parameters of the randomizer.
-    """
+    """Subsets of d of k values, and the local budget in nats."""
 
     domain_size: int
     size: int
@@ -94,37 +81,12 @@ class SubsetReport:
 
     def mse(self, n: int) -> float:
         """Squared error of a frequency, averaged over the values, for n users with any data."""
-        p, q, k = self.own_rate, self.other_rate, self.domain_size
-        return (p * (1 - p) / k + (1 - 1 / k) * q * (1 - q)) / (n * (p - q) ** 2)
+        return pure_mse(n, self.domain_size, self.own_rate, self.other_rate)
 
 
-@remember(_REMEMBERED)
+@remember(1024)
 def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
-    """Return a bound on delta of one of n shuffled subsets, averaged over the number of uniform reports of others.
-
-    Parameters
-    ----------
-    eps : float
-        Nats, >= 0.
-    n : int
-        Number of users, >= 1.
-    report : SubsetReport
-
-    Returns
-    -------
-    float
-        In [0, 1]; an upper bound, at most 1e-6 relative too large.
-
-    Raises
-    ------
-    Infeasible
-        If so many reports match that the sum does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project, see the module's description. Replacement neighbors.
-    """
-    n = check_count("n", n, 1)
+    """Return a bound on delta of one of n shuffled subsets, averaged over the number of uniform reports of others."""
     if report.size == 1:
         return grr_blanket_delta(eps, n, report.domain_size, report.eps_local)
     if n >= _MANY and report.eps_local <= MOST_BUDGET:
@@ -132,75 +94,36 @@ def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
     return settled(lambda tail: _delta(eps, n, report, tail))
 
 
-def _delta(eps: float, n: int, report: SubsetReport, tail: float) -> float:
-    rate = matched_rate(report.match_rate, report.eps_local)
-    reports, block = binomial_window(n - 1, rate, tail), block_length(n - 1, rate, _BLOCKS)
+def _delta(eps: float, n: int, report: SubsetReport, tail: float, *, typical: bool = False) -> float:
+    """Return delta averaged over the number of uniform reports, or for a typical one."""
+    match, rate = report.match_rate, matched_rate(report.match_rate, report.eps_local)
+    if typical:
+        reports, block = Window(round((n - 1) * rate), np.ones(1)), 1
+    else:
+        reports, block = binomial_window(n - 1, rate, tail), block_length(n - 1, rate, _BLOCKS)
     return mixed_matched_delta(
-        reports, report.match_rate, eps, report.eps_local, tail, block=block, both_rate=report.both_rate
+        reports, match, eps, report.eps_local, tail, block=block, both_rate=report.both_rate
     )
 
 
+@remember(1024)
 def subset_report(
     n: int, domain_size: int, eps: float, delta: float, *, size: int | None = None
 ) -> SubsetReport:
-    """Return the subsets of least error with which n shuffled reports are (eps, delta)-private.
-
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 1.
-    domain_size : int
-        Number of values k, >= 2.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-    size : int, optional
-        d, in 1..k-1, if it is not to be chosen.
-
-    Returns
-    -------
-    SubsetReport
-        With the largest local budget that :func:`subset_delta` allows, rounded down by at most 1e-8 relative. The size
-        is found by downhill steps.
-
-    Notes
-    -----
-    Ye and Barg 2018; the blanket is derived for this project.
-    """
-    n = check_count("n", n, 1)
-    domain_size = check_count("domain_size", domain_size, 2)
-    eps, delta = check_budget(eps, delta)
-    if size is not None:
-        size = check_count("size", size, 1)
-        if size >= domain_size:
-            raise ValueError(f"size must be an integer in [1, {domain_size - 1}], got {size!r}.")
-    return _report(n, domain_size, eps, delta, size)
-
-
-@remember(_REMEMBERED)
-def _report(n: int, domain_size: int, eps: float, delta: float, size: int | None) -> SubsetReport:
-    chosen = _best_size(n, domain_size, eps, delta) if size is None else size
+    """Return the subsets, of least error or a given size, with which n shuffled reports are (eps, delta)-private."""
+    asked = (n, domain_size, eps, delta)
+    chosen = size or _best_size(*asked)
     if chosen == 1:
-        return SubsetReport(domain_size, 1, blanket_local_budget(n, domain_size, eps, delta))
+        return SubsetReport(domain_size, 1, blanket_local_budget(*asked))
     if n >= _MANY:
-        rough = _contour_budget(n, domain_size, eps, delta, chosen, rough=True)
-        found = _contour_budget(n, domain_size, eps, delta, chosen, rough=False, guess=rough)
-        return SubsetReport(domain_size, chosen, found)
-    guess = _log_budget(n, domain_size, eps, delta, chosen, math.log(eps) + 0.1, typical=True)
-    log_budget = _log_budget(n, domain_size, eps, delta, chosen, guess, typical=False)
-    return SubsetReport(domain_size, chosen, math.exp(log_budget))
+        rough = _contour_budget(*asked, chosen, rough=True)
+        return SubsetReport(domain_size, chosen, _contour_budget(*asked, chosen, rough=False, guess=rough))
+    guess = _log_budget(*asked, chosen, math.log(eps) + 0.1, typical=True)
+    return SubsetReport(domain_size, chosen, math.exp(_log_budget(*asked, chosen, guess, typical=False)))
 
 
 def _contour_budget(
-    n: int,
-    domain_size: int,
-    eps: float,
-    delta: float,
-    size: int,
-    *,
-    rough: bool,
-    guess: float | None = None,
+    n: int, domain_size: int, eps: float, delta: float, size: int, *, rough: bool, guess: float | None = None
 ) -> float:
     rates = SubsetReport(domain_size, size, 1.0)  # those of uniform subsets do not depend on the budget
     return contour_budget(n - 1, rates.match_rate, rates.both_rate, eps, delta, rough=rough, guess=guess)
@@ -213,13 +136,12 @@ def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
 
     def error(size: int) -> float:
         nonlocal guess
-        if size not in errors and n >= _MANY:
-            guess = math.log(
-                _contour_budget(n, domain_size, eps, delta, size, rough=True, guess=math.exp(guess))
-            )
-            errors[size] = SubsetReport(domain_size, size, math.exp(guess)).mse(n)
         if size not in errors:
-            guess = _log_budget(n, domain_size, eps, delta, size, guess, typical=True)
+            if n >= _MANY:
+                rough = _contour_budget(n, domain_size, eps, delta, size, rough=True, guess=math.exp(guess))
+                guess = math.log(rough)
+            else:
+                guess = _log_budget(n, domain_size, eps, delta, size, guess, typical=True)
             errors[size] = SubsetReport(domain_size, size, math.exp(guess)).mse(n)
         return errors[size]
 
@@ -241,25 +163,10 @@ def _log_budget(
 
     def excess(log_budget: float) -> float:
         report = SubsetReport(domain_size, size, math.exp(log_budget))
-        if not typical:
-            return log_ratio(_delta(eps, n, report, tail), delta)
-        rate = matched_rate(report.match_rate, report.eps_local)
-        value = mixed_matched_delta(
-            Window(round((n - 1) * rate), np.ones(1)),
-            report.match_rate,
-            eps,
-            report.eps_local,
-            tail,
-            both_rate=report.both_rate,
-        )
-        return log_ratio(value, delta)
+        return log_ratio(_delta(eps, n, report, tail, typical=typical), delta)
 
     low, high = math.log(eps), math.log(max(_MOST_BUDGET, 2 * eps))
     return root_below(excess, guess, low, high, xtol=_SEARCHED if typical else _XTOL)
-
-
-#: Subsets up to which all of them are listed.
-_FEW_SUBSETS = 200
 
 
 @dataclass(frozen=True)
@@ -289,13 +196,15 @@ class SubsetSelection(PureReports):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, size: int | None = None) -> Self:
-        """Size and local budget, see :func:`subset_report`.
+        """Size and local budget.
 
         Parameters
         ----------
         size : int, optional
             d, in 1..k-1; chosen for the least error when left out.
         """
+        if size is not None and (size := check_count("size", size, 1)) >= k:
+            raise ValueError(f"size must be an integer in [1, {k - 1}], got {size!r}.")
         return cls(n, k, subset_report(n, k, eps, delta, size=size))
 
     @property
@@ -338,14 +247,8 @@ class SubsetSelection(PureReports):
         held = held_counts(participants, self.domain_size).astype(np.int64)
         if self.report.size == 1:
             return GeneralizedResponse(self.report.eps_local, self.domain_size).sample_counts(held, rng)
-        return (
-            self._sampled_subsets(held, rng)
-            if self.joint_law
-            else super().sample_aggregate(participants, rng)
-        )
-
-    def _sampled_subsets(self, held: NDArray[np.int64], rng: np.random.Generator) -> NDArray[Any]:
-        """The joint law, by how many users report each subset."""
+        if not self.joint_law:
+            return super().sample_aggregate(participants, rng)
         subsets = list(itertools.combinations(range(self.domain_size), self.report.size))
         holds = np.array([[v in subset for v in range(self.domain_size)] for subset in subsets])
         weights = np.where(holds, 1.0, math.exp(-self.report.eps_local)).T  # (values, subsets)

@@ -6,10 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.truncation import (
-    truncation_miss_rate,
-    two_bins_delta,
-)
+from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.windows import binomial_window
@@ -30,8 +27,6 @@ class Truncation(PlannedUsers):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
     domain_size : int
         Values are 0..domain_size-1.
     miss_rate : float
@@ -59,7 +54,7 @@ class Truncation(PlannedUsers):
     def calibrate(
         cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", truncate: bool = True
     ) -> Self:
-        """The rate of the coins, see :func:`shuffledp.accounting.baselines.truncation.truncation_miss_rate`.
+        """The rate of the coins, see :func:`shuffledp.accounting.truncation_miss_rate`.
 
         Parameters
         ----------
@@ -71,8 +66,7 @@ class Truncation(PlannedUsers):
         Infeasible
             If the number of users is too small, delta is 0, or the printed theorem does not apply.
         """
-        miss = truncation_miss_rate(n, eps, delta, accounting=accounting)
-        return cls(n, k, miss, bool(truncate))
+        return cls(n, k, truncation_miss_rate(n, eps, delta, accounting=accounting), bool(truncate))
 
     @property
     def alphabet_size(self) -> int:
@@ -115,8 +109,7 @@ class Truncation(PlannedUsers):
 
     def expected_squared_error(self, participants: Participants) -> Floats:
         """Squared error of each frequency given the participants' values, (R, k); exact."""
-        unbiased = self.expected_variance(participants)
-        if unbiased is not None:
+        if (unbiased := self.expected_variance(participants)) is not None:
             return unbiased
         held = held_counts(participants, self.domain_size).astype(np.int64, copy=False)
         errors = np.empty(held.shape)

@@ -16,7 +16,13 @@ that of :mod:`shuffledp.accounting.general.matched_blanket` with match rate q an
 a local hash with d' = 1/q cells** and the same local budget, and so is the error. Rows do without rounding d' and
 without a seed.
 
+The local budget is the largest that the bound allows, rounded down by at most 1e-8 relative: of the rows' own blanket,
+derived for this project and inverted up to 2e-3 relative above delta, or of the clones that any local randomizer has
+(Feldman, McMillan and Talwar 2023). The error of the best p is within about 1e-3 relative of the least for uniform
+data, which is the mean over all values of any.
+
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
+Unary encoding: Wang, Blocki, Li and Jha 2017.
 """
 
 from __future__ import annotations
@@ -29,7 +35,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.expected_errors.hashing import unary_mse
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.matched_blanket import (
     blanketed_delta,
@@ -40,11 +45,7 @@ from shuffledp.accounting.general.matched_blanket import (
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_choice,
-    check_count,
-)
+from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -52,13 +53,12 @@ from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Fixed
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
+from shuffledp.protocols.frequency._pure_reports import pure_mse
 from shuffledp.protocols.frequency._unary_bits import WholeRows
 
 ROW_FORMS = ("best", "symmetric", "optimized")
 ROW_BOUNDS = ("blanket", "clones")
-"""What the local budget is made from: the rows' own blanket, or what holds for any local randomizer."""
 
-_REMEMBERED = 1024
 #: Nats; a larger budget is as good as none.
 _MOST_BUDGET = 600.0
 #: Tolerances of the log of a local budget: the answer's, and while searching for p.
@@ -80,17 +80,7 @@ _STEPS, _HALVINGS = 12, 60
 
 @dataclass(frozen=True)
 class RowRates:
-    """Rates of the bits of a row.
-
-    Parameters
-    ----------
-    own_rate, other_rate : float
-        p > q, probabilities that the own bit and another one is set; in (0, 1).
-
-    Notes
-    -----
-    Exact parameters of the randomizer.
-    """
+    """Probabilities p > q that the own bit of a row and another one is set."""
 
     own_rate: float
     other_rate: float
@@ -101,72 +91,9 @@ class RowRates:
         p, q = self.own_rate, self.other_rate
         return math.log(p / q) + math.log1p(-q) - math.log1p(-p)
 
-
-def row_rates(
-    n: int, domain_size: int, eps: float, delta: float, *, form: str = "best", bound: str = "blanket"
-) -> RowRates:
-    """Return the rates with which n shuffled rows of bits are (eps, delta)-private.
-
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 1.
-    domain_size : int
-        Number of values k, >= 2; only the best p depends on it.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-    form : {"best", "symmetric", "optimized"}
-        See the module's description. ``best`` is that for uniform data, whose error is the mean over all items of any.
-    bound : {"blanket", "clones"}
-        Whether the local budget is the largest that the blanket of rows allows, or that of the clones reduction, which
-        holds for any local randomizer.
-
-    Returns
-    -------
-    RowRates
-        The local budget is rounded down by at most 1e-8 relative; the bound that it inverts is up to 2e-3 relative
-        above delta. The error of the best p is within about 1e-3 relative of the least.
-
-    Notes
-    -----
-    Unary encoding: Wang, Blocki, Li and Jha 2017. The blanket is derived for this project; clones: Feldman, McMillan
-    and Talwar 2023.
-    """
-    n = check_count("n", n, 1)
-    domain_size = check_count("domain_size", domain_size, 2)
-    eps, delta = check_budget(eps, delta)
-    check_choice("form", form, ROW_FORMS)
-    check_choice("bound", bound, ROW_BOUNDS)
-    return _rates(n, domain_size, eps, delta, form, bound)
-
-
-@remember(_REMEMBERED)
-def _rates(n: int, domain_size: int, eps: float, delta: float, form: str, bound: str) -> RowRates:
-    if bound == "clones":
-        budget = local_budget(Fixed(n - 1), eps, delta, accounting="exact")
-        if form == "best":
-            q = 1 / (1 + np.exp(budget - _LOG_ODDS))
-            return _within(_least(lambda x: _of_log_odds(x, budget), q, n, domain_size), budget)
-        return _within(_of_form(form, budget), budget)
-    search = _Search(n, eps, delta)
-    if form != "best":
-        return search.rates(_symmetric if form == "symmetric" else _half)
-    best = _least(search.roughly, _limiting_rates(n, eps, delta), n, domain_size)
-    log_odds = math.log(best.own_rate) - math.log1p(-best.own_rate)
-    found = search.rates(lambda budget: _of_log_odds(log_odds, budget))
-    if n >= _MANY:
-        return found
-    # Among few users the error has more dips than the limit of many shows.
-    others = (_Search(n, eps, delta).rates(shape) for shape in (_symmetric, _half))
-    return min(
-        (found, *others), key=lambda rates: unary_mse(n, domain_size, rates.own_rate, rates.other_rate)
-    )
-
-
-def _of_form(form: str, eps_local: float) -> RowRates:
-    return _symmetric(eps_local) if form == "symmetric" else _half(eps_local)
+    def mse(self, n: int, domain_size: int) -> float:
+        """Squared error of a frequency, averaged over the values."""
+        return pure_mse(n, domain_size, self.own_rate, self.other_rate)
 
 
 def _symmetric(eps_local: float) -> RowRates:
@@ -174,17 +101,40 @@ def _symmetric(eps_local: float) -> RowRates:
     return RowRates(1 / (1 + half), half / (1 + half))
 
 
-def _half(eps_local: float) -> RowRates:
-    return _of_log_odds(0.0, eps_local)
-
-
-def _of_log_odds(log_odds: float, eps_local: float) -> RowRates:
-    """Rates with these log odds of p, nats."""
+def _of_log_odds(eps_local: float, log_odds: float = 0.0) -> RowRates:
+    """Return the rates with these log odds of p, nats; by default of a fair coin."""
     return RowRates(1 / (1 + math.exp(-log_odds)), 1 / (1 + math.exp(eps_local - log_odds)))
 
 
+_SHAPES: dict[str, Callable[[float], RowRates]] = {"symmetric": _symmetric, "optimized": _of_log_odds}
+
+
+@remember(1024)
+def row_rates(
+    n: int, domain_size: int, eps: float, delta: float, *, form: str = "best", bound: str = "blanket"
+) -> RowRates:
+    """Return the rates with which n shuffled rows of bits are (eps, delta)-private."""
+    if bound == "clones":
+        budget = local_budget(Fixed(n - 1), eps, delta, accounting="exact")
+        if form != "best":
+            return _within(_SHAPES[form](budget), budget)
+        q = 1 / (1 + np.exp(budget - _LOG_ODDS))
+        return _within(_least(lambda x: _of_log_odds(budget, x), q, n, domain_size), budget)
+    search = _Search(n, eps, delta)
+    if form != "best":
+        return search.rates(_SHAPES[form])
+    best = _least(search.roughly, _limiting_rates(n, eps, delta), n, domain_size)
+    log_odds = math.log(best.own_rate) - math.log1p(-best.own_rate)
+    found = search.rates(lambda budget: _of_log_odds(budget, log_odds))
+    if n >= _MANY:
+        return found
+    # Among few users the error has more dips than the limit of many shows.
+    others = (_Search(n, eps, delta).rates(shape) for shape in _SHAPES.values())
+    return min((found, *others), key=lambda rates: rates.mse(n, domain_size))
+
+
 def _within(rates: RowRates, budget: float) -> RowRates:
-    """Rates whose own budget, which rounding moves, is not above a given one, nats; q moves by rounding, too."""
+    """Return the rates with q moved by rounding so that their own budget is not above a given one, nats."""
     excess = rates.eps_local - budget + _ROUNDING * (1 + budget)
     if excess <= 0:
         return rates
@@ -212,7 +162,7 @@ class _Search:
         """Rates with these log odds of p, and nearly the largest budget."""
 
         def shape(budget: float) -> RowRates:
-            return _of_log_odds(log_odds, budget)
+            return _of_log_odds(budget, log_odds)
 
         law = self._typical if self.n >= _MANY else self._all_numbers
         found = shape(math.exp(self._root(shape, law, self._guess(shape), _SEARCHED)))
@@ -301,7 +251,7 @@ def _least(
     def error(log_odds: float) -> float:
         if log_odds not in known:
             found = rates_at(log_odds)
-            known[log_odds] = found, unary_mse(n, domain_size, found.own_rate, found.other_rate)
+            known[log_odds] = found, found.mse(n, domain_size)
         return known[log_odds][1]
 
     p, q = 1 / (1 + np.exp(-_LOG_ODDS)), estimated

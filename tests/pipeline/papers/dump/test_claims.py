@@ -15,7 +15,7 @@ import pytest
 from judged_claims import claim, judged, outcomes
 
 from shuffledp.accounting.dump.dummies import dummy_delta
-from shuffledp.accounting.expected_errors.dump import dump_mse, printed_flexible_mse
+from shuffledp.accounting.dump.errors import dump_mse, printed_flexible_mse
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.outcomes import Untestable

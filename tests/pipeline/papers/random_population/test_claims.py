@@ -10,7 +10,7 @@ import pytest
 from judged_claims import Planted, Verdicts, judged, outcomes
 
 from shuffledp.accounting import local_budget
-from shuffledp.accounting.expected_errors.random_reports import report_variance
+from shuffledp.accounting.random_population.report_errors import report_variance
 from shuffledp.pipeline.papers.random_population.error_claims import law_of, with_normal
 
 EPS = [0.1, 0.5]

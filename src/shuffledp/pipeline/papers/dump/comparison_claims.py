@@ -10,13 +10,11 @@ from typing import cast
 import pandas as pd
 
 from shuffledp.accounting.baselines.correlated_counts import correlated_noise
-from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
-from shuffledp.accounting.baselines.solh import solh_report
+from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_mse, private_coin_tuples
+from shuffledp.accounting.baselines.solh import solh_mse, solh_report
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate
+from shuffledp.accounting.dump.errors import dump_mse
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.dump import dump_mse
-from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
-from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.pipeline.claims import outcomes
 from shuffledp.pipeline.claims.case import Case

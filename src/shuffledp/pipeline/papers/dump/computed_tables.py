@@ -11,15 +11,13 @@ import numpy as np
 import pandas as pd
 
 from shuffledp.accounting.baselines.correlated_counts import correlated_noise
-from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
+from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_mse, private_coin_tuples
 from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows
-from shuffledp.accounting.baselines.solh import solh_report
+from shuffledp.accounting.baselines.solh import solh_mse, solh_report
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate
 from shuffledp.accounting.dump.dummies import dummy_count, mix_dummy_count
 from shuffledp.accounting.dump.flexible import flexible_dummies, flexible_dummies_needed, flexible_dummy_delta
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
-from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.numerics.windows import binomial_window
 

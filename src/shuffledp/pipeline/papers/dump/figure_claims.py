@@ -8,11 +8,9 @@ from itertools import pairwise
 
 import pandas as pd
 
-from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_tuples
-from shuffledp.accounting.baselines.solh import solh_report
+from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_mse, private_coin_tuples
+from shuffledp.accounting.baselines.solh import solh_mse, solh_report
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.hadamard import private_coin_mse
-from shuffledp.accounting.expected_errors.hashing import solh_mse
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import monotone

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from shuffledp.accounting.expected_errors.dump import dump_mse, printed_dump_mse, printed_flexible_mse
+from shuffledp.accounting.dump.errors import dump_mse, printed_dump_mse, printed_flexible_mse
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.outcomes import Untestable, Verdict, compared, percent, span
 from shuffledp.pipeline.claims.stated_claims import catalogue

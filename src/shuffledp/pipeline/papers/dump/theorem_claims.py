@@ -17,8 +17,8 @@ from shuffledp.accounting.baselines.solh import solh_report
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate
 from shuffledp.accounting.dump.against_shuffler import pure_shuffler_epsilon
 from shuffledp.accounting.dump.dummies import dummy_count, dummy_delta, dummy_epsilon, mix_dummy_count
+from shuffledp.accounting.dump.errors import dump_mse
 from shuffledp.accounting.dump.flexible import flexible_dummies, flexible_dummies_needed, flexible_dummy_delta
-from shuffledp.accounting.expected_errors.dump import dump_mse
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
 from shuffledp.numerics.windows import binomial_window

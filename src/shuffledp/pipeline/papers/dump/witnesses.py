@@ -16,8 +16,8 @@ from shuffledp.accounting.baselines.correlated_counts import correlated_noise
 from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows, rows_delta
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate
 from shuffledp.accounting.dump.dummies import dummy_count, dummy_delta, mix_dummy_count
+from shuffledp.accounting.dump.errors import printed_flexible_mse
 from shuffledp.accounting.dump.flexible import flexible_dummies, flexible_dummies_needed, flexible_dummy_delta
-from shuffledp.accounting.expected_errors.dump import printed_flexible_mse
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.numerics.tails import log_binomial_pmf
 from shuffledp.numerics.windows import binomial_window

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from shuffledp.accounting.expected_errors.random_reports import error_factor, report_variance
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.best_dummies import dummy_grid, optimal_dummies
+from shuffledp.accounting.random_population.report_errors import error_factor, report_variance
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import monotone, paired
 from shuffledp.pipeline.claims.outcomes import (

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from shuffledp.accounting.expected_errors.random_reports import inverse_moments, report_variance
 from shuffledp.accounting.random_population.amplification import local_budget
+from shuffledp.accounting.random_population.report_errors import inverse_moments, report_variance
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import monotone, never_above_best
 from shuffledp.pipeline.claims.outcomes import (

@@ -14,15 +14,15 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import BarycentricInterpolator
 
-from shuffledp.accounting.expected_errors.polya import polya_mean_absolute
-from shuffledp.accounting.expected_errors.random_reports import report_variance
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.accounting.random_population.multi_message import multi_expected_scale
 from shuffledp.accounting.random_population.polya import best_polya_shape
+from shuffledp.accounting.random_population.polya_errors import polya_mean_absolute
 from shuffledp.accounting.random_population.population_bounds import (
     population_lower_bound,
     population_shortfall,
 )
+from shuffledp.accounting.random_population.report_errors import report_variance
 from shuffledp.numerics.roots import root_below
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS
 from shuffledp.populations import (

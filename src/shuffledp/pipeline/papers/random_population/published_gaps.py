@@ -11,10 +11,10 @@ import math
 import numpy as np
 import pandas as pd
 
-from shuffledp.accounting.expected_errors.random_reports import report_variance
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
 from shuffledp.accounting.random_population.best_dummies import dummy_grid, optimal_dummies
 from shuffledp.accounting.random_population.checkin import checkin_local_budget
+from shuffledp.accounting.random_population.report_errors import report_variance
 from shuffledp.populations import Binomial, Law, MomentBounded, Poisson
 
 #: Delta of the paper's experiments.

@@ -14,7 +14,6 @@ from functools import partial
 
 import numpy as np
 
-from shuffledp.accounting.expected_errors.random_reports import error_factor, report_variance
 from shuffledp.accounting.general.clones import OtherReports, unamplified_delta
 from shuffledp.accounting.general.profiles import hockey_stick
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
@@ -24,6 +23,7 @@ from shuffledp.accounting.random_population.closed_forms import (
     printed_omega,
     simplified_epsilon,
 )
+from shuffledp.accounting.random_population.report_errors import error_factor, report_variance
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.tails import binomial_upper_tail
 from shuffledp.numerics.windows import binomial_window

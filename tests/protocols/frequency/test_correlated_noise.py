@@ -11,12 +11,12 @@ from shuffledp.accounting.baselines.correlated_counts import (
     both_counters_delta,
     correlated_noise,
 )
-from shuffledp.accounting.baselines.correlated_pair import (
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.protocols.frequency.correlated_noise import (
+    CorrelatedNoise,
     correlated_pair_noise,
     counter_pair,
 )
-from shuffledp.accounting.errors import Infeasible
-from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
 
 
 def pair_profile(noise):

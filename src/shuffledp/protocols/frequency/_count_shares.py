@@ -1,20 +1,16 @@
-"""Which share of the users' own messages to keep, if dropping some saves noise: searches with several minima."""
+"""Noisy counts of which a share of the users' own messages is kept: their error, and searches for the best share."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.numerics.argument_ranges import check_positive
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Errors = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Errors = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 #: Grids: the number of the first one, and the step of the second.
 _SHARES, _FINE = 1001, 1e-6
@@ -24,14 +20,17 @@ MINIMA = 3
 _SAME = 1e-4
 
 
-def checked_share(name: str, share: float, least: float) -> float:
-    """Return a share that was given.
+def sampled_count_variance(noise: ArrayLike, rate: ArrayLike, held: ArrayLike) -> NDArray[np.float64]:
+    """Return the variance of ``(Bin(held, rate) + Z - E[Z]) / rate``, the estimate of a count, by the variance of Z.
 
-    Raises
-    ------
-    ValueError
-        If it is not in ``[least, 1]``, or not positive.
+    ``Var(Z) / rate^2 + held (1 - rate) / rate``, exact, broadcast over the arguments; `held` may be a mean over values.
     """
+    share = np.asarray(rate, np.float64)
+    return np.asarray(np.asarray(noise) / share**2 + np.asarray(held) * (1 - share) / share, np.float64)
+
+
+def checked_share(name: str, share: float, least: float) -> float:
+    """Return a share that was given, in ``[least, 1]`` and positive, or raise ValueError."""
     value = check_positive(name, share)
     if not least <= value <= 1:
         raise ValueError(f"{name} must be in [{least!r}, 1], got {share!r}.")
@@ -46,20 +45,10 @@ def local_minima(values: list[float]) -> list[int]:
 
 
 def best_share(errors: Errors, low: float) -> float:
-    """Return the share with the least error, on a grid as fine as that of arXiv 2504.07362.
+    """Return the share with the least error, on a grid as fine as that of arXiv 2504.07362, from `low` in [0, 1) to 1.
 
-    Parameters
-    ----------
-    errors : callable
-        Errors by shares, both (m,).
-    low : float
-        Least share, in [0, 1).
-
-    Returns
-    -------
-    float
-        1 if its error is within 1e-4, relative, of the least one that is found. Three local minima of a grid of 1,000
-        are looked at on a grid with steps of 1e-6.
+    1 if its error is within 1e-4, relative, of the least one that is found. Three local minima of a grid of 1,000 are
+    looked at on a grid with steps of 1e-6. Errors are given by shares, both (m,).
     """
     coarse = np.linspace(low, 1, _SHARES)
     step = coarse[1] - coarse[0]

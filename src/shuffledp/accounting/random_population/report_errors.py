@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive
 from shuffledp.populations import Law
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Objective = Literal["randomized_response", "laplace"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.numerics.argument_ranges import check_positive
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 #: Distance of the nodes of the trapezoidal rule; its relative error is of the order exp(-pi^2 / (2 _STEP)) < 1e-16.
 _STEP = 0.125

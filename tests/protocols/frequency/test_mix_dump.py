@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting import blanket_local_budget, mix_dummy_count
-from shuffledp.accounting.dump.best_mix import best_mix_plan
-from shuffledp.accounting.expected_errors.dump import dump_mse
+from shuffledp.accounting.dump.errors import dump_mse
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
+from shuffledp.protocols.frequency.mix_dump import best_mix_plan
 from shuffledp.tasks import Budget, Frequency
 
 DELTA = 1e-6
@@ -26,8 +26,8 @@ DELTA = 1e-6
 )
 def test_no_other_budget_of_a_grid_is_much_better(n: int, k: int, eps: float, accounting: str) -> None:
     plan = best_mix_plan(n, k, eps, DELTA, accounting=accounting)
-    assert plan.dummies == mix_dummy_count(n, k, eps, DELTA, plan.eps_local, accounting=accounting)
-    found = dump_mse(n, k, plan.dummies, eps_local=plan.eps_local)
+    assert plan[1] == mix_dummy_count(n, k, eps, DELTA, plan[0], accounting=accounting)
+    found = dump_mse(n, k, plan[1], eps_local=plan[0])
     for eps_local in (eps, 8.0, blanket_local_budget(n, k, eps, DELTA), 7.7, 12.0, 25.0):
         count = mix_dummy_count(n, k, eps, DELTA, eps_local, accounting=accounting)
         assert found < 1.002 * dump_mse(n, k, count, eps_local=eps_local)
@@ -37,10 +37,10 @@ def test_many_values_are_best_hidden_by_reports_and_dummies_together() -> None:
     """The specification has 32.5 for reports alone and 42.6 for dummies alone."""
     n, k = 10**4, 5000
     plan = best_mix_plan(n, k, 1.0, DELTA)
-    assert plan.dummies > 0
-    error = n * n * dump_mse(n, k, plan.dummies, eps_local=plan.eps_local)
+    assert plan[1] > 0
+    error = n * n * dump_mse(n, k, plan[1], eps_local=plan[0])
     assert 31.5 < error < 32.3
-    assert plan.eps_local < 8
+    assert plan[0] < 8
 
 
 def test_the_protocol_takes_the_plan_and_keeps_the_papers_budget_by_default() -> None:
@@ -50,11 +50,11 @@ def test_the_protocol_takes_the_plan_and_keeps_the_papers_budget_by_default() ->
         for options in ({"eps_local": "best"}, {})
     )
     plan = best_mix_plan(10_000, 50, 1.0, DELTA)
-    assert (best.eps_local, best.dummies_in_all) == (plan.eps_local, plan.dummies)
+    assert (best.eps_local, best.dummies_in_all) == (plan[0], plan[1])
     assert usual.eps_local == 8
     for counts in (np.full(50, 200), np.append(10_000, np.zeros(49, int))):
         assert best.expected_mse(counts) == pytest.approx(
-            dump_mse(10_000, 50, plan.dummies, eps_local=plan.eps_local), rel=1e-12
+            dump_mse(10_000, 50, plan[1], eps_local=plan[0]), rel=1e-12
         )
         assert best.expected_mse(counts) <= usual.expected_mse(counts)
     with pytest.raises(ValueError, match="eps_local must be"):

@@ -1,0 +1,103 @@
+"""Secret shares with Polya noise: differences of negative binomial variables, which add up to geometric noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.accounting.random_population.multi_message import PolyaPlan
+from shuffledp.accounting.random_population.polya import expected_polya_delta
+from shuffledp.accounting.random_population.polya_errors import polya_mean_absolute
+from shuffledp.numerics.samplers import LARGEST_SCALE, polya_difference
+from shuffledp.populations import Law
+from shuffledp.protocols._additive_shares import polya_local_epsilon
+from shuffledp.protocols.frequency._secret_shares import (
+    SecretShares,
+    point_delta,
+    secure_sum,
+    secure_sum_delta,
+)
+from shuffledp.tasks import Budget, Floats, Ints, Participants
+
+
+@dataclass(frozen=True)
+class PolyaShares(SecretShares):
+    """Noise is a difference of Polya variables with shape 1/n1: n1 users together add two-sided geometric noise.
+
+    Parameters
+    ----------
+    base_users : int
+        n1, users whose noise suffices for pure eps.
+    """
+
+    base_users: int
+
+    @classmethod
+    def planned(cls, law: Law, budget: Budget, plan: PolyaPlan, share_form: str, accounting: str) -> Self:
+        """The protocol with the noise and the group of a plan, and the accounting that it was made under."""
+        eps, order = budget.largest_eps, plan.group_order
+        if plan.precision / eps > LARGEST_SCALE:
+            raise Infeasible(
+                f"Noise of scale {plan.precision / eps:.3g} is beyond what is sampled: eps is too small."
+            )
+        return cls(
+            population=law,
+            eps=eps,
+            precision=plan.precision,
+            group_order=order,
+            room=True,
+            base_users=plan.n1,
+            calibrated_under=accounting,
+            **secure_sum(law, eps, budget.delta, order, form=share_form),
+        )
+
+    @property
+    def ratio(self) -> float:
+        """Ratio of neighbouring probabilities of the geometric noise, ``exp(-eps / p)``."""
+        return math.exp(-self.eps / self.precision)
+
+    def privacy_profile(self) -> PrivacyProfile:
+        """From the exact delta at the claimed eps: of the noise, averaged over N, and of the shares."""
+        noise = expected_polya_delta(self.population, self.base_users, self.eps / self.precision)
+        # One step of a rounded value is eps / p; p of them in a row add up to eps, and for p > 1 to more delta.
+        if self.precision > 1:
+            noise *= math.expm1(self.eps) / math.expm1(self.eps / self.precision)
+        total = noise + secure_sum_delta(self.security_bits, self.eps) + self.unsecured
+        return Profile(
+            lambda eps: point_delta(eps, self.eps, total),
+            "Polya noise, exact delta averaged over N; secure sum by Lemma 3",
+        )
+
+    def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
+        """Polya differences, (users,)."""
+        return polya_difference(1 / self.base_users, self.precision / self.eps, rng, users)
+
+    def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
+        """Polya variables of equal ratio add up: one difference with shape N/n1."""
+        return polya_difference(n_users / self.base_users, self.precision / self.eps, rng)
+
+    def local_epsilon(self) -> float:
+        """Of a user's own shares, which add up to its scaled bit and its part of the noise."""
+        if self.base_users == 1:
+            return self.eps
+        return polya_local_epsilon(1 / self.base_users, self.eps / self.precision, self.precision)
+
+    def noise_variance(self, n_users: Ints) -> Floats:
+        """``(N / n1) 2 ratio / (1 - ratio)^2``."""
+        single = 2 * self.ratio / math.expm1(-self.eps / self.precision) ** 2
+        return np.asarray(n_users / self.base_users * single)
+
+    def expected_absolute_error(self, participants: Participants) -> Floats:
+        """Exact: Polya noise has heavier tails than a normal variable of its variance."""
+        n = participants.public.n_users
+        total = polya_mean_absolute(n / self.base_users, self.eps / self.precision) / (self.precision * n)
+        return np.repeat(total[:, None], 2, axis=1)
+
+    def parameters(self) -> dict[str, float]:
+        """n1, and those of the secure sum."""
+        return {"n1": float(self.base_users)} | super().parameters()
