@@ -38,6 +38,11 @@ class Numbers:
         return 1 / self.max_value if self.real else 1.0
 
     @property
+    def unit(self) -> float:
+        """What the largest number is worth."""
+        return self.max_value * self.step
+
+    @property
     def estimate_shape(self) -> tuple[int, ...]:
         """() or (coordinates,)."""
         return () if self.coordinates == 1 else (self.coordinates,)
@@ -59,6 +64,32 @@ class Numbers:
     def total(self, held: Ints) -> Ints:
         """Sums in steps, (R, *estimate_shape), of users per number."""
         return np.asarray(held @ np.arange(self.max_value + 1))
+
+    def rounding(self, levels: int) -> tuple[Ints, Floats]:
+        """Level below each number of 0..max_value, and the probability of the next one, which keeps the mean."""
+        below, part = np.divmod(np.arange(self.max_value + 1) * levels, self.max_value)
+        return below, part / self.max_value
+
+    def rounding_variance(self, levels: int) -> Floats:
+        """Variance of each rounded number over the largest one, (max_value + 1,): that of a coin."""
+        chance = self.rounding(levels)[1]
+        return np.asarray(chance * (1 - chance) / levels**2)
+
+    def rounded(self, levels: int, held: Ints, rng: np.random.Generator) -> Ints:
+        """Exact law of the users per level, (.., levels + 1), of users per number, (.., max_value + 1)."""
+        below, chance = self.rounding(levels)
+        up = rng.binomial(held, chance)
+        found = np.zeros((*held.shape[:-1], levels + 2), np.int64)
+        np.add.at(found.T, below, (held - up).T)
+        np.add.at(found.T, below + 1, up.T)
+        return found[..., :-1]
+
+    def rounded_inputs(self, levels: int, number: Ints, rng: np.random.Generator) -> Ints:
+        """Level of each user's number, (n,), with the right mean."""
+        below, part = np.divmod(number * levels, self.max_value)
+        if levels == self.max_value:
+            return np.asarray(below)
+        return np.asarray(below + (rng.random(number.shape) * self.max_value < part), np.int64)
 
     def inputs(self, users: Users) -> tuple[Ints, Ints]:
         """Coordinate and multiple of each user, (n,) each.

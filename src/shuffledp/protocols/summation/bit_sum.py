@@ -33,8 +33,8 @@ class BitSum(LevelReports):
         task : Summation
             One sum of numbers that are not negative.
         accounting : {"printed", "exact"}
-            The published rate, see :func:`shuffledp.accounting.baselines.bit_sums.bit_sum_rate`: its theorem was
-            read in code of third parties only. Or the hockey stick, averaged over the number of coins.
+            The published rate, whose theorem was read in code of third parties only, or the hockey stick, averaged
+            over the number of coins.
 
         Raises
         ------
