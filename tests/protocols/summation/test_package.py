@@ -18,9 +18,10 @@ from shuffledp.accounting import (
 )
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
+from shuffledp.protocols._integer_noise import laplace_profile
 from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases
 from shuffledp.protocols.summation._levels import level_variances
-from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers
+from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.protocols.summation.single_message_sum import spread_error
 from shuffledp.protocols.summation.unary_bits import bit_variances
 from shuffledp.tasks import Budget, Participants, Public, Summation, Users
@@ -377,7 +378,7 @@ def test_levels_of_corollary_3():
     task = Summation(17, real=True, coordinates=17)
     assert calibrated("sparse_sum", 989_818, task).levels == 75
     exact = calibrated("sparse_sum", 989_818, task, accounting="exact", atoms="best", levels=17)
-    assert exact.levels == 17 and not exact._rounding[1].any()
+    assert exact.levels == 17 and not exact.numbers.rounding(17)[1].any()
 
 
 # -- laws -----------------------------------------------------------------------------------------------------------
@@ -587,7 +588,7 @@ def test_profile_of_discrete_laplace_noise(touched):
         one, other = np.outer(one, one), np.outer(other, other)
     for eps in (0.0, 0.2, 0.7, 1.1, 1.7):
         direct = float(np.sum(np.maximum(one - math.exp(eps) * other, 0)))
-        assert float(LaplaceProfile(rate, shift, touched).delta(eps)) == pytest.approx(direct, abs=1e-12)
+        assert float(laplace_profile(rate, shift, touched).delta(eps)) == pytest.approx(direct, abs=1e-12)
 
 
 # -- refusals -------------------------------------------------------------------------------------------------------

@@ -8,24 +8,56 @@ independent noise on both counts would pay twice for one number.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols._integer_noise import IntegerNoise
+from shuffledp.protocols._requests import domain_size_of
+from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
-from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
+from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Users
 
 
-def released_counts(domain_size: int, relation: Neighbours) -> int:
-    """Return the number of counts with noise of their own: all, or one of two if the number of users is public."""
-    return 1 if domain_size == 2 and relation == "replace_one" else domain_size
+@dataclass(frozen=True)
+class Histogram(IntegerNoise):
+    """Counts of the values.
 
+    Parameters
+    ----------
+    domain_size : int
+        Values are 0..domain_size-1.
+    """
 
-def moving_counts(domain_size: int, relation: Neighbours) -> int:
-    """Return the number of released counts that one user moves."""
-    return min(released_counts(domain_size, relation), 2 if relation == "replace_one" else 1)
+    domain_size: int
+
+    task_kind = "frequency"
+    shift = 1
+
+    @classmethod
+    def counted(cls, task: Task) -> dict[str, int]:
+        """Number of values."""
+        return {"domain_size": domain_size_of(task)}
+
+    @property
+    def released_counts(self) -> int:
+        """Counts with noise of their own: all, or one of two if the number of users is public."""
+        return 1 if self.domain_size == 2 and self.relation == "replace_one" else self.domain_size
+
+    @property
+    def moving_counts(self) -> int:
+        """Two of the released counts if a user is replaced, else one."""
+        return min(self.released_counts, 2 if self.relation == "replace_one" else 1)
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Noisy relative frequencies, (R, k)."""
+        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+
+    def parameters(self) -> dict[str, float]:
+        """Variance of a count."""
+        return {"noise_variance": self.noise_variance}
 
 
 def noise_of_all(released: Ints) -> Ints:
@@ -33,26 +65,16 @@ def noise_of_all(released: Ints) -> Ints:
     return released if released.shape[1] > 1 else np.hstack((released, -released))
 
 
-class CuratorNoise(ProtocolBase):
+class NoisyHistogram(Histogram):
     """Users send their values; a trusted curator adds one noise to each count.
 
     Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator. Of two values under
     replacement the second count has the first one's noise with the opposite sign.
     """
 
-    domain_size: int
-    relation: Neighbours
-
-    relies_on = "no other user"
-
     @abstractmethod
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
         """Independent draws of the noise."""
-
-    @property
-    @abstractmethod
-    def noise_variance(self) -> float:
-        """Variance of the noise of a count."""
 
     def cost(self) -> Cost:
         """One value per user; the curator adds a noise per count."""
@@ -81,20 +103,10 @@ class CuratorNoise(ProtocolBase):
         held = held_counts(participants, self.domain_size).astype(np.int64)
         return np.asarray(held + self._drawn(len(held), rng))
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Noisy relative frequencies, (R, k)."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
-
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency, (R, k): that of the noise, whatever the data."""
         n = participants.public.users_column
         return np.repeat(self.noise_variance / n**2, self.domain_size, axis=1)
 
-    @property
-    def moving_counts(self) -> int:
-        """Counts with noise of their own that one user moves."""
-        return moving_counts(self.domain_size, self.relation)
-
     def _drawn(self, repeats: int, rng: np.random.Generator) -> Ints:
-        released = released_counts(self.domain_size, self.relation)
-        return noise_of_all(self.noise(rng, (repeats, released)))
+        return noise_of_all(self.noise(rng, (repeats, self.released_counts)))

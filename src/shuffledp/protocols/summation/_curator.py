@@ -2,36 +2,67 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.summation._sums import Numbers
-from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
+from shuffledp.protocols._integer_noise import IntegerNoise
+from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.summation._sums import Numbers, numbers_of
+from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Users
 
 
-def touched_sums(numbers: Numbers, relation: Neighbours) -> int:
-    """How many sums one user moves."""
-    return min(numbers.coordinates, 2 if relation == "replace_one" else 1)
+@dataclass(frozen=True)
+class Sums(IntegerNoise):
+    """Sums, in steps.
 
-
-class CuratorNoise(ProtocolBase):
-    """Users send their numbers, and nothing if they hold 0; the curator adds one noise to each sum."""
+    Parameters
+    ----------
+    numbers : Numbers
+        What users hold.
+    """
 
     numbers: Numbers
-    relies_on = "no other user"
+
+    task_kind = "summation"
+    several: ClassVar[bool] = True
+    """Whether there may be several sums."""
+
+    @classmethod
+    def counted(cls, task: Task) -> dict[str, Numbers]:
+        """Numbers that are not negative."""
+        return {"numbers": numbers_of(task, coordinates=cls.several)}
+
+    @property
+    def shift(self) -> int:
+        """The largest number."""
+        return self.numbers.max_value
+
+    @property
+    def released_counts(self) -> int:
+        """All sums."""
+        return self.numbers.coordinates
+
+    @property
+    def moving_counts(self) -> int:
+        """Two of several sums if a user is replaced, else one."""
+        return min(self.released_counts, 2 if self.relation == "replace_one" else 1)
+
+    def parameters(self) -> dict[str, float]:
+        """Error of a sum."""
+        return {"noise_rmse": math.sqrt(self.noise_variance) * self.numbers.step}
+
+
+class NoisySums(Sums):
+    """Users send their numbers, and nothing if they hold 0; the curator adds one noise to each sum."""
 
     @abstractmethod
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-        """Independent draws of the noise, in steps."""
-
-    @property
-    @abstractmethod
-    def noise_variance(self) -> float:
-        """Variance of the noise of a sum, in steps."""
+        """Independent draws of the noise."""
 
     def cost(self) -> Cost:
         """One number per user; the curator adds a noise per sum."""

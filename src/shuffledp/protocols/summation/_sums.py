@@ -1,16 +1,14 @@
-"""What protocols for sums have in common: the numbers of a task, users per number, and the discrete Laplace profile."""
+"""What protocols for sums have in common: the numbers of a task, and users per number."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import Kind, View
 from shuffledp.tasks import Floats, Ints, Participants, Summation, Task, Users
 
 
@@ -150,55 +148,3 @@ def over_users(participants: Participants, n_users: int, numbers: Numbers) -> Fl
     """Part of the planned users who take part, (R,) or (R, 1), to broadcast with `Numbers.total`."""
     n = np.asarray(participants.public.n_users, float)
     return np.asarray(n.reshape(-1, *[1] * len(numbers.estimate_shape)) / n_users)
-
-
-@dataclass(frozen=True)
-class LaplaceProfile:
-    """Discrete Laplace noise of ratio ``a = e^-rate`` in sums that move by at most `shift`, and a failure.
-
-    Parameters
-    ----------
-    rate : float
-        Nats per unit, > 0.
-    shift : int
-        Largest change of each sum, >= 1.
-    touched : int
-        Sums that change at once, 1 or 2, each with noise of its own.
-    distance : float
-        Total variation distance of the view from one that shows the noisy sums alone, in [0, 1].
-    neighbours : {"replace_one", "add_remove"}
-        The relation under which so many sums move so far.
-    """
-
-    rate: float
-    shift: int
-    touched: int = 1
-    distance: float = 0.0
-    neighbours: str = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "hockey stick of a discrete Laplace law and itself shifted"
-
-    @property
-    def kind(self) -> Kind:
-        """Exact if nothing but the noisy sums is seen."""
-        return "exact" if self.distance == 0 else "upper"
-
-    def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree by symmetry."""
-        eps_ = np.asarray(eps, np.float64)
-        mass, loss = self._losses()
-        sticks = [float(mass @ -np.expm1(np.minimum(e - loss, 0.0))) for e in eps_.flat]
-        # Beyond the largest loss the noise hides everything, and delta cannot grow.
-        failures = (1 + np.exp(np.minimum(eps_, np.max(loss)))) * self.distance
-        return np.minimum(np.reshape(sticks, eps_.shape) + failures, 1.0)
-
-    def _losses(self) -> tuple[Floats, Floats]:
-        """Probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit as far as `shift`."""
-        a, y = math.exp(-self.rate), np.arange(self.shift + 1)
-        mass = np.asarray((1 - a) / (1 + a) * np.exp(-self.rate * y), np.float64)
-        mass[0] = 1 / (1 + a)
-        mass[-1] = math.exp(-self.rate * self.shift) / (1 + a)
-        loss = np.asarray(self.rate * (self.shift - 2 * y), np.float64)
-        if self.touched == 1:
-            return mass, loss
-        return np.outer(mass, mass).ravel(), np.add.outer(loss, loss).ravel()

@@ -21,10 +21,11 @@ from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice, check_open_unit
 from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
+from shuffledp.protocols._integer_noise import laplace_profile
 from shuffledp.protocols._random_users import PlannedUsers, planned_for
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
+from shuffledp.protocols.summation._sums import Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 GROUPS = ("wide", "figure")
@@ -267,7 +268,7 @@ class SplitAndMix(PlannedUsers):
             distance = 2 ** (-((self.shares - 2) * per_share - math.log2(self.group_order)) / 2)
         else:
             return None
-        return LaplaceProfile(self.eps / self.numbers.max_value, self.numbers.max_value, distance=distance)
+        return laplace_profile(self.eps / self.numbers.max_value, self.numbers.max_value, distance=distance)
 
     def parameters(self) -> dict[str, float]:
         """Budget, error, shares and group."""
