@@ -17,12 +17,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
+from shuffledp.accounting.baselines.noisy_counts import (
+    laplace_profile,
+    noisy_count_variance,
+    noisy_counts_profile,
+)
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
-from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.samplers import (
     LARGEST_SCALE,
     discrete_gaussian,
@@ -33,7 +36,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.base import Cost, ProtocolBase
-from shuffledp.tasks import Budget, Floats, Ints, Neighbours, Task
+from shuffledp.tasks import Budget, Ints, Neighbours, Task
 
 
 class IntegerNoise(ProtocolBase):
@@ -245,33 +248,3 @@ class SkellamNoise(IntegerNoise, PlannedUsers):
         """The noise of the counts that move, from as many users."""
         noise = self.variance * users / self.n_users
         return noisy_counts_profile("skellam", noise, self.shift, self.moving_counts, self.relation)
-
-
-def laplace_profile(
-    rate: float, shift: int, touched: int = 1, *, distance: float = 0.0, neighbours: str = "replace_one"
-) -> Profile:
-    """Return the profile of discrete Laplace noise of ratio ``e^-rate`` in `touched` counts, 1 or 2.
-
-    The counts move by at most `shift` each; `distance` is the total variation distance of the view from one that shows
-    the noisy counts alone.
-    """
-
-    def delta(eps: float) -> float:
-        mass, loss = _losses(rate, shift, touched)
-        stick = float(mass @ -np.expm1(np.minimum(eps - loss, 0.0)))
-        # Beyond the largest loss the noise hides everything, and delta cannot grow.
-        return min(stick + (1 + float(np.exp(min(eps, np.max(loss))))) * distance, 1.0)
-
-    source = "hockey stick of a discrete Laplace law and itself shifted"
-    return Profile(delta, source, "exact" if distance == 0 else "upper", neighbours)
-
-
-@remember(8)
-def _losses(rate: float, shift: int, touched: int) -> tuple[Floats, Floats]:
-    """Probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit as far as `shift`."""
-    a, y = math.exp(-rate), np.arange(shift + 1)
-    mass = np.asarray((1 - a) / (1 + a) * np.exp(-rate * y), np.float64)
-    mass[0] = 1 / (1 + a)
-    mass[-1] = math.exp(-rate * shift) / (1 + a)
-    loss = np.asarray(rate * (shift - 2 * y), np.float64)
-    return (mass, loss) if touched == 1 else (np.outer(mass, mass).ravel(), np.add.outer(loss, loss).ravel())

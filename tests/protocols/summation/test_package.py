@@ -16,9 +16,9 @@ from shuffledp.accounting import (
     discrete_laplace_variance,
     rappor_delta,
 )
+from shuffledp.accounting.baselines.noisy_counts import laplace_profile
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
-from shuffledp.protocols._integer_noise import laplace_profile
 from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases
 from shuffledp.protocols.summation._levels import level_variances
 from shuffledp.protocols.summation._sums import Numbers

@@ -21,32 +21,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ive
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, single_delta
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.profiles import Profile
-from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_positive,
-)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window
 
-if TYPE_CHECKING:
-    pass
-
 CountNoise = Literal["gaussian", "skellam"]
-COUNT_NOISES: tuple[str, ...] = get_args(CountNoise)
 
 #: Terms that a window may have.
 _MOST_TERMS = 2e6
@@ -96,39 +86,15 @@ def noisy_count_delta(
 ) -> float:
     """Return delta of one count, or two, that move by `shift` under independent noise.
 
-    Parameters
-    ----------
-    eps : float
-        Nats, >= 0.
-    noise : {"gaussian", "skellam"}
-        Discrete Gaussian or Skellam.
-    variance : float
-        Positive: sigma^2 of the discrete Gaussian, which its variance is but for tiny sigma; mu of Skellam.
-    shift : int
-        Largest change of a count, >= 1.
-    counts : int
-        Counts that move at once, 1 or 2.
-
-    Returns
-    -------
-    float
-        In [0, 1]; exact, too large by at most 1e-12 relative, except below 1e-300, where floats end.
+    `variance` is mu of Skellam noise and sigma^2 of the discrete Gaussian, which its variance is but for tiny sigma.
+    Exact, too large by at most 1e-12 relative, except below 1e-300, where floats end. The neighboring relation is what
+    `counts` says: see the module's description.
 
     Raises
     ------
     Infeasible
         If the noise is too wide to be summed.
-
-    Notes
-    -----
-    The definition. The neighboring relation is what `counts` says: see the module's description.
     """
-    eps = check_nonnegative("eps", eps)
-    variance = check_positive("variance", variance)
-    shift = check_count("shift", shift, 1)
-    check_choice("noise", noise, COUNT_NOISES)
-    if check_count("counts", counts, 1) > 2:
-        raise ValueError(f"counts must be 1 or 2, got {counts!r}.")
     return settled(lambda tail: _delta(eps, noise, variance, shift, counts, tail))
 
 
@@ -148,29 +114,13 @@ def noisy_count_variance(
 ) -> float:
     """Return the smallest variance with which one count, or two, that move by `shift` are (eps, delta)-private.
 
-    Parameters
-    ----------
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-    noise, shift, counts
-        As in :func:`noisy_count_delta`.
-
-    Returns
-    -------
-    float
-        Exact: rounded up by at most 2e-9 relative. It is sigma^2 of a discrete Gaussian.
+    Rounded up by at most 2e-9 relative; derived for this project from the definition. It is sigma^2 of a discrete
+    Gaussian.
 
     Raises
     ------
     Infeasible
         If the noise is too wide to be summed.
-
-    Notes
-    -----
-    Derived for this project from the definition. Canonne, Kamath and Steinke (2020) and Agarwal, Kairouz and Liu (2021)
-    for the two kinds of noise.
 
     Examples
     --------
@@ -178,9 +128,6 @@ def noisy_count_variance(
     >>> round(noisy_count_variance(1.0, 1e-6, "gaussian"), 3), round(noisy_count_variance(1.0, 1e-6, "skellam"), 3)
     (35.72, 33.721)
     """
-    eps, delta = check_budget(eps, delta)
-    noisy_count_delta(eps, noise, 1.0, shift=1, counts=counts)  # refuses what is none
-    shift = check_count("shift", shift, 1)
     tail = max(1e-13 * delta, 1e-300)
 
     def excess(minus_log_scale: float) -> float:  # grows with less noise
@@ -203,23 +150,8 @@ def _slope(excess: Callable[[float], float], guess: float) -> float | None:
 def gaussian_ratio(eps: float, delta: float) -> float:
     """Return the largest mu, sensitivity over standard deviation, with which Gaussian noise is (eps, delta)-private.
 
-    Parameters
-    ----------
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        Positive; rounded down by at most 1e-10 relative.
-
-    Notes
-    -----
-    Balle and Wang (2018), Theorem 8, the analytic Gaussian mechanism.
+    Rounded down by at most 1e-10 relative. Balle and Wang (2018), Theorem 8, the analytic Gaussian mechanism.
     """
-    eps, delta = check_budget(eps, delta)
 
     def excess(log_mu: float) -> float:
         return log_gaussian_delta(math.exp(log_mu), eps) - math.log(delta)
@@ -237,3 +169,33 @@ def noisy_counts_profile(
         "exact",
         neighbours,
     )
+
+
+def laplace_profile(
+    rate: float, shift: int, touched: int = 1, *, distance: float = 0.0, neighbours: str = "replace_one"
+) -> Profile:
+    """Return the profile of discrete Laplace noise of ratio ``e^-rate`` in `touched` counts, 1 or 2.
+
+    The counts move by at most `shift` each; `distance` is the total variation distance of the view from one that shows
+    the noisy counts alone.
+    """
+
+    def delta(eps: float) -> float:
+        mass, loss = _losses(rate, shift, touched)
+        stick = float(mass @ -np.expm1(np.minimum(eps - loss, 0.0)))
+        # Beyond the largest loss the noise hides everything, and delta cannot grow.
+        return min(stick + (1 + float(np.exp(min(eps, np.max(loss))))) * distance, 1.0)
+
+    source = "hockey stick of a discrete Laplace law and itself shifted"
+    return Profile(delta, source, "exact" if distance == 0 else "upper", neighbours)
+
+
+@remember(8)
+def _losses(rate: float, shift: int, touched: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit as far as `shift`."""
+    a, y = math.exp(-rate), np.arange(shift + 1)
+    mass = np.asarray((1 - a) / (1 + a) * np.exp(-rate * y), np.float64)
+    mass[0] = 1 / (1 + a)
+    mass[-1] = math.exp(-rate * shift) / (1 + a)
+    loss = np.asarray(rate * (shift - 2 * y), np.float64)
+    return (mass, loss) if touched == 1 else (np.outer(mass, mass).ravel(), np.add.outer(loss, loss).ravel())

@@ -7,6 +7,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.baselines.noisy_counts import laplace_profile
 from shuffledp.accounting.baselines.split_and_mix import (
     IKOS_FORMS,
     TOO_FEW_SHARES,
@@ -21,7 +22,6 @@ from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice, check_open_unit
 from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
-from shuffledp.protocols._integer_noise import laplace_profile
 from shuffledp.protocols._random_users import PlannedUsers, planned_for
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
