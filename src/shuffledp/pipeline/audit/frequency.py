@@ -407,13 +407,13 @@ def count_noise(protocol: NoisyHistogram | Skellam, n: int) -> Block:
 
 def _laplace_of_a_count(protocol: CentralLaplace, n: int) -> Block:
     moved = 1 if protocol.relation == "add_remove" else min(noisy_counts_of(protocol), 2)
-    return laplace_counts(math.exp(-protocol.eps / moved))
+    return laplace_counts(math.exp(-protocol.noise.eps / moved))
 
 
 _OF_A_COUNT: Mapping[str, Noise] = {
     "frequency.skellam.Skellam": lambda p, n: skellam_counts(p.variance * n / p.n_users),
     "frequency.central_laplace.CentralLaplace": _laplace_of_a_count,
-    "frequency.central_gaussian.CentralGaussian": lambda p, n: gaussian_counts(p.sigma),
+    "frequency.central_gaussian.CentralGaussian": lambda p, n: gaussian_counts(p.noise.sigma),
 }
 """Noise of one count among n users, by the family of the protocol."""
 

@@ -106,12 +106,14 @@ def curator_noise(protocol: NoisySums, eps: float) -> View:
 
 def _laplace(protocol: CentralLaplace) -> Block:
     numbers, several = protocol.numbers, 2 if protocol.relation == "replace_one" else 1
-    return laplace_counts(math.exp(-protocol.eps / (numbers.max_value * min(numbers.coordinates, several))))
+    return laplace_counts(
+        math.exp(-protocol.noise.eps / (numbers.max_value * min(numbers.coordinates, several)))
+    )
 
 
 _NOISES: Mapping[str, Callable[[Any], Block]] = {
     "summation.central_laplace.CentralLaplace": _laplace,
-    "summation.central_gaussian.CentralGaussian": lambda p: gaussian_counts(p.sigma),
+    "summation.central_gaussian.CentralGaussian": lambda p: gaussian_counts(p.noise.sigma),
 }
 """Noise of one sum, by the family of the protocol."""
 

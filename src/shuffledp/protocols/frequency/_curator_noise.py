@@ -7,23 +7,40 @@ independent noise on both counts would pay twice for one number.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.protocols._integer_noise import IntegerNoise
+from shuffledp.protocols._integer_noise import CuratorNoise, DiscreteGaussian
 from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
-from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Task, Users
+
+
+def released_counts(domain_size: int, relation: Neighbours) -> int:
+    """Return the number of counts with noise of their own: all, or one of two if the number of users is public."""
+    return 1 if domain_size == 2 and relation == "replace_one" else domain_size
+
+
+def moved_counts(domain_size: int, relation: Neighbours) -> tuple[int, int]:
+    """Return by how much one user moves how many of the released counts."""
+    return 1, min(released_counts(domain_size, relation), 2 if relation == "replace_one" else 1)
+
+
+def noise_of_all(released: Ints) -> Ints:
+    """Return noise of all counts, (R, k), from that of the released ones; of two, the second has the opposite noise."""
+    return released if released.shape[1] > 1 else np.hstack((released, -released))
 
 
 @dataclass(frozen=True)
-class Histogram(IntegerNoise):
-    """Counts of the values.
+class NoisyHistogram(CuratorNoise):
+    """Users send their values; a trusted curator adds one noise to each count.
+
+    Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator. Of two values under
+    replacement the second count has the first one's noise with the opposite sign.
 
     Parameters
     ----------
@@ -34,47 +51,16 @@ class Histogram(IntegerNoise):
     domain_size: int
 
     task_kind = "frequency"
-    shift = 1
 
     @classmethod
-    def counted(cls, task: Task) -> dict[str, int]:
+    def counted(cls, task: Task) -> dict[str, Any]:
         """Number of values."""
         return {"domain_size": domain_size_of(task)}
 
     @property
-    def released_counts(self) -> int:
-        """Counts with noise of their own: all, or one of two if the number of users is public."""
-        return 1 if self.domain_size == 2 and self.relation == "replace_one" else self.domain_size
-
-    @property
-    def moving_counts(self) -> int:
-        """Two of the released counts if a user is replaced, else one."""
-        return min(self.released_counts, 2 if self.relation == "replace_one" else 1)
-
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Noisy relative frequencies, (R, k)."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
-
-    def parameters(self) -> dict[str, float]:
-        """Variance of a count."""
-        return {"noise_variance": self.noise_variance}
-
-
-def noise_of_all(released: Ints) -> Ints:
-    """Return noise of all counts, (R, k), from that of the released ones; of two, the second has the opposite noise."""
-    return released if released.shape[1] > 1 else np.hstack((released, -released))
-
-
-class NoisyHistogram(Histogram):
-    """Users send their values; a trusted curator adds one noise to each count.
-
-    Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator. Of two values under
-    replacement the second count has the first one's noise with the opposite sign.
-    """
-
-    @abstractmethod
-    def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-        """Independent draws of the noise."""
+    def moved(self) -> tuple[int, int]:
+        """One or two counts, by 1."""
+        return moved_counts(self.domain_size, self.relation)
 
     def cost(self) -> Cost:
         """One value per user; the curator adds a noise per count."""
@@ -103,10 +89,21 @@ class NoisyHistogram(Histogram):
         held = held_counts(participants, self.domain_size).astype(np.int64)
         return np.asarray(held + self._drawn(len(held), rng))
 
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Noisy relative frequencies, (R, k)."""
+        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency, (R, k): that of the noise, whatever the data."""
         n = participants.public.users_column
-        return np.repeat(self.noise_variance / n**2, self.domain_size, axis=1)
+        return np.repeat(self.noise.variance / n**2, self.domain_size, axis=1)
+
+    def parameters(self) -> dict[str, float]:
+        """sigma, or the budget, and variance of a count."""
+        noise = self.noise
+        scale = {"sigma": noise.sigma} if isinstance(noise, DiscreteGaussian) else {"eps": noise.eps}
+        return {**scale, "noise_variance": noise.variance}
 
     def _drawn(self, repeats: int, rng: np.random.Generator) -> Ints:
-        return noise_of_all(self.noise(rng, (repeats, self.released_counts)))
+        released = released_counts(self.domain_size, self.relation)
+        return noise_of_all(self.noise.draw(rng, (repeats, released)))

@@ -2,17 +2,32 @@
 
 from dataclasses import dataclass
 
-from shuffledp.protocols._integer_noise import LaplaceNoise
+from shuffledp.protocols._integer_noise import DiscreteLaplace
 from shuffledp.protocols.frequency._curator_noise import NoisyHistogram
+from shuffledp.tasks import Neighbours
 
 
 @dataclass(frozen=True)
-class CentralLaplace(LaplaceNoise, NoisyHistogram):
-    """Users send their values; the curator, who alone is trusted, adds discrete Laplace noise to each count."""
+class CentralLaplace(NoisyHistogram):
+    """Users send their values; the curator, who alone is trusted, adds discrete Laplace noise to each count.
+
+    Parameters
+    ----------
+    eps : float
+        Nats, of all counts together.
+    relation : {"replace_one", "add_remove"}
+        Neighboring relation of the guarantee.
+    """
+
+    eps: float
+    relation: Neighbours = "replace_one"
 
     name = "central_laplace"
+    label = "central discrete Laplace"
     source = "Ghosh, Roughgarden and Sundararajan 2012"
+    scale = "eps"
 
-    def parameters(self) -> dict[str, float]:
-        """Budget, and what the noise does to a count."""
-        return {"eps": self.eps, **super().parameters()}
+    @property
+    def noise(self) -> DiscreteLaplace:
+        """Noise of a count."""
+        return DiscreteLaplace(self.eps, *self.moved)

@@ -8,22 +8,46 @@ from numpy.typing import NDArray
 
 from shuffledp.numerics.samplers import skellam
 from shuffledp.protocols._integer_noise import SkellamNoise
+from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols.base import Messages
-from shuffledp.protocols.frequency._curator_noise import Histogram, noise_of_all
+from shuffledp.protocols.frequency._curator_noise import moved_counts, noise_of_all, released_counts
 from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
-from shuffledp.tasks import Floats, Participants, Public, Users
+from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
 
 @dataclass(frozen=True)
-class Skellam(SkellamNoise, Histogram):
+class Skellam(SkellamNoise):
     """Users add Skellam noise of variance ``mu / n`` to each count of their one-hot row; a secure sum adds up all rows.
 
     A message is a row of k integers. Of two values under replacement a row is (y, 1 - y), of which y is sent: the
     number of users is public, and noise on both counts would pay twice.
+
+    Parameters
+    ----------
+    domain_size : int
+        Values are 0..domain_size-1.
     """
 
+    domain_size: int
+
     name = "skellam"
+    task_kind = "frequency"
     source = "Agarwal, Kairouz and Liu 2021; the pair of counts is derived for this project"
+
+    @classmethod
+    def counted(cls, task: Task) -> dict[str, Any]:
+        """Number of values."""
+        return {"domain_size": domain_size_of(task)}
+
+    @property
+    def moved(self) -> tuple[int, int]:
+        """One or two counts, by 1."""
+        return moved_counts(self.domain_size, self.relation)
+
+    @property
+    def released_counts(self) -> int:
+        """All counts, or one of two."""
+        return released_counts(self.domain_size, self.relation)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One-hot rows and shares of the noise, (n, k)."""
@@ -43,10 +67,18 @@ class Skellam(SkellamNoise, Histogram):
         noise = skellam(self._noise(participants.public)[:, None], rng, (len(held), self.released_counts))
         return np.asarray(held + noise_of_all(noise))
 
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Noisy relative frequencies, (R, k)."""
+        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each frequency, (R, k): that of the noise, whatever the data."""
         n = np.asarray(participants.public.n_users, float)
         return np.repeat((self._noise(participants.public) / n**2)[:, None], self.domain_size, axis=1)
+
+    def parameters(self) -> dict[str, float]:
+        """Variance of a count when as many take part as are planned for."""
+        return {"noise_variance": self.variance}
 
     def _noise(self, public: Public) -> Floats:
         return np.asarray(self.variance * np.asarray(public.n_users, float) / self.n_users)

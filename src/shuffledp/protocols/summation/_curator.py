@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.protocols._integer_noise import IntegerNoise
+from shuffledp.protocols._integer_noise import CuratorNoise, DiscreteGaussian
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
-from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Floats, Neighbours, Participants, Public, Task, Users
+
+
+def moved_sums(numbers: Numbers, relation: Neighbours) -> tuple[int, int]:
+    """Return by how much one user moves how many sums."""
+    return numbers.max_value, min(numbers.coordinates, 2 if relation == "replace_one" else 1)
 
 
 @dataclass(frozen=True)
-class Sums(IntegerNoise):
-    """Sums, in steps.
+class NoisySums(CuratorNoise):
+    """Users send their numbers, and nothing if they hold 0; the curator adds one noise to each sum, in steps.
 
     Parameters
     ----------
@@ -29,40 +33,16 @@ class Sums(IntegerNoise):
     numbers: Numbers
 
     task_kind = "summation"
-    several: ClassVar[bool] = True
-    """Whether there may be several sums."""
 
     @classmethod
-    def counted(cls, task: Task) -> dict[str, Numbers]:
+    def counted(cls, task: Task) -> dict[str, Any]:
         """Numbers that are not negative."""
-        return {"numbers": numbers_of(task, coordinates=cls.several)}
+        return {"numbers": numbers_of(task, coordinates=True)}
 
     @property
-    def shift(self) -> int:
-        """The largest number."""
-        return self.numbers.max_value
-
-    @property
-    def released_counts(self) -> int:
-        """All sums."""
-        return self.numbers.coordinates
-
-    @property
-    def moving_counts(self) -> int:
-        """Two of several sums if a user is replaced, else one."""
-        return min(self.released_counts, 2 if self.relation == "replace_one" else 1)
-
-    def parameters(self) -> dict[str, float]:
-        """Error of a sum."""
-        return {"noise_rmse": math.sqrt(self.noise_variance) * self.numbers.step}
-
-
-class NoisySums(Sums):
-    """Users send their numbers, and nothing if they hold 0; the curator adds one noise to each sum."""
-
-    @abstractmethod
-    def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-        """Independent draws of the noise."""
+    def moved(self) -> tuple[int, int]:
+        """One or two sums, by the largest number."""
+        return moved_sums(self.numbers, self.relation)
 
     def cost(self) -> Cost:
         """One number per user; the curator adds a noise per sum."""
@@ -82,7 +62,7 @@ class NoisySums(Sums):
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
         """The curator's noise, one number per sum."""
         copies = self.numbers.coordinates
-        return Messages(self.numbers.rows(np.arange(copies), self.noise(rng, (copies,))))
+        return Messages(self.numbers.rows(np.arange(copies), self.noise.draw(rng, (copies,))))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """Sums in steps, (1,) or (coordinates,)."""
@@ -95,7 +75,7 @@ class NoisySums(Sums):
         """Exact law of the noisy sums, (R, coordinates)."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         total = total.reshape(-1, self.numbers.coordinates)
-        return np.asarray(total + self.noise(rng, total.shape))
+        return np.asarray(total + self.noise.draw(rng, total.shape))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """The noisy sums, (R, *estimate_shape)."""
@@ -105,4 +85,10 @@ class NoisySums(Sums):
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of the noise, (R, *estimate_shape)."""
         held = self.numbers.held(participants)
-        return np.full(held.shape[:-1], self.noise_variance * self.numbers.step**2)
+        return np.full(held.shape[:-1], self.noise.variance * self.numbers.step**2)
+
+    def parameters(self) -> dict[str, float]:
+        """sigma in steps, or the budget, and error of a sum."""
+        noise = self.noise
+        scale = {"sigma": noise.sigma} if isinstance(noise, DiscreteGaussian) else {"eps_star": noise.eps}
+        return {**scale, "noise_rmse": math.sqrt(noise.variance) * self.numbers.step}

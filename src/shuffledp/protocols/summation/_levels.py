@@ -54,6 +54,7 @@ class LevelReports(PlannedUsers):
     levels: int
     eps_local: float
 
+    task_kind = "summation"
     trust = "shuffler"
     relies_on = "others' reports"
     reduction = "blanket"

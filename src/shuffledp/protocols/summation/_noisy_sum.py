@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,17 +45,28 @@ class SumDesign(Protocol):
         """Variance of the error."""
 
 
+@dataclass(frozen=True)
 class NoisySum(PlannedUsers):
     """Sums of rounded numbers; messages are integers of -D..D, for several sums with a coordinate.
 
     A user sends the own number, rounded at random to a multiple of ``1 / D`` of the largest unless D is the largest,
     and does not if it is 0; and a share of the noise of every sum.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
+    numbers : Numbers
+        What users hold.
+    design : SumDesign
+        Of the noise of each sum.
     """
 
     n_users: int
     numbers: Numbers
     design: SumDesign
 
+    task_kind = "summation"
     trust = "shuffler"
     relies_on = "shares of the noise"
     reduction = "own"

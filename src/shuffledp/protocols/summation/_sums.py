@@ -1,14 +1,16 @@
-"""What protocols for sums have in common: the numbers of a task, and users per number."""
+"""What protocols for sums have in common: the numbers of a task, and messages about them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Summation, Task, Users
 
 
@@ -142,6 +144,26 @@ def numbers_of(task: Task, *, coordinates: bool = False) -> Numbers:
     if task.coordinates > 1 and not coordinates:
         raise Infeasible(f"This protocol estimates one sum, not {task.coordinates}.")
     return Numbers(task.max_value, task.real, task.coordinates)
+
+
+@dataclass(frozen=True)
+class SumReports(PlannedUsers):
+    """Users who send messages about their numbers.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included.
+    numbers : Numbers
+        What users hold.
+    """
+
+    n_users: int
+    numbers: Numbers
+
+    task_kind = "summation"
+    trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
 
 
 def over_users(participants: Participants, n_users: int, numbers: Numbers) -> Floats:

@@ -18,7 +18,6 @@ class BitSum(LevelReports):
     """A message is one bit; the shuffler permutes, and all other users are relied on for the blanket."""
 
     name = "bit_sum"
-    task_kind = "summation"
     label = "one randomized bit"
     source = "Cheu, Smith, Ullman, Zeber and Zhilyaev 2019; printed: as quoted by code of third parties"
     guarantees = under(printed=THIRD_PARTY, exact=UPPER)

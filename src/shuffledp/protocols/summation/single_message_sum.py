@@ -65,7 +65,6 @@ class SingleMessageSum(LevelReports):
     """A message is one of g + 1 levels; the shuffler permutes, and all other users are relied on for the blanket."""
 
     name = "single_message_sum"
-    task_kind = "summation"
     label = "single message, levels"
     source = "Balle, Bell, Gascon and Nissim 2019, with Theorem 3.1"
     guarantees = under(printed=UPPER, exact=UPPER)

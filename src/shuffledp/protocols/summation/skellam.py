@@ -1,5 +1,6 @@
 """Skellam noise in a secure sum: a reference line of a sum."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,18 +10,37 @@ from numpy.typing import NDArray
 from shuffledp.numerics.samplers import skellam
 from shuffledp.protocols._integer_noise import SkellamNoise
 from shuffledp.protocols.base import Messages
-from shuffledp.protocols.summation._curator import Sums
-from shuffledp.protocols.summation._sums import over_users
-from shuffledp.tasks import Floats, Participants, Public, Users
+from shuffledp.protocols.summation._curator import moved_sums
+from shuffledp.protocols.summation._sums import Numbers, numbers_of, over_users
+from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
 
 @dataclass(frozen=True)
-class Skellam(SkellamNoise, Sums):
-    """Users add Skellam noise of variance ``mu / n`` to their numbers; a secure sum adds them up."""
+class Skellam(SkellamNoise):
+    """Users add Skellam noise of variance ``mu / n`` to their numbers; a secure sum adds them up.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        What users hold.
+    """
+
+    numbers: Numbers
 
     name = "skellam"
+    task_kind = "summation"
     source = "Agarwal, Kairouz and Liu 2021; the pair of sums is derived for this project"
-    several = False
+    released_counts = 1
+
+    @classmethod
+    def counted(cls, task: Task) -> dict[str, Any]:
+        """Numbers that are not negative."""
+        return {"numbers": numbers_of(task)}
+
+    @property
+    def moved(self) -> tuple[int, int]:
+        """One sum, by the largest number."""
+        return moved_sums(self.numbers, self.relation)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Numbers and shares of the noise, (n,)."""
@@ -45,3 +65,7 @@ class Skellam(SkellamNoise, Sums):
         """Variance of the noise, (R,)."""
         noise = self.variance * over_users(participants, self.n_users, self.numbers)
         return np.asarray(noise * self.numbers.step**2)
+
+    def parameters(self) -> dict[str, float]:
+        """Error of the sum when as many take part as are planned for."""
+        return {"noise_rmse": math.sqrt(self.variance) * self.numbers.step}

@@ -27,10 +27,9 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
-from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.summation._sums import Numbers, numbers_of
+from shuffledp.protocols.summation._sums import Numbers, SumReports, numbers_of
 from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
 #: Bits of a user at most, unless the option says otherwise: twice as many hardly lower the error of noise.
@@ -121,34 +120,25 @@ def bit_variances(numbers: Numbers, bits: int, uniform_rate: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class UnaryBits(PlannedUsers):
+class UnaryBits(SumReports):
     """A message is one bit; the shuffler permutes, and all other users are relied on for fair coins.
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
-    numbers : Numbers
-        What users hold.
     bits : int
         r >= 1, messages of each user; as many are ones as its number has levels of ``1 / r``.
     uniform_rate : float
         Probability lambda of a fair coin in place of a bit.
     """
 
-    n_users: int
-    numbers: Numbers
     bits: int
     uniform_rate: float
 
     name = "unary_bits"
-    task_kind = "summation"
     label = "unary randomized bits"
     source = (
         "Cheu, Smith, Ullman, Zeber and Zhilyaev 2019, real sums; the accounting is derived for this project"
     )
-    trust = "shuffler"
-    relies_on = "others' reports"
     guarantees = under(exact=UPPER)
 
     @classmethod
