@@ -6,7 +6,6 @@ frequencies w. Source: arXiv 2407.19639, Section 5.2, for the bound; the exact e
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Literal, get_args
 
 from shuffledp.numerics.argument_ranges import check_nonnegative
@@ -162,27 +161,3 @@ def segmented_sse(
     squares = sum(n * rate**2 for n, rate in pairs) / reports**2
     coins = set_size * sum(n * rate * (1 - rate) for n, rate in pairs) / reports**2
     return blanket + coins + sampling_sse(squares, sum(level_sizes), spread, truth)
-
-
-def inclusion_sse(own_rate: float, other_rate: float, holders: int, others: int) -> float:
-    """Return the error that one report adds, if it holds an item of the user's and any other one at two rates.
-
-    Parameters
-    ----------
-    own_rate, other_rate : float
-        Probabilities with which the report holds a given item that the user has, and one that the user has not.
-    holders, others : int
-        How many items of either kind there are.
-
-    Returns
-    -------
-    float
-        Exact, for given data: the variance of the unbiased estimate from one report, summed over the items; infinite
-        where floats do not tell the rates apart.
-
-    Notes
-    -----
-    Wang et al. 2018 (PrivSet), derived anew: ``(h p (1 - p) + o q (1 - q)) / (p - q)^2``.
-    """
-    coins = holders * own_rate * (1 - own_rate) + others * other_rate * (1 - other_rate)
-    return coins / (own_rate - other_rate) ** 2 if own_rate != other_rate else math.inf
