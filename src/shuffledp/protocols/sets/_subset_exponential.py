@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shuffledp.accounting.expected_errors.sets import TRUTHS, checked_spread
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, settled_delta
 from shuffledp.accounting.general.profiles import at_each
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative
 
 if TYPE_CHECKING:
