@@ -34,8 +34,7 @@ from shuffledp.accounting import (
     smallest_batch,
 )
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
-from shuffledp.accounting.baselines.privunit import privunit_local_budget
-from shuffledp.accounting.general.grr_blanket import blanket_local_budget
+from shuffledp.accounting.general.grr_blanket import blanket_local_budget, favored_local_budget
 from shuffledp.numerics.memoize import forget_all
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.rerun_digests.digest import Code
@@ -156,7 +155,7 @@ def _calibrations() -> Iterator[Asked]:
             "exact calibration", "subset selection", setting, partial(subset_report, users, 100, eps, delta)
         )
         yield Asked(
-            "exact calibration", "privunit", setting, partial(privunit_local_budget, users, 0.1, eps, delta)
+            "exact calibration", "privunit", setting, partial(favored_local_budget, users, 10.0, eps, delta)
         )
         if users > 10**7 or delta < 1e-6:
             continue

@@ -7,12 +7,12 @@ from random_population import Row, best_of
 from scipy.special import betainc
 from scipy.stats import binom
 
-from shuffledp.accounting.baselines.sets import shuffled_subset_exponential
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, pair_delta
 from shuffledp.accounting.segmented.item_calibration import reporting_rate
 from shuffledp.accounting.segmented.items import item_delta
 from shuffledp.accounting.segmented.plan_search import segmented_plan
 from shuffledp.accounting.segmented.users import user_level_delta, user_level_reporting_rate
+from shuffledp.protocols.sets.subset_shuffled import shuffled_subset_exponential
 
 EPS = (0.5, 1.0, 2.0)
 SETTINGS = [

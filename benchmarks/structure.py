@@ -29,7 +29,6 @@ LONG = {
     "shuffledp/pipeline/audit/frequency.py": "the views of one task beside each other",
     "shuffledp/pipeline/figures/paper.py": "all files of a paper, made by one job",
     "shuffledp/pipeline/audit/views.py": "the views of all tasks beside each other, as they are compared",
-    "shuffledp/accounting/baselines/sets.py": "one line over, most of it descriptions of parameters",
     "shuffledp/accounting/__init__.py": "the list of what the door offers",
     "shuffledp/accounting/general/blanket.py": "delta and its inverse, which share what they remember",
     "shuffledp/accounting/general/random_allocation.py": "two directions and two kinds of steps of one quantity",

@@ -55,13 +55,9 @@ if TYPE_CHECKING:
     from shuffledp.accounting.baselines.public_coin import public_coin_rate, public_coin_rows, rows_delta
     from shuffledp.accounting.baselines.sets import (
         SeparatePlan,
-        SubsetExponential,
-        local_subset_exponential,
         mm_plan,
         sep_mm_plan,
-        shuffled_subset_exponential,
     )
-    from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
     from shuffledp.accounting.baselines.shuffled_checkin import (
         checkin_baseline_epsilon,
         checkin_generic_epsilon,
@@ -266,6 +262,9 @@ if TYPE_CHECKING:
     from shuffledp.protocols.frequency.sageo import GeometricDummies, sageo_dummies
     from shuffledp.protocols.frequency.sbin import BinomialDummies, fair_coins, sbin_dummies
     from shuffledp.protocols.frequency.silent_users import poisson_dummies, silent_report
+    from shuffledp.protocols.sets._subset_exponential import SubsetExponential, SubsetExponentialProfile
+    from shuffledp.protocols.sets.subset_local import local_subset_exponential
+    from shuffledp.protocols.sets.subset_shuffled import shuffled_subset_exponential
 else:
 
     def _guarded(function):

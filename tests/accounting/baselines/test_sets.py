@@ -11,12 +11,11 @@ from numpy.testing import assert_allclose
 from printed_numbers import half_digit
 from shuffledp.accounting import Infeasible
 from shuffledp.accounting.baselines.sets import (
-    SubsetExponential,
-    local_subset_exponential,
     mm_plan,
-    shuffled_subset_exponential,
 )
-from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
+from shuffledp.protocols.sets._subset_exponential import SubsetExponential, SubsetExponentialProfile
+from shuffledp.protocols.sets.subset_local import local_subset_exponential
+from shuffledp.protocols.sets.subset_shuffled import shuffled_subset_exponential
 
 FIGURES = [(17, 4, 5000), (17, 4, 50_000), (128, 4, 5000), (128, 4, 50_000), (128, 8, 5000), (128, 8, 50_000)]
 

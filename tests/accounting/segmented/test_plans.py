@@ -9,14 +9,14 @@ from numpy.testing import assert_allclose
 
 from printed_numbers import half_digit
 from shuffledp.accounting.baselines.sets import (
-    local_subset_exponential,
     mm_plan,
     sep_mm_plan,
-    shuffled_subset_exponential,
 )
 from shuffledp.accounting.segmented.plan_search import segmented_choices, segmented_plan
 from shuffledp.accounting.segmented.plans import SegmentedPlan, full_reporting, level_rate
 from shuffledp.accounting.segmented.profile import SegmentedProfile
+from shuffledp.protocols.sets.subset_local import local_subset_exponential
+from shuffledp.protocols.sets.subset_shuffled import shuffled_subset_exponential
 
 EPS = (0.5, 1.0, 2.0)
 SHARES = {"S1": (0.25, 0.5, 0.25), "S2": (0.5, 0.25, 0.25), "S3": (0.25, 0.25, 0.5)}

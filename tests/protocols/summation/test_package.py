@@ -16,12 +16,14 @@ from shuffledp.accounting import (
     discrete_laplace_variance,
     rappor_delta,
 )
-from shuffledp.accounting.expected_errors.level_sums import level_sum_variance, unary_bits_variance
+from shuffledp.accounting.baselines.noisy_counts import laplace_profile
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases
-from shuffledp.protocols.summation._levels import spread_error
-from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers
+from shuffledp.protocols.summation._levels import level_variances
+from shuffledp.protocols.summation._sums import Numbers
+from shuffledp.protocols.summation.single_message_sum import spread_error
+from shuffledp.protocols.summation.unary_bits import bit_variances
 from shuffledp.tasks import Budget, Participants, Public, Summation, Users
 
 USERS = (10**4, 10**5, 10**6, 10**7)
@@ -338,7 +340,7 @@ def test_levels_and_messages_of_theorem_1(n, zeta, levels, extra):
     worst = np.zeros(1001, np.int64)
     worst[[0, 1000]] = n // 2
     halves = np.full(1001, 0)
-    halves[np.argmax(protocol._rounding[1] * (1 - protocol._rounding[1]))] = n
+    halves[np.argmax(protocol.numbers.rounding_variance(levels))] = n
     limit = 2 / (1 - zeta) ** 2
     assert rmse_of(protocol, task, worst) < rmse_of(protocol, task, halves) <= math.sqrt(limit)
 
@@ -349,12 +351,10 @@ def rmse_of(protocol, task, holders):
 
 
 def test_rounding_keeps_the_mean_and_has_the_stated_variance():
-    task = Summation(7, real=True)
-    protocol = calibrated("real_sum", 900, task, accounting="exact", atoms="best", levels=3)
-    numbers = np.arange(8)
-    rounded = np.stack([protocol._rounded(numbers, np.random.default_rng(i)) for i in range(20_000)])
+    task, numbers = Numbers(7, True, 1), np.arange(8)
+    rounded = np.stack([task.rounded_inputs(3, numbers, np.random.default_rng(i)) for i in range(20_000)])
     assert set(np.ravel(rounded)) == {0, 1, 2, 3}
-    chance = protocol._rounding[1]
+    chance = task.rounding(3)[1]
     # 5 standard errors, missed once in 2 million.
     error = 5 * np.sqrt(chance * (1 - chance) / 20_000) + 1e-12
     assert np.all(np.abs(rounded.mean(axis=0) - numbers * 3 / 7) <= error)
@@ -378,7 +378,7 @@ def test_levels_of_corollary_3():
     task = Summation(17, real=True, coordinates=17)
     assert calibrated("sparse_sum", 989_818, task).levels == 75
     exact = calibrated("sparse_sum", 989_818, task, accounting="exact", atoms="best", levels=17)
-    assert exact.levels == 17 and not exact._rounding[1].any()
+    assert exact.levels == 17 and not exact.numbers.rounding(17)[1].any()
 
 
 # -- laws -----------------------------------------------------------------------------------------------------------
@@ -588,7 +588,7 @@ def test_profile_of_discrete_laplace_noise(touched):
         one, other = np.outer(one, one), np.outer(other, other)
     for eps in (0.0, 0.2, 0.7, 1.1, 1.7):
         direct = float(np.sum(np.maximum(one - math.exp(eps) * other, 0)))
-        assert float(LaplaceProfile(rate, shift, touched).delta(eps)) == pytest.approx(direct, abs=1e-12)
+        assert float(laplace_profile(rate, shift, touched).delta(eps)) == pytest.approx(direct, abs=1e-12)
 
 
 # -- refusals -------------------------------------------------------------------------------------------------------
@@ -723,7 +723,7 @@ def of_the_sum(n, each):
 )
 def test_errors_of_one_message_per_user(n, eps, delta, options, rate, error):
     found = calibrated("single_message_sum", n, REALS, eps, delta, **{"accounting": "exact", **options})
-    each = level_sum_variance(MIDPOINTS, 400, found.levels, found.uniform_rate)
+    each = level_variances(Numbers(400, True, 1), found.levels, found.uniform_rate)[MIDPOINTS]
     assert of_the_sum(n, each) == pytest.approx(error, rel=3e-4)
     if rate is not None:
         assert found.uniform_rate == pytest.approx(rate, rel=2e-5)
@@ -734,7 +734,7 @@ def test_no_other_number_of_levels_has_less_error():
 
     def error(**options):
         found = calibrated("single_message_sum", n, REALS, eps, accounting="exact", **options)
-        each = level_sum_variance(np.arange(201), 200, found.levels, found.uniform_rate)
+        each = level_variances(Numbers(200, True, 1), found.levels, found.uniform_rate)
         return of_the_sum(n, each), found.levels
 
     chosen, levels = error()
@@ -753,7 +753,7 @@ def test_errors_of_bit_sums():
 @pytest.mark.parametrize(("bits", "error"), [(4, 1094), (64, 54.61)])
 def test_errors_of_unary_bits(bits, error):
     found = calibrated("unary_bits", 10**5, REALS, 1.0, 1e-8, bits=bits)
-    each = unary_bits_variance(MIDPOINTS, 400, bits, found.uniform_rate)
+    each = bit_variances(Numbers(400, True, 1), bits, found.uniform_rate)[MIDPOINTS]
     # The specification has coarser blocks of coins.
     assert error * (1 - 1e-3) < of_the_sum(10**5, each) < error * (1 + 5e-4)
 
@@ -807,7 +807,7 @@ def test_a_user_more_or_less_moves_one_sum(name):
 def test_the_mean_error_over_all_numbers_is_that_of_every_number(size, levels):
     numbers = Numbers(size, real=True, coordinates=1)
     for rate in (0.0, 0.3, 0.9):
-        want = np.mean(level_sum_variance(np.arange(size + 1), size, levels, rate))
+        want = np.mean(level_variances(numbers, levels, rate))
         assert spread_error(numbers, levels, rate) == pytest.approx(want, rel=1e-12)
 
 

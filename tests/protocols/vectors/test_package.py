@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from scipy.stats import ks_2samp
 
 from shuffledp.accounting import Infeasible, optimal_dummies
-from shuffledp.accounting.expected_errors.unit_vectors import unit_vector_error
 from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols._occupancy import inverse_filled
@@ -310,15 +309,15 @@ def test_reports_are_uniform_in_caps_of_their_mass(d, cap_mass):
     sent = protocol.encode(Users(np.tile(5 * direction, (draws, 1))), np.random.default_rng(2)).payload
     assert_allclose(np.linalg.norm(sent, axis=1), 1.0, rtol=1e-9)
     inner = sent @ direction
-    inside = inner >= protocol.height
+    inside = inner >= protocol.report.height
     p = protocol.in_cap
     assert abs(inside.mean() - p) < 5 * math.sqrt(p * (1 - p) / draws)
-    assert abs(inner.mean() - protocol.mean) < 5 * inner.std() / math.sqrt(draws)
+    assert abs(inner.mean() - protocol.report.mean) < 5 * inner.std() / math.sqrt(draws)
     # Uniform vectors, by rejection from the whole sphere.
     other = np.random.default_rng(3).standard_normal((20 * draws if d < 10 else 10_000, d))
     other = other @ direction / np.linalg.norm(other, axis=1)
-    assert ks_2samp(inner[~inside], other[other < protocol.height]).pvalue > 1e-4
-    assert ks_2samp(inner[inside], other[other >= protocol.height]).pvalue > 1e-4
+    assert ks_2samp(inner[~inside], other[other < protocol.report.height]).pvalue > 1e-4
+    assert ks_2samp(inner[inside], other[other >= protocol.report.height]).pvalue > 1e-4
 
 
 def test_short_vectors_keep_their_mean_and_cost_what_is_stated():
@@ -340,7 +339,7 @@ def test_short_vectors_keep_their_mean_and_cost_what_is_stated():
     stated = protocol.expected_variance(who)[0]
     assert_allclose(estimates.var(axis=0), stated, rtol=0.12)
     norms = np.sum(exact**2, axis=1)
-    assert stated.sum() == pytest.approx(np.sum(4 / protocol.mean**2 - norms) / 16, rel=1e-12)
+    assert stated.sum() == pytest.approx(np.sum(4 / protocol.report.mean**2 - norms) / 16, rel=1e-12)
 
 
 def test_unit_vectors_have_the_error_of_the_closed_form():
@@ -348,7 +347,7 @@ def test_unit_vectors_have_the_error_of_the_closed_form():
     raw = np.random.default_rng(5).standard_normal((7, 10))
     raw *= 3 / np.linalg.norm(raw, axis=1, keepdims=True)  # clipped to unit norm
     who = conformance.SameVectors(protocol.task, tuple(map(tuple, raw.tolist())))(1)
-    want = unit_vector_error(7, 10, protocol.cap_mass, protocol.in_cap)
+    want = protocol.report.error(7)
     assert protocol.expected_variance(who).sum() == pytest.approx(want, rel=1e-12)
     assert protocol.expected_mse(who)[0] == pytest.approx(want / 10, rel=1e-12)
     unknown = replace(who, users=None)

@@ -23,6 +23,7 @@ import math
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ive
 
 from shuffledp.accounting.errors import Infeasible
@@ -159,3 +160,33 @@ def noisy_counts_profile(
         "exact",
         neighbours,
     )
+
+
+def laplace_profile(
+    rate: float, shift: int, touched: int = 1, *, distance: float = 0.0, neighbours: str = "replace_one"
+) -> Profile:
+    """Return the profile of discrete Laplace noise of ratio ``e^-rate`` in `touched` counts, 1 or 2.
+
+    The counts move by at most `shift` each; `distance` is the total variation distance of the view from one that shows
+    the noisy counts alone.
+    """
+
+    def delta(eps: float) -> float:
+        mass, loss = _losses(rate, shift, touched)
+        stick = float(mass @ -np.expm1(np.minimum(eps - loss, 0.0)))
+        # Beyond the largest loss the noise hides everything, and delta cannot grow.
+        return min(stick + (1 + float(np.exp(min(eps, np.max(loss))))) * distance, 1.0)
+
+    source = "hockey stick of a discrete Laplace law and itself shifted"
+    return Profile(delta, source, "exact" if distance == 0 else "upper", neighbours)
+
+
+@remember(8)
+def _losses(rate: float, shift: int, touched: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit as far as `shift`."""
+    a, y = math.exp(-rate), np.arange(shift + 1)
+    mass = np.asarray((1 - a) / (1 + a) * np.exp(-rate * y), np.float64)
+    mass[0] = 1 / (1 + a)
+    mass[-1] = math.exp(-rate * shift) / (1 + a)
+    loss = np.asarray(rate * (shift - 2 * y), np.float64)
+    return (mass, loss) if touched == 1 else (np.outer(mass, mass).ravel(), np.add.outer(loss, loss).ravel())

@@ -210,7 +210,7 @@ def mixed_blanket_delta(
         Law of the number m of uniform messages.
     domain_size : float
         At least 2. A number that is not an integer stands for reports that favor a part of mass ``1 / domain_size``,
-        as those of :mod:`shuffledp.accounting.baselines.privunit` do.
+        as those of `shuffledp.protocols.vectors.privunit` do.
     eps, eps_local : float
         Nats; eps >= 0, eps_local > 0, finite.
     tail : float

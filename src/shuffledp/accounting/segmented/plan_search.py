@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shuffledp.accounting.expected_errors.sets import checked_spread
 from shuffledp.accounting.segmented.plans import (
     SEGMENTED_ACCOUNTINGS,
     SegmentedPlan,
@@ -21,6 +20,7 @@ from shuffledp.accounting.segmented.plans import (
     full_reporting,
     level_rate,
 )
+from shuffledp.accounting.segmented.set_errors import checked_spread
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember
 

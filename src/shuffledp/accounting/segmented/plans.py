@@ -23,13 +23,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
-from shuffledp.accounting.expected_errors.sets import (
-    TRUTHS,
-    blanket_sse,
-    checked_spread,
-    segmented_error_bound,
-    segmented_sse,
-)
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate
 from shuffledp.accounting.segmented.items import (
@@ -37,6 +30,13 @@ from shuffledp.accounting.segmented.items import (
     Slots,
     blanket_slots,
     item_delta,
+)
+from shuffledp.accounting.segmented.set_errors import (
+    TRUTHS,
+    blanket_sse,
+    checked_spread,
+    segmented_error_bound,
+    segmented_sse,
 )
 from shuffledp.accounting.segmented.users import user_level_blankets, user_level_reporting_rate
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative, check_open_unit

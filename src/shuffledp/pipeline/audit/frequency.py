@@ -48,7 +48,7 @@ from shuffledp.pipeline.audit.views import ModularView, ProductView, SlotsView, 
 from shuffledp.protocols.base import ProtocolBase
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.frequency._curator_noise import CuratorNoise
+    from shuffledp.protocols.frequency._curator_noise import NoisyHistogram
     from shuffledp.protocols.frequency._dummy_points import FixedDummies
     from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies
     from shuffledp.protocols.frequency._noisy_counts import NoisyCounts
@@ -395,30 +395,30 @@ def skellam_counts(variance: float) -> Block:
     return added(one, Block(one.mass[::-1], (-most,), one.error))
 
 
-def noisy_counts_of(protocol: CuratorNoise | Skellam) -> int:
+def noisy_counts_of(protocol: NoisyHistogram | Skellam) -> int:
     """Return the number of counts with noise of their own: of two values among a public number of users, one."""
     return 1 if protocol.domain_size == 2 and protocol.relation == "replace_one" else protocol.domain_size
 
 
-def count_noise(protocol: CuratorNoise | Skellam, n: int) -> Block:
+def count_noise(protocol: NoisyHistogram | Skellam, n: int) -> Block:
     """Noise of one count among n users, the same for every value."""
     return _noise(_OF_A_COUNT, protocol)(protocol, n)
 
 
 def _laplace_of_a_count(protocol: CentralLaplace, n: int) -> Block:
     moved = 1 if protocol.relation == "add_remove" else min(noisy_counts_of(protocol), 2)
-    return laplace_counts(math.exp(-protocol.eps / moved))
+    return laplace_counts(math.exp(-protocol.noise.eps / moved))
 
 
 _OF_A_COUNT: Mapping[str, Noise] = {
     "frequency.skellam.Skellam": lambda p, n: skellam_counts(p.variance * n / p.n_users),
     "frequency.central_laplace.CentralLaplace": _laplace_of_a_count,
-    "frequency.central_gaussian.CentralGaussian": lambda p, n: gaussian_counts(p.sigma),
+    "frequency.central_gaussian.CentralGaussian": lambda p, n: gaussian_counts(p.noise.sigma),
 }
 """Noise of one count among n users, by the family of the protocol."""
 
 
-def curator_noise(protocol: CuratorNoise, eps: float) -> View:
+def curator_noise(protocol: NoisyHistogram, eps: float) -> View:
     """Noisy counts, as the curator is trusted; all values are alike."""
     k, parts = protocol.domain_size, noisy_counts_of(protocol)
     noise = count_noise(protocol, 1)
@@ -472,6 +472,6 @@ VIEWS: Mapping[str, Callable[..., View]] = {
     "frequency.private_coin.PrivateCoin": private_coin,
     "frequency.public_coin.PublicCoin": public_coin,
     "frequency._secret_shares.SecretShares": secret_shares,
-    "frequency._curator_noise.CuratorNoise": curator_noise,
+    "frequency._curator_noise.NoisyHistogram": curator_noise,
     "frequency.skellam.Skellam": skellam,
 }

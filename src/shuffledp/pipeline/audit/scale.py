@@ -116,7 +116,7 @@ PROFILES: Mapping[str, Callable[..., Measured]] = {
     "frequency._polya_shares.PolyaShares": polya_shares,
     "frequency.multi_expected.MultiExpected": gaussian_shares,
     "summation.split_and_mix.SplitAndMix": split_shares,
-    "frequency._curator_noise.CuratorNoise": curator_counts,
+    "frequency._curator_noise.NoisyHistogram": curator_counts,
     "frequency.skellam.Skellam": curator_counts,
     "frequency._unary_bits.FlippedBits": flipped_bits,
     "frequency._unary_bits.WholeRows": whole_rows,
@@ -124,7 +124,7 @@ PROFILES: Mapping[str, Callable[..., Measured]] = {
     "frequency.hashed_balls_into_bins.HashedBallsIntoBins": hashed_balls,
     "summation._levels.LevelReports": level_reports,
     "summation.unary_bits.UnaryBits": unary_bits,
-    "summation._curator.CuratorNoise": noisy_sums,
+    "summation._curator.NoisySums": noisy_sums,
     "summation.skellam.Skellam": secure_sums,
     "summation._correlated.CorrelatedNoiseSum": correlated_sums,
     "summation.fragmented_rappor.FragmentedRappor": fragmented_rappor,
@@ -136,7 +136,7 @@ PROFILES: Mapping[str, Callable[..., Measured]] = {
 }
 """What is written down of the messages, by the family of the protocol."""
 PRESENCES: Mapping[str, Callable[..., Measured]] = {
-    "frequency._curator_noise.CuratorNoise": presence,
+    "frequency._curator_noise.NoisyHistogram": presence,
     "frequency.skellam.Skellam": presence,
 }
 """The same where users are added or removed."""

@@ -39,7 +39,7 @@ from shuffledp.populations import Law
 if TYPE_CHECKING:
     from shuffledp.protocols.frequency._polya_shares import PolyaShares
     from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
-    from shuffledp.protocols.summation._curator import CuratorNoise
+    from shuffledp.protocols.summation._curator import NoisySums
     from shuffledp.protocols.summation._levels import LevelReports
     from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
     from shuffledp.protocols.summation.skellam import Skellam
@@ -83,7 +83,7 @@ def _shares(
     return Measured(averaged(found), "lower", "the sum of all shares")
 
 
-def noisy_sums(protocol: CuratorNoise, population: Law, level: int, eps: float) -> Measured:
+def noisy_sums(protocol: NoisySums, population: Law, level: int, eps: float) -> Measured:
     """Noisy sums, which inputs move; the largest move is the worst."""
     return _moved_sums(curator_noise(protocol, eps), population, eps)
 

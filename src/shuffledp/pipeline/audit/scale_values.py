@@ -190,7 +190,7 @@ def gaussian_shares(protocol: MultiExpected, population: Law, level: int, eps: f
 
 
 def curator_counts(
-    protocol: frequency_curator.CuratorNoise | frequency_skellam.Skellam,
+    protocol: frequency_curator.NoisyHistogram | frequency_skellam.Skellam,
     population: Law,
     level: int,
     eps: float,
@@ -203,7 +203,7 @@ def curator_counts(
 
 
 def presence(
-    protocol: frequency_curator.CuratorNoise | frequency_skellam.Skellam, population: Law, eps: float
+    protocol: frequency_curator.NoisyHistogram | frequency_skellam.Skellam, population: Law, eps: float
 ) -> Measured:
     """The noisy count of one value, with user 1 or without: what counts where users are added or removed."""
     noise = count_noise(protocol, number_of(population))

@@ -36,7 +36,7 @@ from shuffledp.pipeline.audit.views import ModularView, ProductView, SumView, Vi
 
 if TYPE_CHECKING:
     from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum
-    from shuffledp.protocols.summation._curator import CuratorNoise
+    from shuffledp.protocols.summation._curator import NoisySums
     from shuffledp.protocols.summation._levels import LevelReports
     from shuffledp.protocols.summation._sums import Numbers
     from shuffledp.protocols.summation.central_laplace import CentralLaplace
@@ -78,7 +78,7 @@ def _rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int64], N
 # -- one noise from a curator --------------------------------------------------------------------------------------
 
 
-def curator_noise(protocol: CuratorNoise, eps: float) -> View:
+def curator_noise(protocol: NoisySums, eps: float) -> View:
     """The noisy sums, as the curator is trusted."""
     numbers = protocol.numbers
     held = _held(numbers)
@@ -106,12 +106,14 @@ def curator_noise(protocol: CuratorNoise, eps: float) -> View:
 
 def _laplace(protocol: CentralLaplace) -> Block:
     numbers, several = protocol.numbers, 2 if protocol.relation == "replace_one" else 1
-    return laplace_counts(math.exp(-protocol.eps / (numbers.max_value * min(numbers.coordinates, several))))
+    return laplace_counts(
+        math.exp(-protocol.noise.eps / (numbers.max_value * min(numbers.coordinates, several)))
+    )
 
 
 _NOISES: Mapping[str, Callable[[Any], Block]] = {
     "summation.central_laplace.CentralLaplace": _laplace,
-    "summation.central_gaussian.CentralGaussian": lambda p: gaussian_counts(p.sigma),
+    "summation.central_gaussian.CentralGaussian": lambda p: gaussian_counts(p.noise.sigma),
 }
 """Noise of one sum, by the family of the protocol."""
 
@@ -412,7 +414,7 @@ def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
 
 
 VIEWS: Mapping[str, Callable[..., View]] = {
-    "summation._curator.CuratorNoise": curator_noise,
+    "summation._curator.NoisySums": curator_noise,
     "summation.coarse_correlated_sum.CoarseCorrelatedSum": coarse_sum,
     "summation._correlated.CorrelatedNoiseSum": correlated_sum,
     "summation.fragmented_rappor.FragmentedRappor": fragmented_rappor,

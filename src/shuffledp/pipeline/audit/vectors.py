@@ -107,7 +107,7 @@ def privunit(protocol: PrivUnit, eps: float) -> View:
     """Reports by the two caps of the first unit vector and its opposite, on which all densities are constant."""
     c, p = protocol.cap_mass, protocol.in_cap
     inputs = _inputs(protocol.task)
-    edges = protocol.height * np.array([-1.0, 1.0])
+    edges = protocol.report.height * np.array([-1.0, 1.0])
     other = (1 - p) * c / (1 - c)  # in the cap of the opposite direction
 
     def own(below: float, above: float) -> Own:

@@ -7,16 +7,17 @@ independent noise on both counts would pay twice for one number.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.guarantees import EXACT, under
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols._integer_noise import CuratorNoise, DiscreteGaussian
+from shuffledp.protocols._requests import domain_size_of
+from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
-from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
+from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Task, Users
 
 
 def released_counts(domain_size: int, relation: Neighbours) -> int:
@@ -24,67 +25,42 @@ def released_counts(domain_size: int, relation: Neighbours) -> int:
     return 1 if domain_size == 2 and relation == "replace_one" else domain_size
 
 
-def moving_counts(domain_size: int, relation: Neighbours) -> int:
-    """Return the number of released counts that one user moves."""
-    return min(released_counts(domain_size, relation), 2 if relation == "replace_one" else 1)
+def moved_counts(domain_size: int, relation: Neighbours) -> tuple[int, int]:
+    """Return by how much one user moves how many of the released counts."""
+    return 1, min(released_counts(domain_size, relation), 2 if relation == "replace_one" else 1)
 
 
-class ReleasedCounts(ProtocolBase):
-    """Counts with independent noise that does not depend on what users hold."""
-
-    domain_size: int
-    relation: Neighbours
-
-    task_kind = "frequency"
-    neighbours = ("replace_one", "add_remove")
-    guarantees = under(exact=EXACT)
-
-    @abstractmethod
-    def noise(self, users: Floats, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-        """Independent draws of the noise when (R, 1) users take part."""
-
-    @abstractmethod
-    def noise_variance(self, users: Floats) -> Floats | float:
-        """Variance of the noise of a count when (R, 1) users take part."""
-
-    @property
-    def moving_counts(self) -> int:
-        """Counts with noise of their own that one user moves."""
-        return moving_counts(self.domain_size, self.relation)
-
-    @property
-    def released(self) -> int:
-        """Counts with noise of their own."""
-        return released_counts(self.domain_size, self.relation)
-
-    def noise_of_all(self, users: Floats, rng: np.random.Generator, repeats: int) -> Ints:
-        """Noise of all counts, (R, k); of two of which one is released, the second has the opposite noise."""
-        drawn = self.noise(users, rng, (repeats, self.released))
-        return drawn if drawn.shape[1] > 1 else np.hstack((drawn, -drawn))
-
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the noisy counts, (R, k), at a cost that does not depend on the number of users."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
-        return np.asarray(held + self.noise_of_all(participants.public.users_column, rng, len(held)))
-
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Noisy relative frequencies, (R, k)."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
-
-    def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency, (R, k): that of the noise, whatever the data."""
-        n = participants.public.users_column
-        return np.repeat(self.noise_variance(n) / n**2, self.domain_size, axis=1)
+def noise_of_all(released: Ints) -> Ints:
+    """Return noise of all counts, (R, k), from that of the released ones; of two, the second has the opposite noise."""
+    return released if released.shape[1] > 1 else np.hstack((released, -released))
 
 
-class CuratorNoise(ReleasedCounts):
+@dataclass(frozen=True)
+class NoisyHistogram(CuratorNoise):
     """Users send their values; a trusted curator adds one noise to each count.
 
-    Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator.
+    Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator. Of two values under
+    replacement the second count has the first one's noise with the opposite sign.
+
+    Parameters
+    ----------
+    domain_size : int
+        Values are 0..domain_size-1.
     """
 
-    trust = "central"
-    relies_on = "no other user"
+    domain_size: int
+
+    task_kind = "frequency"
+
+    @classmethod
+    def counted(cls, task: Task) -> dict[str, Any]:
+        """Number of values."""
+        return {"domain_size": domain_size_of(task)}
+
+    @property
+    def moved(self) -> tuple[int, int]:
+        """One or two counts, by 1."""
+        return moved_counts(self.domain_size, self.relation)
 
     def cost(self) -> Cost:
         """One value per user; the curator adds a noise per count."""
@@ -99,9 +75,7 @@ class CuratorNoise(ReleasedCounts):
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
         """The curator's noise, one number per count."""
-        return Messages(
-            np.column_stack((np.arange(self.domain_size), self.noise_of_all(public.users_column, rng, 1)[0]))
-        )
+        return Messages(np.column_stack((np.arange(self.domain_size), self._drawn(1, rng)[0])))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """Noisy counts, (k,)."""
@@ -109,3 +83,27 @@ class CuratorNoise(ReleasedCounts):
         total = np.zeros(self.domain_size, np.int64)
         np.add.at(total, rows[:, 0], rows[:, 1])
         return total
+
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the noisy counts, (R, k)."""
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        return np.asarray(held + self._drawn(len(held), rng))
+
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Noisy relative frequencies, (R, k)."""
+        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency, (R, k): that of the noise, whatever the data."""
+        n = participants.public.users_column
+        return np.repeat(self.noise.variance / n**2, self.domain_size, axis=1)
+
+    def parameters(self) -> dict[str, float]:
+        """sigma, or the budget, and variance of a count."""
+        noise = self.noise
+        scale = {"sigma": noise.sigma} if isinstance(noise, DiscreteGaussian) else {"eps": noise.eps}
+        return {**scale, "noise_variance": noise.variance}
+
+    def _drawn(self, repeats: int, rng: np.random.Generator) -> Ints:
+        released = released_counts(self.domain_size, self.relation)
+        return noise_of_all(self.noise.draw(rng, (repeats, released)))

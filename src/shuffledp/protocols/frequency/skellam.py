@@ -1,87 +1,59 @@
 """Skellam noise in a secure sum: a reference line of a histogram."""
 
-import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.noisy_counts import noisy_count_variance, noisy_counts_profile
-from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.numerics.samplers import skellam
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.frequency._curator_noise import ReleasedCounts, moving_counts
-from shuffledp.protocols.frequency._value_counts import checked_values
-from shuffledp.tasks import Budget, Floats, Ints, Neighbours, Users
+from shuffledp.protocols._integer_noise import SkellamNoise
+from shuffledp.protocols._requests import domain_size_of
+from shuffledp.protocols.base import Messages
+from shuffledp.protocols.frequency._curator_noise import moved_counts, noise_of_all, released_counts
+from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
+from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
 
 @dataclass(frozen=True)
-class Skellam(ReleasedCounts, PlannedUsers):
+class Skellam(SkellamNoise):
     """Users add Skellam noise of variance ``mu / n`` to each count of their one-hot row; a secure sum adds up all rows.
 
-    A message is a row of k integers, which nobody sees: only the sums are revealed. Of two values under replacement a
-    row is (y, 1 - y), of which y is sent: the number of users is public, and noise on both counts would pay twice. All
-    users are relied on for their share of the noise. The shares are Skellam again for any number of users; shares of a
-    discrete Gaussian would be 0 for nearly everybody, see :mod:`shuffledp.accounting.baselines.noisy_counts`.
+    A message is a row of k integers. Of two values under replacement a row is (y, 1 - y), of which y is sent: the
+    number of users is public, and noise on both counts would pay twice.
 
     Parameters
     ----------
-    n_users : int
-        Users that the noise is made for, user 1 included.
     domain_size : int
         Values are 0..domain_size-1.
-    variance : float
-        mu, of the noise of a count when as many take part.
-    relation : {"replace_one", "add_remove"}
-        Neighboring relation of the guarantee.
     """
 
-    n_users: int
     domain_size: int
-    variance: float
-    relation: Neighbours = "replace_one"
 
     name = "skellam"
-    label = "Skellam, secure aggregation"
+    task_kind = "frequency"
     source = "Agarwal, Kairouz and Liu 2021; the pair of counts is derived for this project"
-    trust = "secure_sum"
-    relies_on = "shares of the noise"
 
     @classmethod
-    @from_request
-    def calibrate(cls, budget: Budget, n: int, k: int, eps: float, delta: float) -> Self:
-        """The smallest variance for two counts that move by one; for one under add or remove, or of two values.
+    def counted(cls, task: Task) -> dict[str, Any]:
+        """Number of values."""
+        return {"domain_size": domain_size_of(task)}
 
-        Parameters
-        ----------
-        budget : Budget
-            One eps, delta > 0, either relation. Under add or remove a user who leaves sends a row without its value,
-            but with its share of the noise: otherwise the noise would change with the input.
-        """
-        counts = moving_counts(k, budget.neighbours)
-        variance = noisy_count_variance(eps, delta, "skellam", counts=counts)
-        return cls(n, k, variance, budget.neighbours)
+    @property
+    def moved(self) -> tuple[int, int]:
+        """One or two counts, by 1."""
+        return moved_counts(self.domain_size, self.relation)
 
-    def counted_on(self) -> str:
-        """The users who share the noise."""
-        return self.all_users()
-
-    def cost(self) -> Cost:
-        """A row of k integers modulo a number that the sum reaches with a probability far below delta.
-
-        Payload alone: keys that users agree on are not counted. Of two values under replacement one integer is sent.
-        """
-        deviation = math.sqrt(self.variance * self.usual_users / self.n_users)
-        each = math.ceil(math.log2(self.usual_users + 20 * deviation))
-        return Cost(1.0, float(self.released * each), most_messages=1.0)
+    @property
+    def released_counts(self) -> int:
+        """All counts, or one of two."""
+        return released_counts(self.domain_size, self.relation)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """One-hot rows and shares of the noise, (n, k)."""
         values = checked_values(users.values, self.domain_size)
-        rows = self.noise_of_all(np.ones((len(values), 1)), rng, len(values))
+        shares = skellam(self.variance / self.n_users, rng, (len(values), self.released_counts))
+        rows = noise_of_all(shares)
         rows[np.arange(len(values)), values] += 1
         return Messages(rows)
 
@@ -89,19 +61,24 @@ class Skellam(ReleasedCounts, PlannedUsers):
         """Sums of all rows, (k,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
-    def noise(self, users: Floats, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-        """Skellam variables: the sum of the users' shares."""
-        return skellam(self.noise_variance(users), rng, shape)
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+        """Exact law of the noisy counts, (R, k), at a cost that does not depend on the number of users."""
+        held = held_counts(participants, self.domain_size).astype(np.int64)
+        noise = skellam(self._noise(participants.public)[:, None], rng, (len(held), self.released_counts))
+        return np.asarray(held + noise_of_all(noise))
 
-    def noise_variance(self, users: Floats) -> Floats:
-        """The users' shares of mu."""
-        return np.asarray(self.variance * users / self.n_users)
+    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+        """Noisy relative frequencies, (R, k)."""
+        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
 
-    def profile_for(self, users: int) -> PrivacyProfile:
-        """The noise of the counts that move, from as many users."""
-        noise = self.variance * users / self.n_users
-        return noisy_counts_profile("skellam", noise, 1, self.moving_counts, neighbours=self.relation)
+    def expected_variance(self, participants: Participants) -> Floats:
+        """Variance of each frequency, (R, k): that of the noise, whatever the data."""
+        n = np.asarray(participants.public.n_users, float)
+        return np.repeat((self._noise(participants.public) / n**2)[:, None], self.domain_size, axis=1)
 
     def parameters(self) -> dict[str, float]:
         """Variance of a count when as many take part as are planned for."""
         return {"noise_variance": self.variance}
+
+    def _noise(self, public: Public) -> Floats:
+        return np.asarray(self.variance * np.asarray(public.n_users, float) / self.n_users)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.sets import SubsetExponential
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.sets._set_protocol import SetProtocol, holders
+from shuffledp.protocols.sets._subset_exponential import SubsetExponential
 from shuffledp.protocols.streaming import regrouped
 from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, Sets, Users
 

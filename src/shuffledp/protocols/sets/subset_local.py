@@ -1,19 +1,62 @@
-"""Subset exponential mechanism without shuffling."""
+"""Subset exponential mechanism without shuffling: the best number of items per message, all of which are tried."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Self
 
-from shuffledp.accounting.baselines.sets import local_subset_exponential
-from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
+from shuffledp.numerics.argument_ranges import check_choice, check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
+from shuffledp.protocols.sets._subset_exponential import (
+    SubsetExponential,
+    SubsetExponentialProfile,
+    checked_sets,
+    inclusion_sse,
+)
 from shuffledp.tasks import Task
+
+SELECTIONS = ("error", "published_code")
+
+
+def local_subset_exponential(
+    domain_size: int, set_size: int, eps_local: float, *, selection: str = "error"
+) -> SubsetExponential:
+    """Return the subset exponential mechanism with the best number of items per message.
+
+    Parameters
+    ----------
+    domain_size, set_size : int
+        Items d >= 2, and items per user s in [1, d - 1].
+    eps_local : float
+        Local budget, nats, > 0.
+    selection : {"error", "published_code"}
+        ``error``: smallest expected error. ``published_code``: the rule of the authors' code, which counts one item
+        of the user instead of s; the error differs by little.
+
+    Returns
+    -------
+    SubsetExponential
+        Exact: all numbers of items are tried.
+
+    Notes
+    -----
+    Wang et al. 2018 (PrivSet).
+    """
+    domain_size, set_size = checked_sets(domain_size, set_size)
+    eps_local = check_positive("eps_local", eps_local)
+    check_choice("selection", selection, SELECTIONS)
+    members = set_size if selection == "error" else 1
+
+    def error(mechanism: SubsetExponential) -> float:
+        return inclusion_sse(mechanism.own_rate, mechanism.other_rate, members, domain_size - members)
+
+    sizes = range(1, domain_size - set_size + 1)
+    return min((SubsetExponential(domain_size, set_size, k, eps_local) for k in sizes), key=error)
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,110 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Self
 
-from shuffledp.accounting.baselines.sets import has_residual, shuffled_subset_exponential
-from shuffledp.accounting.baselines.sets_profile import SubsetExponentialProfile
+from shuffledp.accounting.general.labeled_counts import binomial_blanket, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import FORGOTTEN_RESIDUAL, UPPER, Standing, under
+from shuffledp.numerics.argument_ranges import check_budget, check_count
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, negligible
+from shuffledp.numerics.roots import root_below
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
+from shuffledp.protocols.sets._subset_exponential import (
+    SubsetExponential,
+    SubsetExponentialProfile,
+    checked_sets,
+    reduced_pair,
+)
 from shuffledp.tasks import Task
+
+_XTOL = 1e-10
+#: Largest local budget that is searched.
+_MOST_LOCAL = 50.0
+#: Relative rounding error of an expected error, far from below.
+_ROUNDING = 1e-6
+
+
+def shuffled_subset_exponential(
+    n: int, domain_size: int, set_size: int, eps: float, delta: float, *, sound: bool
+) -> SubsetExponential:
+    """Return the subset exponential mechanism whose n shuffled messages are (eps, delta)-private.
+
+    Parameters
+    ----------
+    n : int
+        Number of users, >= 1.
+    domain_size, set_size : int
+        Items d >= 2, and items per user s in [1, d - 1].
+    eps : float
+        Nats, > 0. One message carries the whole set, so that nothing is composed.
+    delta : float
+        In (0, 1).
+    sound : bool
+        False: the variation-ratio theorem as the paper uses it, which is not valid in general here. True: what
+        replaces it. See :mod:`shuffledp.accounting.general.variation_ratio`; there is no default.
+
+    Returns
+    -------
+    SubsetExponential
+        With the number of items per message whose expected error is smallest and, for that, the largest local budget
+        (rounded down by 1e-10 relative, at most 50). Meets its budget if `sound`.
+
+    Notes
+    -----
+    Wang et al. 2024, arXiv 2407.19639, Theorem 1 and Section 6; the sound form is derived for this project.
+    """
+    n = check_count("n", n, 1)
+    domain_size, set_size = checked_sets(domain_size, set_size)
+    eps, delta = check_budget(eps, delta)
+    return _shuffled(n, domain_size, set_size, eps, delta, bool(sound))
+
+
+@remember(1024)
+def _shuffled(
+    n: int, domain_size: int, set_size: int, eps: float, delta: float, sound: bool
+) -> SubsetExponential:
+    best: SubsetExponential | None = None
+    guess = eps
+    for k in range(1, domain_size - set_size + 1):
+        # A smaller budget is this one mixed with uniform subsets: the error is not less than that of the largest one.
+        least = SubsetExponential(domain_size, set_size, k, max(_MOST_LOCAL, 2 * eps)).expected_sse(n)
+        if best is not None and least * (1 - _ROUNDING) > best.expected_sse(n):
+            continue
+        guess = _largest_local(n, domain_size, set_size, k, eps, delta, sound, guess)
+        found = SubsetExponential(domain_size, set_size, k, guess)
+        if best is None or found.expected_sse(n) < best.expected_sse(n):
+            best = found
+    assert best is not None
+    return best
+
+
+def _largest_local(
+    n: int, domain_size: int, set_size: int, k: int, eps: float, delta: float, sound: bool, guess: float
+) -> float:
+    def excess(log_local: float) -> float:
+        mechanism = SubsetExponential(domain_size, set_size, k, math.exp(log_local))
+        labels, rate, factor = reduced_pair(mechanism, sound)
+        return log_ratio(factor * pair_delta(binomial_blanket(n - 1, rate, tail), labels, eps), delta)
+
+    tail = negligible(delta)
+
+    # A local budget of eps needs no amplification.
+    low, high = math.log(eps), math.log(max(_MOST_LOCAL, 2 * eps))
+    if excess(high) <= 0:
+        return math.exp(high)
+    return math.exp(root_below(excess, max(math.log(guess), low + 0.1), low, high, xtol=_XTOL))
+
+
+def has_residual(mechanism: SubsetExponential) -> bool:
+    """Whether a message may come from a component that depends on neither of two inputs, beyond rounding."""
+    return reduced_pair(mechanism, sound=False)[0].silent > 1e-12
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -132,29 +132,23 @@ class DesignProfile:
 
 @dataclass(frozen=True)
 class CorrelatedNoiseSum(NoisySum):
-    """Sums of rounded numbers; messages are integers, for several sums with a coordinate.
-
-    A user sends the own number, rounded at random to a multiple of ``1 / D`` of the largest unless D is the largest,
-    and does not if it is 0; and a share of the noise of every sum.
+    """Sums with the noise of a design each, whose ``max_value`` is D.
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
-    numbers : Numbers
-        What users hold.
-    design : NoiseDesign
-        Of each sum; its ``max_value`` is D.
     alphabet : {"paper", "used"}
         How messages are counted in bits: ``paper`` for all of ``{-D, .., D}`` but 0, ``used`` for those that occur.
     """
 
-    n_users: int
-    numbers: Numbers
     design: NoiseDesign
     alphabet: str
 
     guarantees = under(printed=UPPER, corrected=UPPER, exact=UPPER)
+
+    @classmethod
+    def with_noise(cls, n: int, numbers: Numbers, design: NoiseDesign, alphabet: str) -> Self:
+        """The protocol, if the alphabet is known."""
+        return cls(n, numbers, design, check_choice("alphabet", alphabet, ALPHABETS))
 
     @cached_property
     def _noises(self) -> list[Noise]:
@@ -186,9 +180,3 @@ class CorrelatedNoiseSum(NoisySum):
     def parameters(self) -> dict[str, float]:
         """Levels, error of the noise alone, and expected noise messages per sum."""
         return {**super().parameters(), "noises": float(len(self.design.indices))}
-
-
-def check_alphabet(alphabet: str) -> str:
-    """The option ``alphabet``, if it is known."""
-    check_choice("alphabet", alphabet, ALPHABETS)
-    return alphabet

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.summation._sums import Numbers
-from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Users
+from shuffledp.protocols._integer_noise import CuratorNoise, DiscreteGaussian
+from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.summation._sums import Numbers, numbers_of
+from shuffledp.tasks import Floats, Neighbours, Participants, Public, Task, Users
 
 
-def touched_sums(numbers: Numbers, relation: Neighbours) -> int:
-    """How many sums one user moves."""
-    return min(numbers.coordinates, 2 if relation == "replace_one" else 1)
+def moved_sums(numbers: Numbers, relation: Neighbours) -> tuple[int, int]:
+    """Return by how much one user moves how many sums."""
+    return numbers.max_value, min(numbers.coordinates, 2 if relation == "replace_one" else 1)
 
 
-class CuratorNoise(ProtocolBase):
-    """Users send their numbers, and nothing if they hold 0; the curator adds one noise to each sum."""
+@dataclass(frozen=True)
+class NoisySums(CuratorNoise):
+    """Users send their numbers, and nothing if they hold 0; the curator adds one noise to each sum, in steps.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        What users hold.
+    """
 
     numbers: Numbers
-    relies_on = "no other user"
 
-    @abstractmethod
-    def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-        """Independent draws of the noise, in steps."""
+    task_kind = "summation"
+
+    @classmethod
+    def counted(cls, task: Task) -> dict[str, Any]:
+        """Numbers that are not negative."""
+        return {"numbers": numbers_of(task, coordinates=True)}
 
     @property
-    @abstractmethod
-    def noise_variance(self) -> float:
-        """Variance of the noise of a sum, in steps."""
+    def moved(self) -> tuple[int, int]:
+        """One or two sums, by the largest number."""
+        return moved_sums(self.numbers, self.relation)
 
     def cost(self) -> Cost:
         """One number per user; the curator adds a noise per sum."""
@@ -51,7 +62,7 @@ class CuratorNoise(ProtocolBase):
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
         """The curator's noise, one number per sum."""
         copies = self.numbers.coordinates
-        return Messages(self.numbers.rows(np.arange(copies), self.noise(rng, (copies,))))
+        return Messages(self.numbers.rows(np.arange(copies), self.noise.draw(rng, (copies,))))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
         """Sums in steps, (1,) or (coordinates,)."""
@@ -64,7 +75,7 @@ class CuratorNoise(ProtocolBase):
         """Exact law of the noisy sums, (R, coordinates)."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         total = total.reshape(-1, self.numbers.coordinates)
-        return np.asarray(total + self.noise(rng, total.shape))
+        return np.asarray(total + self.noise.draw(rng, total.shape))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """The noisy sums, (R, *estimate_shape)."""
@@ -74,4 +85,10 @@ class CuratorNoise(ProtocolBase):
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of the noise, (R, *estimate_shape)."""
         held = self.numbers.held(participants)
-        return np.full(held.shape[:-1], self.noise_variance * self.numbers.step**2)
+        return np.full(held.shape[:-1], self.noise.variance * self.numbers.step**2)
+
+    def parameters(self) -> dict[str, float]:
+        """sigma in steps, or the budget, and error of a sum."""
+        noise = self.noise
+        scale = {"sigma": noise.sigma} if isinstance(noise, DiscreteGaussian) else {"eps_star": noise.eps}
+        return {**scale, "noise_rmse": math.sqrt(noise.variance) * self.numbers.step}

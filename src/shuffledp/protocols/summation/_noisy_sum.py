@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,17 +45,28 @@ class SumDesign(Protocol):
         """Variance of the error."""
 
 
+@dataclass(frozen=True)
 class NoisySum(PlannedUsers):
     """Sums of rounded numbers; messages are integers of -D..D, for several sums with a coordinate.
 
     A user sends the own number, rounded at random to a multiple of ``1 / D`` of the largest unless D is the largest,
     and does not if it is 0; and a share of the noise of every sum.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
+    numbers : Numbers
+        What users hold.
+    design : SumDesign
+        Of the noise of each sum.
     """
 
     n_users: int
     numbers: Numbers
     design: SumDesign
 
+    task_kind = "summation"
     trust = "shuffler"
     relies_on = "shares of the noise"
     reduction = "own"
@@ -95,7 +107,7 @@ class NoisySum(PlannedUsers):
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The rounded numbers above 0, and everybody's share of every noise; time grows with users times sums."""
         where, number = self.numbers.inputs(users)
-        level = self._rounded(number, rng)
+        level = self.numbers.rounded_inputs(self.levels, number, rng)
         noise = self._noise_of(len(users), rng)
         copy, at = np.nonzero(noise)
         times = noise[copy, at]
@@ -106,12 +118,6 @@ class NoisySum(PlannedUsers):
                 np.concatenate((level[sent], np.repeat(at - self.levels, times))),
             )
         )
-
-    def _rounded(self, number: Ints, rng: np.random.Generator) -> Ints:
-        level, rest = np.divmod(number * self.levels, self.numbers.max_value)
-        if self.levels == self.numbers.max_value:
-            return np.asarray(level)
-        return np.asarray(level + (rng.random(level.shape) * self.numbers.max_value < rest))
 
     def _noise_of(self, users: int, rng: np.random.Generator) -> Ints:
         """Noise messages of some users by sum and integer -D..D, share by share."""
@@ -145,32 +151,13 @@ class NoisySum(PlannedUsers):
         """Exact law of the messages of each kind: shares of noise add up."""
         held = self.numbers.held(participants).astype(np.int64)
         counts = np.zeros((*held.shape[:-1], 2 * self.levels + 1), np.int64)
-        counts[..., self.levels :] = self._levels_of(held, rng)
+        counts[..., self.levels :] = self.numbers.rounded(self.levels, held, rng)
         counts[..., self.levels] = 0  # who holds 0 sends nothing
         part = np.broadcast_to(over_users(participants, self.n_users, self.numbers), held.shape[:-1])
         for noise in self._noises:
             for message, times in noise.messages(part, rng).items():
                 counts[..., message + self.levels] += times
         return counts
-
-    def _levels_of(self, held: Ints, rng: np.random.Generator) -> Ints:
-        """Users per level after rounding, (R, .., D + 1), from users per number."""
-        if self.levels == self.numbers.max_value:
-            return held
-        down, chance = self._rounding
-        up = rng.binomial(held, chance)
-        counts = np.zeros((*held.shape[:-1], self.levels + 1), np.int64)
-        for number, level in enumerate(down.tolist()):
-            counts[..., level] += held[..., number] - up[..., number]
-            if chance[number] > 0:
-                counts[..., level + 1] += up[..., number]
-        return counts
-
-    @property
-    def _rounding(self) -> tuple[Ints, Floats]:
-        """Level below each number, and the probability of the next one."""
-        level, rest = np.divmod(np.arange(self.numbers.max_value + 1) * self.levels, self.numbers.max_value)
-        return level, rest / self.numbers.max_value
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased sums, (R, *estimate_shape): of all messages."""
@@ -180,7 +167,7 @@ class NoisySum(PlannedUsers):
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of each sum given the numbers: of the noise that remains, and of rounding."""
         held = np.asarray(self.numbers.held(participants), float)
-        chance = self._rounding[1]
+        chance = self.numbers.rounding(self.levels)[1]
         rounding = held @ (chance * (1 - chance))
         noise = self.design.mse * over_users(participants, self.n_users, self.numbers)
         return np.asarray((rounding + noise) * self._worth**2)

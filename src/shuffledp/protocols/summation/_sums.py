@@ -1,16 +1,16 @@
-"""What protocols for sums have in common: the numbers of a task, users per number, and the discrete Laplace profile."""
+"""What protocols for sums have in common: the numbers of a task, and messages about them."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import Kind, View
+from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Summation, Task, Users
 
 
@@ -38,6 +38,11 @@ class Numbers:
         return 1 / self.max_value if self.real else 1.0
 
     @property
+    def unit(self) -> float:
+        """What the largest number is worth."""
+        return self.max_value * self.step
+
+    @property
     def estimate_shape(self) -> tuple[int, ...]:
         """() or (coordinates,)."""
         return () if self.coordinates == 1 else (self.coordinates,)
@@ -59,6 +64,32 @@ class Numbers:
     def total(self, held: Ints) -> Ints:
         """Sums in steps, (R, *estimate_shape), of users per number."""
         return np.asarray(held @ np.arange(self.max_value + 1))
+
+    def rounding(self, levels: int) -> tuple[Ints, Floats]:
+        """Level below each number of 0..max_value, and the probability of the next one, which keeps the mean."""
+        below, part = np.divmod(np.arange(self.max_value + 1) * levels, self.max_value)
+        return below, part / self.max_value
+
+    def rounding_variance(self, levels: int) -> Floats:
+        """Variance of each rounded number over the largest one, (max_value + 1,): that of a coin."""
+        chance = self.rounding(levels)[1]
+        return np.asarray(chance * (1 - chance) / levels**2)
+
+    def rounded(self, levels: int, held: Ints, rng: np.random.Generator) -> Ints:
+        """Exact law of the users per level, (.., levels + 1), of users per number, (.., max_value + 1)."""
+        below, chance = self.rounding(levels)
+        up = rng.binomial(held, chance)
+        found = np.zeros((*held.shape[:-1], levels + 2), np.int64)
+        np.add.at(found.T, below, (held - up).T)
+        np.add.at(found.T, below + 1, up.T)
+        return found[..., :-1]
+
+    def rounded_inputs(self, levels: int, number: Ints, rng: np.random.Generator) -> Ints:
+        """Level of each user's number, (n,), with the right mean."""
+        below, part = np.divmod(number * levels, self.max_value)
+        if levels == self.max_value:
+            return np.asarray(below)
+        return np.asarray(below + (rng.random(number.shape) * self.max_value < part), np.int64)
 
     def inputs(self, users: Users) -> tuple[Ints, Ints]:
         """Coordinate and multiple of each user, (n,) each.
@@ -115,59 +146,27 @@ def numbers_of(task: Task, *, coordinates: bool = False) -> Numbers:
     return Numbers(task.max_value, task.real, task.coordinates)
 
 
+@dataclass(frozen=True)
+class SumReports(PlannedUsers):
+    """Users who send messages about their numbers.
+
+    Parameters
+    ----------
+    n_users : int
+        Users that the protocol is calibrated for, user 1 included.
+    numbers : Numbers
+        What users hold.
+    """
+
+    n_users: int
+    numbers: Numbers
+
+    task_kind = "summation"
+    trust = "shuffler"
+    relies_on: ClassVar[Reliance] = "others' reports"
+
+
 def over_users(participants: Participants, n_users: int, numbers: Numbers) -> Floats:
     """Part of the planned users who take part, (R,) or (R, 1), to broadcast with `Numbers.total`."""
     n = np.asarray(participants.public.n_users, float)
     return np.asarray(n.reshape(-1, *[1] * len(numbers.estimate_shape)) / n_users)
-
-
-@dataclass(frozen=True)
-class LaplaceProfile:
-    """Discrete Laplace noise of ratio ``a = e^-rate`` in sums that move by at most `shift`, and a failure.
-
-    Parameters
-    ----------
-    rate : float
-        Nats per unit, > 0.
-    shift : int
-        Largest change of each sum, >= 1.
-    touched : int
-        Sums that change at once, 1 or 2, each with noise of its own.
-    distance : float
-        Total variation distance of the view from one that shows the noisy sums alone, in [0, 1].
-    neighbours : {"replace_one", "add_remove"}
-        The relation under which so many sums move so far.
-    """
-
-    rate: float
-    shift: int
-    touched: int = 1
-    distance: float = 0.0
-    neighbours: str = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "hockey stick of a discrete Laplace law and itself shifted"
-
-    @property
-    def kind(self) -> Kind:
-        """Exact if nothing but the noisy sums is seen."""
-        return "exact" if self.distance == 0 else "upper"
-
-    def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree by symmetry."""
-        eps_ = np.asarray(eps, np.float64)
-        mass, loss = self._losses()
-        sticks = [float(mass @ -np.expm1(np.minimum(e - loss, 0.0))) for e in eps_.flat]
-        # Beyond the largest loss the noise hides everything, and delta cannot grow.
-        failures = (1 + np.exp(np.minimum(eps_, np.max(loss)))) * self.distance
-        return np.minimum(np.reshape(sticks, eps_.shape) + failures, 1.0)
-
-    def _losses(self) -> tuple[Floats, Floats]:
-        """Probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit as far as `shift`."""
-        a, y = math.exp(-self.rate), np.arange(self.shift + 1)
-        mass = np.asarray((1 - a) / (1 + a) * np.exp(-self.rate * y), np.float64)
-        mass[0] = 1 / (1 + a)
-        mass[-1] = math.exp(-self.rate * self.shift) / (1 + a)
-        loss = np.asarray(self.rate * (self.shift - 2 * y), np.float64)
-        if self.touched == 1:
-            return mass, loss
-        return np.outer(mass, mass).ravel(), np.add.outer(loss, loss).ravel()

@@ -18,7 +18,6 @@ class BitSum(LevelReports):
     """A message is one bit; the shuffler permutes, and all other users are relied on for the blanket."""
 
     name = "bit_sum"
-    task_kind = "summation"
     label = "one randomized bit"
     source = "Cheu, Smith, Ullman, Zeber and Zhilyaev 2019; printed: as quoted by code of third parties"
     guarantees = under(printed=THIRD_PARTY, exact=UPPER)
@@ -33,8 +32,8 @@ class BitSum(LevelReports):
         task : Summation
             One sum of numbers that are not negative.
         accounting : {"printed", "exact"}
-            The published rate, see :func:`shuffledp.accounting.baselines.bit_sums.bit_sum_rate`: its theorem was
-            read in code of third parties only. Or the hockey stick, averaged over the number of coins.
+            The published rate, whose theorem was read in code of third parties only, or the hockey stick, averaged
+            over the number of coins.
 
         Raises
         ------

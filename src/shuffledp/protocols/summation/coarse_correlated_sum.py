@@ -19,7 +19,7 @@ from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, Noise
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._noisy_sum import NoisySum
-from shuffledp.protocols.summation._sums import Numbers, numbers_of
+from shuffledp.protocols.summation._sums import numbers_of
 from shuffledp.tasks import Floats, Task
 
 #: Largest D for which a profile is computed at other eps than the certified one.
@@ -75,23 +75,14 @@ class CoarseCorrelatedSum(NoisySum):
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
-    numbers : Numbers
-        What users hold.
-    design : CoarseDesign
-        Of the noise.
     certificate : CoarseCertificate
         Of the design, for all ordered pairs of inputs.
     """
 
-    n_users: int
-    numbers: Numbers
     design: CoarseDesign
     certificate: CoarseCertificate
 
     name = "coarse_correlated_sum"
-    task_kind = "summation"
     label = "coarse correlated noise (ours)"
     source = "derived for this project, after Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML)"
     guarantees = under(exact=UPPER)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
+from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, chosen_design
 from shuffledp.protocols.summation._sums import numbers_of
 from shuffledp.tasks import Task
 
@@ -15,7 +15,6 @@ class CorrelatedSum(CorrelatedNoiseSum):
     """Numbers are sent as they are, D is the largest one."""
 
     name = "correlated_sum"
-    task_kind = "summation"
     label = "correlated noise"
     source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Algorithms 1 and 2"
 
@@ -72,4 +71,4 @@ class CorrelatedSum(CorrelatedNoiseSum):
             eps_star=eps_star,
             law=law,
         )
-        return cls(n, numbers, design, check_alphabet(alphabet))
+        return cls.with_noise(n, numbers, design, alphabet)

@@ -16,10 +16,9 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
 from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.summation._sums import Numbers, numbers_of
+from shuffledp.protocols.summation._sums import SumReports, numbers_of
 from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Users
 
 #: Calibrations of each accounting, the default first.
@@ -29,15 +28,11 @@ _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class FragmentedRappor(PlannedUsers):
+class FragmentedRappor(SumReports):
     """A message is a value whose bit is set after every bit was flipped with probability p.
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
-    numbers : Numbers
-        What users hold.
     flip_probability : float
         p, in (0, 1/2).
     estimator : {"plain", "centred"}
@@ -46,18 +41,13 @@ class FragmentedRappor(PlannedUsers):
         What p was made for, see `calibrate`.
     """
 
-    n_users: int
-    numbers: Numbers
     flip_probability: float
     estimator: str
     calibration: str
 
     name = "fragmented_rappor"
-    task_kind = "summation"
     label = "fragmented RAPPOR"
     source = "Erlingsson et al. 2020; printed: calibrated as in Ghazi et al. 2021, arXiv 2106.04247"
-    trust = "shuffler"
-    relies_on = "others' reports"
     accountings = ("printed", "exact")
     reduction = "own"
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import real_summation_levels
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, check_alphabet, chosen_design
-from shuffledp.protocols.summation._sums import numbers_of
+from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, chosen_design
+from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Task
 
 
@@ -18,9 +18,10 @@ class RealSum(CorrelatedNoiseSum):
     """Numbers of [0, 1] become multiples of ``1 / D`` with the right mean."""
 
     name = "real_sum"
-    task_kind = "summation"
     label = "correlated noise, rounded"
     source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Theorem 1"
+    touched: ClassVar[int] = 1
+    """Sums that a change of one input touches, which share the budget."""
 
     @classmethod
     @from_request
@@ -39,34 +40,48 @@ class RealSum(CorrelatedNoiseSum):
         alphabet: str = "paper",
         law: str = "negative_binomial",
     ) -> Self:
-        """Levels, and the noise of a sum of so many.
+        """Levels, and the noise of each sum.
 
         Parameters
         ----------
         task : Summation
-            One sum of real numbers that are not negative.
+            One sum of real numbers that are not negative; for `SparseSum` several, which may be of integers.
         accounting, atoms, hubs, alphabet, law
             As for `CorrelatedSum.calibrate`.
         zeta : float
-            The noise has ``eps_star = (1 - zeta / 2) eps``.
+            The noise has ``eps_star = (1 - zeta / 2) eps``, and half of that in each of several sums.
         levels : int, optional
             D. Default: the smallest for which rounding and noise together have at most the error of Laplace noise with
-            ``(1 - zeta) eps``; with fewer levels rounding adds more.
+            ``(1 - zeta) eps``, half of that in each of several sums; with fewer levels rounding adds more. Integers
+            are never rounded in several sums.
 
         Raises
         ------
         Infeasible
-            If delta is 0, the numbers are integers or may be negative, or no design is
-            known for so many levels.
+            If delta is 0, the numbers are integers that would be rounded or may be negative, there are several sums
+            instead of one or one instead of several, or no design is known for so many levels.
         """
-        numbers = numbers_of(task)
+        numbers = numbers_of(task, coordinates=cls.touched > 1)
+        if levels is not None:
+            levels = check_count("levels", levels, 1)
+        design = chosen_design(
+            cls.levels_for(numbers, n, eps, zeta, levels),
+            eps / cls.touched,
+            delta / cls.touched,
+            accounting=accounting,
+            atoms=atoms,
+            hubs=hubs,
+            gamma=zeta / 2,
+            law=law,
+        )
+        return cls.with_noise(n, numbers, design, alphabet)
+
+    @classmethod
+    def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:
+        """D, unless it is given."""
         if not numbers.real:
             raise Infeasible(
                 "The task sums integers, or levels to which real numbers of data were rounded before; only numbers of "
                 "[0, 1] that are not rounded yet are rounded here."
             )
-        chosen = real_summation_levels(n, eps, zeta) if levels is None else check_count("levels", levels, 1)
-        design = chosen_design(
-            chosen, eps, delta, accounting=accounting, atoms=atoms, hubs=hubs, gamma=zeta / 2, law=law
-        )
-        return cls(n, numbers, design, check_alphabet(alphabet))
+        return levels or real_summation_levels(n, eps, zeta)

@@ -7,6 +7,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.baselines.noisy_counts import laplace_profile
 from shuffledp.accounting.baselines.split_and_mix import (
     IKOS_FORMS,
     TOO_FEW_SHARES,
@@ -21,10 +22,10 @@ from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice, check_open_unit
 from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
-from shuffledp.protocols._random_users import PlannedUsers, planned_for
+from shuffledp.protocols._random_users import planned_for
 from shuffledp.protocols._requests import positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
+from shuffledp.protocols.summation._sums import SumReports, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
 
 GROUPS = ("wide", "figure")
@@ -35,15 +36,11 @@ _NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True)
-class SplitAndMix(PlannedUsers):
+class SplitAndMix(SumReports):
     """Every user adds a share of discrete Laplace noise and splits the result into uniform shares modulo q.
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
-    numbers : Numbers
-        What users hold.
     eps : float
         Budget of the noise, nats.
     shares : int
@@ -56,8 +53,6 @@ class SplitAndMix(PlannedUsers):
         Users that q has room for, if their number is random; 0 for `n_users`.
     """
 
-    n_users: int
-    numbers: Numbers
     eps: float
     shares: int
     group_order: int
@@ -65,10 +60,8 @@ class SplitAndMix(PlannedUsers):
     most_users: int = field(default=0, kw_only=True)
 
     name = "split_and_mix"
-    task_kind = "summation"
     label = "split-and-mix"
     source = "Ishai et al. 2006; Balle, Bell, Gascon and Nissim 2020; baseline in Ghazi et al. 2021 (ICML), Section 5"
-    trust = "shuffler"
     relies_on = "shares of the noise"
     guarantees = under(printed=UPPER)
     reduction = "secure sum"
@@ -267,7 +260,7 @@ class SplitAndMix(PlannedUsers):
             distance = 2 ** (-((self.shares - 2) * per_share - math.log2(self.group_order)) / 2)
         else:
             return None
-        return LaplaceProfile(self.eps / self.numbers.max_value, self.numbers.max_value, distance=distance)
+        return laplace_profile(self.eps / self.numbers.max_value, self.numbers.max_value, distance=distance)
 
     def parameters(self) -> dict[str, float]:
         """Budget, error, shares and group."""

@@ -1,4 +1,16 @@
-"""Unary bits: a number as so many bits, each replaced by a fair coin with some probability."""
+r"""Unary bits: a number as r bits, as many ones as its level, each replaced by a fair coin with probability lambda.
+
+The protocol is that of Cheu, Smith, Ullman, Zeber and Zhilyaev (2019) for real numbers; the accounting is derived for
+this project. Tell the adversary which bits of the *other* users became coins: they add M fair coins to the number of
+ones, ``M ~ Bin(r (n - 1), lambda)``, whatever they hold. With more ones in the victim's input the likelihood ratio to
+any smaller level grows with the count, so that the best event is "the count is at least t" (or at most), which gains
+most between the levels 0 and r. So delta is at most that of the count
+
+.. math:: Bin(M, 1/2) + Bin(r, 1 - \lambda/2) \quad\text{against}\quad Bin(M, 1/2) + Bin(r, \lambda/2),
+
+averaged over M. Counting bits from the other side exchanges the two laws, so both directions agree. Replacement
+neighbors; eps in nats.
+"""
 
 import math
 from dataclasses import dataclass
@@ -7,51 +19,126 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.baselines.bit_sums import unary_bits_delta, unary_bits_rate
-from shuffledp.accounting.expected_errors.level_sums import unary_bits_variance
+from shuffledp.accounting.general.matched_blanket import pmf_rows
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.relative_sizes import log_ratio, settled
+from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
-from shuffledp.protocols.summation._levels import rounded, rounded_inputs, unit
-from shuffledp.protocols.summation._sums import Numbers, numbers_of
+from shuffledp.protocols.summation._sums import Numbers, SumReports, numbers_of
 from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
 #: Bits of a user at most, unless the option says otherwise: twice as many hardly lower the error of noise.
 _MOST_BITS = 64
+#: Numbers of coins are put into blocks of this part of their mean, which adds less than 1 % to delta.
+_BLOCKS = 1200
+#: Mass that windows may leave out on either side in the search, relative to delta, as which it counts.
+_OMITTED = 1e-7
+#: Beyond this e^eps overflows; the divergence no longer changes.
+_MOST_EPS = 700.0
+_XTOL = 1e-7
+
+
+def unary_bits_delta(eps: float, n: int, bits: int, uniform_rate: float) -> float:
+    """Return an upper bound on delta for every data set of n users.
+
+    Each block of numbers of coins is taken at its smallest number, which adds less than 1 %.
+    """
+    return settled(lambda tail: _delta(n, bits, uniform_rate, eps, tail))
+
+
+@remember(1024)
+def unary_bits_rate(n: int, bits: int, eps: float, delta: float) -> float:
+    """Return the smallest lambda of the bound, rounded up by at most 1e-7 relative.
+
+    At most ``2 / (e^(eps/r) + 1)``, with which the bits of a user are private alone.
+    """
+    tail = max(_OMITTED * delta, 1e-300)
+
+    def excess(minus_log_rate: float) -> float:
+        return log_ratio(_delta(n, bits, math.exp(-minus_log_rate), eps, tail), delta)
+
+    def typical(minus_log_rate: float) -> float:
+        rate = math.exp(-minus_log_rate)
+        coins = Window(round(bits * (n - 1) * rate), np.ones(1))
+        return log_ratio(_mixed_delta(coins, bits, rate, eps, tail), delta)
+
+    alone = math.log1p(math.expm1(eps / bits) / 2)  # minus the log of the rate of local privacy
+    guess = root_below(typical, alone + 1, alone, math.inf, xtol=1e-5)
+    step = 1e-3
+    rise = typical(guess + step) - typical(guess)
+    slope = rise / step if math.isfinite(rise) else None
+    return math.exp(-root_below(excess, guess, alone, math.inf, xtol=_XTOL, slope=slope))
+
+
+def _delta(n: int, bits: int, rate: float, eps: float, tail: float) -> float:
+    most = bits * (n - 1)
+    block = max(1, math.floor(most * rate / _BLOCKS))
+    return _mixed_delta(binomial_window(most, rate, tail), bits, rate, eps, tail, block)
+
+
+def _mixed_delta(coins: Window, bits: int, rate: float, eps: float, tail: float, block: int = 1) -> float:
+    """Return delta averaged over the number of coins of the others, which the adversary learns."""
+    lowest_block = coins.start // block
+    weights = np.bincount(coins.support // block - lowest_block, coins.pmf)
+    number = block * (lowest_block + np.arange(weights.size))  # the fewest of each block
+    lowest, highest = (binomial_window(int(m), 0.5, tail) for m in (number[0], number[-1]))
+    # Only counts above the middle speak for the level `bits`.
+    first, last = max(lowest.start, int(number[0]) // 2 - bits), highest.stop
+
+    noise = pmf_rows(number, first, last - 1, 0.5)
+    own = binomial_window(bits, rate / 2, tail)  # bits that are not as the level says
+    held, absent = _with_own(noise, own, bits, turned=True), _with_own(noise, own, bits, turned=False)
+    # The first places lack the noise below the table.
+    excess = np.maximum(held - math.exp(min(eps, _MOST_EPS)) * absent, 0.0)[
+        :, bits if first > lowest.start else 0 :
+    ]
+    omitted = coins.omitted + max(lowest.omitted, highest.omitted) + own.omitted
+    return min(float(weights @ excess.sum(axis=1)) + omitted, 1.0)
+
+
+def _with_own(noise: Floats, own: Window, bits: int, *, turned: bool) -> Floats:
+    """Return the laws (rows, w + bits) of noise plus the victim's ones, of which `own` is the law at level 0."""
+    law = np.zeros((noise.shape[0], noise.shape[1] + bits))
+    for ones, mass in zip(own.support.tolist(), own.pmf.tolist(), strict=True):
+        place = bits - ones if turned else ones
+        law[:, place : place + noise.shape[1]] += mass * noise
+    return law
+
+
+def bit_variances(numbers: Numbers, bits: int, uniform_rate: float) -> Floats:
+    """Return what a user adds to the squared error of a sum over the largest number, (max_value + 1,), by its number.
+
+    Exact, rounding included: every bit has the variance of a coin with ``lambda / 2``.
+    """
+    half = uniform_rate / 2
+    return half * (1 - half) / (bits * (1 - 2 * half) ** 2) + numbers.rounding_variance(bits)
 
 
 @dataclass(frozen=True)
-class UnaryBits(PlannedUsers):
+class UnaryBits(SumReports):
     """A message is one bit; the shuffler permutes, and all other users are relied on for fair coins.
 
     Parameters
     ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
-    numbers : Numbers
-        What users hold.
     bits : int
         r >= 1, messages of each user; as many are ones as its number has levels of ``1 / r``.
     uniform_rate : float
         Probability lambda of a fair coin in place of a bit.
     """
 
-    n_users: int
-    numbers: Numbers
     bits: int
     uniform_rate: float
 
     name = "unary_bits"
-    task_kind = "summation"
     label = "unary randomized bits"
     source = (
         "Cheu, Smith, Ullman, Zeber and Zhilyaev 2019, real sums; the accounting is derived for this project"
     )
-    trust = "shuffler"
-    relies_on = "others' reports"
     guarantees = under(exact=UPPER)
 
     @classmethod
@@ -75,8 +162,7 @@ class UnaryBits(PlannedUsers):
         """
         numbers = numbers_of(task)
         chosen = min(numbers.max_value, _MOST_BITS) if bits is None else check_count("bits", bits, 1)
-        rate = unary_bits_rate(n, chosen, eps, delta)
-        return cls(n, numbers, chosen, rate)
+        return cls(n, numbers, chosen, unary_bits_rate(n, chosen, eps, delta))
 
     def local_epsilon(self) -> float:
         """Of all bits of a user, each of which may differ between two numbers."""
@@ -89,7 +175,7 @@ class UnaryBits(PlannedUsers):
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """The bits of all users, each a fair coin with probability lambda."""
-        levels = rounded_inputs(self.numbers, self.bits, users, rng)
+        levels = self.numbers.rounded_inputs(self.bits, self.numbers.inputs(users)[1], rng)
         ones = np.arange(self.bits) < levels[:, None]
         coins = rng.random(ones.shape) < self.uniform_rate
         return Messages(np.where(coins, rng.random(ones.shape) < 0.5, ones).astype(np.int64).ravel())
@@ -97,7 +183,7 @@ class UnaryBits(PlannedUsers):
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Exact law of the zeros and ones, (R, 2), at a cost that does not depend on the number of users."""
         held = self.numbers.held(participants).astype(np.int64)
-        ones = rounded(self.numbers, self.bits, held, rng) @ np.arange(self.bits + 1)
+        ones = self.numbers.rounded(self.bits, held, rng) @ np.arange(self.bits + 1)
         every = self.bits * participants.public.n_users
         half = self.uniform_rate / 2
         seen = rng.binomial(ones, 1 - half) + rng.binomial(every - ones, half)
@@ -107,14 +193,12 @@ class UnaryBits(PlannedUsers):
         """Unbiased sums, (R,)."""
         seen = np.asarray(aggregate, float)[:, 1]
         coins = self.bits * np.asarray(public.n_users, float) * self.uniform_rate
-        return np.asarray((seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * unit(self.numbers))
+        return np.asarray((seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Variance of the sum given the participants' numbers, (R,), rounding included."""
-        each = unary_bits_variance(
-            np.arange(self.numbers.max_value + 1), self.numbers.max_value, self.bits, self.uniform_rate
-        )
-        return np.asarray(self.numbers.held(participants) @ each * unit(self.numbers) ** 2)
+        each = bit_variances(self.numbers, self.bits, self.uniform_rate)
+        return np.asarray(self.numbers.held(participants) @ each * self.numbers.unit**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """The bound for every data set of the others."""

@@ -1,23 +1,37 @@
-"""PrivUnit: a random unit vector that is more likely to lie near one's own direction."""
+r"""PrivUnit: a random unit vector that is more likely to lie near one's own direction, under the privacy blanket.
 
+A cap of mass ``c <= 1/2`` around a direction v holds the unit vectors whose inner product with v is at least gamma. A
+report is uniform in the cap of its own direction with probability p, and uniform outside of it otherwise; divided by
+``m = E <report, v>`` it is unbiased. Under the uniform law of the sphere the square of an inner product has the law
+Beta(1/2, (d - 1) / 2). Bhowmick, Duchi, Freudiger, Kapoor and Rogers (2018); errors are derived for this project.
+
+*Privacy.* The density of a report has two levels, the higher one on the cap of the own direction. No point lies in all
+caps, so that the part common to all inputs is uniform on the sphere, with weight lambda: a report is uniform with
+probability lambda and otherwise uniform in its cap, ``p = 1 - lambda + lambda c``. Among N uniform messages those in
+the caps of two directions are counted; the less the caps overlap the more the counts show, since moving mass from
+"both" and "neither" to "one of them" spreads the likelihood ratio about its mean. Opposite directions have disjoint
+caps, ``c <= 1/2``, so they are the worst pair; their law is that of generalized randomized response over 1/c values, of
+which there may be any real number, in any dimension: the exact blanket of 1/c values.
+
+Conventions: eps in nats; replacement neighbors; the adversary knows the inputs of all others and which of their reports
+are uniform. Derived for this project.
+"""
+
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.special import betaincc, betaincinv, betaln
 
-from shuffledp.accounting.baselines.privunit import best_cap, cap_probability, privunit_local_budget
+from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.unit_vectors import (
-    cap_height,
-    checked_cap,
-    report_mean,
-    report_square,
-)
-from shuffledp.accounting.general.grr_blanket import favored_profile
+from shuffledp.accounting.general.dummy_blanket import blanket_rate
+from shuffledp.accounting.general.grr_blanket import favored_local_budget, favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, under
+from shuffledp.numerics.argument_ranges import check_open_unit
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
@@ -25,19 +39,88 @@ from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
 from shuffledp.protocols.vectors._participants import squares_of
 from shuffledp.tasks import Floats, Participants, Public, Task, Users, Vectors
 
+#: Masses of caps that are scanned for the best one.
+CAP_MASSES = (0.5, 0.2, 0.05, 0.02, 0.01, 0.004, 0.002, 0.001)
 #: Numbers that are drawn at once.
 _DRAWS = 2**21
+
+
+@dataclass(frozen=True)
+class CapReport:
+    """Inner product of a report and its direction: d >= 2 dimensions, c in (0, 1/2] and p in (c, 1)."""
+
+    dimension: int
+    cap_mass: float
+    in_cap: float
+
+    @property
+    def height(self) -> float:
+        """Gamma in [0, 1), the root of ``c = I_{1 - gamma^2}((d - 1) / 2, 1/2) / 2``."""
+        return math.sqrt(float(betaincinv(0.5, (self.dimension - 1) / 2, 1 - 2 * self.cap_mass)))
+
+    @property
+    def mean(self) -> float:
+        """``m = t (p / c - (1 - p) / (1 - c))``, ``t = (1 - gamma^2)^((d - 1) / 2) / ((d - 1) B(1/2, (d - 1) / 2))``.
+
+        Bhowmick et al. (2018); the integral of the inner product over a cap.
+        """
+        c, gamma, half = self.cap_mass, self.height, (self.dimension - 1) / 2
+        log_t = half * math.log1p(-gamma * gamma) - math.log(self.dimension - 1) - float(betaln(0.5, half))
+        return math.exp(log_t) * (self.in_cap - c) / (c * (1 - c))
+
+    @property
+    def square(self) -> float:
+        """Mean square: s times the density of Beta(1/2, (d - 1) / 2) is 1/d times that of Beta(3/2, (d - 1) / 2)."""
+        d, c, p = self.dimension, self.cap_mass, self.in_cap
+        within = float(betaincc(1.5, (d - 1) / 2, self.height**2)) / (2 * d)
+        return p / c * within + (1 - p) / (1 - c) * (1 / d - within)
+
+    def error(self, n: int) -> float:
+        """Squared l2 error of the mean of n unit vectors, ``(1 / m^2 - 1) / n``: a scaled report has norm 1 / m."""
+        return (self.mean**-2 - 1) / n
+
+
+def cap_probability(cap_mass: float, eps_local: float) -> float:
+    """Return p for ``eps_local = ln(p (1 - c) / ((1 - p) c))``."""
+    return 1 / (1 + (1 - cap_mass) / cap_mass * math.exp(-eps_local))
+
+
+def best_cap(n: int, dimension: int, eps: float, delta: float) -> tuple[float, float]:
+    """Return the mass of the cap with the least error for unit vectors among `CAP_MASSES`, and its local budget.
+
+    With many users ``lambda = 2 / (c n mu^2)``, where Gaussian noise with a ratio mu of sensitivity to deviation meets
+    the budget: the cap that is best in this limit comes first, and from there on the next ones as long as the error
+    falls.
+    """
+    weight = 2 / (n * gaussian_ratio(eps, delta) ** 2)
+    tried: dict[int, tuple[float, float]] = {}
+
+    def error(c: float, uniform_rate: float) -> float:
+        in_cap = 1 - uniform_rate * (1 - c)
+        return CapReport(dimension, c, in_cap).error(n) if c < in_cap < 1 else math.inf
+
+    def worked_out(place: int) -> tuple[float, float]:
+        if place not in tried:
+            c = CAP_MASSES[place]
+            budget = favored_local_budget(n, 1 / c, eps, delta)
+            tried[place] = (error(c, blanket_rate(1 / c, budget)), budget)
+        return tried[place]
+
+    limit = [error(c, min(weight / c, blanket_rate(1 / c, eps))) for c in CAP_MASSES]
+    place = limit.index(min(limit))
+    for step in (1, -1):
+        while 0 <= place + step < len(CAP_MASSES) and worked_out(place + step) < worked_out(place):
+            place += step
+    return CAP_MASSES[place], worked_out(place)[1]
 
 
 @dataclass(frozen=True)
 class PrivUnit(PlannedUsers):
     """A message is a unit vector; the shuffler permutes, and all other users are relied on for the blanket.
 
-    With probability `in_cap` it is uniform in the cap of a given mass around the user's direction, else uniform outside
-    of it. A vector of norm r times the clip, r < 1, is sent as its direction with probability ``(1 + r) / 2`` and as
-    the opposite one otherwise; the zero vector as a uniform direction. That keeps the mean, privacy is that of
-    directions, and the squared error of one user's report is ``clip^2 (1 / m^2 - r^2)`` instead of
-    ``clip^2 (1 / m^2 - 1)``.
+    A vector of norm r times the clip, r < 1, is sent as its direction with probability ``(1 + r) / 2`` and as the
+    opposite one otherwise; the zero vector as a uniform direction. That keeps the mean, privacy is that of directions,
+    and the squared error of one user's report is ``clip^2 (1 / m^2 - r^2)`` instead of ``clip^2 (1 / m^2 - 1)``.
 
     Parameters
     ----------
@@ -76,11 +159,8 @@ class PrivUnit(PlannedUsers):
         ----------
         task : Vectors
             Of at least two dimensions, clipped in the l2 norm; or in the l1 norm, which the l2 norm does not exceed.
-        accounting : {"exact"}
-            The hockey stick of two opposite directions, averaged over the number of uniform reports of the others.
         cap_mass : float, optional
-            c in (0, 1/2]. Default: the one with the least error for unit vectors out of a few, see
-            :func:`shuffledp.accounting.baselines.privunit.best_cap`.
+            c in (0, 1/2]. Default: the one with the least error for unit vectors out of a few, see `best_cap`.
 
         Raises
         ------
@@ -91,11 +171,11 @@ class PrivUnit(PlannedUsers):
         if task.dimension < 2:
             raise Infeasible("Caps are for vectors of at least two dimensions.")
         if cap_mass is None:
-            chosen, eps_local = best_cap(n, task.dimension, eps, delta)
-        else:
-            _, chosen = checked_cap(task.dimension, cap_mass)
-            eps_local = privunit_local_budget(n, chosen, eps, delta)
-        return cls(n, task, chosen, eps_local)
+            return cls(n, task, *best_cap(n, task.dimension, eps, delta))
+        c = check_open_unit("cap_mass", cap_mass)
+        if c > 0.5:
+            raise ValueError(f"cap_mass must be in (0, 1/2], got {cap_mass!r}.")
+        return cls(n, task, c, favored_local_budget(n, 1 / c, eps, delta))
 
     @property
     def in_cap(self) -> float:
@@ -103,14 +183,9 @@ class PrivUnit(PlannedUsers):
         return cap_probability(self.cap_mass, self.eps_local)
 
     @property
-    def height(self) -> float:
-        """Least inner product within a cap."""
-        return cap_height(self.task.dimension, self.cap_mass)
-
-    @property
-    def mean(self) -> float:
-        """Mean inner product m of a report and its direction."""
-        return report_mean(self.task.dimension, self.cap_mass, self.in_cap)
+    def report(self) -> CapReport:
+        """Law of the inner product of a report and its direction."""
+        return CapReport(self.task.dimension, self.cap_mass, self.in_cap)
 
     def cost(self) -> Cost:
         """One double precision number per coordinate."""
@@ -145,7 +220,7 @@ class PrivUnit(PlannedUsers):
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Unbiased mean vectors, (R, dimension)."""
-        scale = self.task.clip / (self.mean * np.asarray(public.n_users, float))
+        scale = self.task.clip / (self.report.mean * np.asarray(public.n_users, float))
         return np.asarray(np.asarray(aggregate, float) * scale[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats | None:
@@ -156,11 +231,11 @@ class PrivUnit(PlannedUsers):
         sums = squares_of(participants, self.task)
         if sums is None:
             return None
-        n, d = participants.public.users_column, self.task.dimension
-        along = report_square(d, self.cap_mass, self.in_cap)
-        across = (1 - along) / (d - 1)
+        n, report = participants.public.users_column, self.report
+        along = report.square
+        across = (1 - along) / (report.dimension - 1)
         squares, directions = sums
-        reports = (across * n + (along - across) * directions) * (self.task.clip / self.mean) ** 2
+        reports = (across * n + (along - across) * directions) * (self.task.clip / report.mean) ** 2
         return np.asarray((reports - squares) / n**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from shuffledp.accounting.expected_errors.unit_vectors import unit_vector_error
 from shuffledp.pipeline.experiments.participants import participants, typical
 from shuffledp.pipeline.experiments.sources import check_data, source_from
 from shuffledp.pipeline.experiments.sources.directions import USERS_AT_ONCE, Directions
@@ -69,7 +68,7 @@ def test_the_error_of_privunit_is_that_of_unit_vectors_whatever_they_are(dimensi
     fast = protocol.expected_variance(who)
     slow = protocol.expected_variance(Participants(who.public, who.counts, who.truth, who.users))
     assert_allclose(fast, slow, rtol=1e-12)
-    each = unit_vector_error(LAW.mean + 1, dimension, protocol.cap_mass, protocol.in_cap)
+    each = protocol.report.error(LAW.mean + 1)
     assert_allclose(fast.sum(axis=1), task.clip**2 * each, rtol=1e-12)
     expected = protocol.expected_variance(typical(task, directions(task), LAW).participants)
     assert_allclose(expected.sum(axis=1), task.clip**2 * each, rtol=1e-12)

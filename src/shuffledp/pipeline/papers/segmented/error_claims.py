@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from shuffledp.accounting.expected_errors.sets import segmented_error_bound
+from shuffledp.accounting.segmented.set_errors import segmented_error_bound
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.outcomes import (
     POINTS,

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from shuffledp.accounting.expected_errors.sets import blanket_sse, sampling_sse
 from shuffledp.accounting.segmented.items import blanket_slots
 from shuffledp.accounting.segmented.plans import blanket_law_of
+from shuffledp.accounting.segmented.set_errors import blanket_sse, sampling_sse
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.outcomes import Untestable
 

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from shuffledp.accounting.expected_errors.level_sums import (
-    level_sum_variance,
-    rounding_variance,
-    unary_bits_variance,
-)
+from shuffledp.protocols.summation._levels import level_variances
+from shuffledp.protocols.summation._sums import Numbers
+from shuffledp.protocols.summation.unary_bits import bit_variances
 
 
 def levels_of(number, most, steps):
@@ -37,7 +35,7 @@ def test_levels(most, steps, rate):
         law += [((level / steps - rate / 2) / (1 - rate), rate / (steps + 1)) for level in range(steps + 1)]
         want, mean = variance(law)
         assert mean == pytest.approx(number / most, abs=1e-12)
-        assert_allclose(level_sum_variance([number], most, steps, rate)[0], want, atol=1e-13)
+        assert_allclose(level_variances(Numbers(most, False, 1), steps, rate)[number], want, atol=1e-13)
 
 
 @pytest.mark.parametrize(("most", "bits", "rate"), [(5, 2, 0.2), (3, 1, 0.5), (4, 4, 0.1)])
@@ -51,12 +49,10 @@ def test_bits(most, bits, rate):
                 law.append((estimate, chance * float(np.prod(turned))))
         want, mean = variance(law)
         assert mean == pytest.approx(number / most, abs=1e-12)
-        assert_allclose(unary_bits_variance([number], most, bits, rate)[0], want, atol=1e-13)
+        assert_allclose(bit_variances(Numbers(most, False, 1), bits, rate)[number], want, atol=1e-13)
 
 
 def test_numbers_on_a_level_are_not_rounded():
-    assert rounding_variance(np.arange(7), 6, 3).tolist() == pytest.approx(
+    assert Numbers(6, False, 1).rounding_variance(3).tolist() == pytest.approx(
         [0, 1 / 36, 0, 1 / 36, 0, 1 / 36, 0]
     )
-    with pytest.raises(ValueError, match=r"integers in 0..6"):
-        rounding_variance([7], 6, 3)

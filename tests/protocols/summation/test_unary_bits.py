@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from shuffledp.accounting.baselines.bit_sums import bit_sum_rate, unary_bits_delta, unary_bits_rate
+from shuffledp.accounting.baselines.bit_sums import bit_sum_rate
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
+from shuffledp.protocols.summation.unary_bits import unary_bits_delta, unary_bits_rate
 
 
 def ones(level, bits, rate):
@@ -58,7 +59,7 @@ def test_one_bit_is_the_blanket_of_two_values(n, rate, eps):
 
 def test_blocks_of_coins_raise_the_bound_by_little(monkeypatch):
     coarse = unary_bits_delta(0.2, 4000, 2, 0.4)
-    monkeypatch.setattr("shuffledp.accounting.baselines.bit_sums._BLOCKS", 10**9)
+    monkeypatch.setattr("shuffledp.protocols.summation.unary_bits._BLOCKS", 10**9)
     fine = unary_bits_delta(0.2, 4000, 2, 0.4)
     assert fine < coarse < 1.01 * fine
 

@@ -1,21 +1,23 @@
-"""PrivUnit under the blanket: reference errors, and the pair of opposite caps by enumeration of two-level densities."""
+"""PrivUnit: caps against quadrature, reference errors, and opposite caps by enumeration of two-level densities."""
 
 from __future__ import annotations
 
 import math
 from itertools import product
 
+import numpy as np
 import pytest
+from scipy.integrate import quad
 
-from shuffledp.accounting.baselines.privunit import (
-    CAP_MASSES,
-    best_cap,
-    cap_probability,
-    privunit_local_budget,
-)
-from shuffledp.accounting.expected_errors.unit_vectors import unit_vector_error
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
-from shuffledp.accounting.general.grr_blanket import favored_blanket_delta, grr_blanket_delta
+from shuffledp.accounting.general.grr_blanket import (
+    favored_blanket_delta,
+    favored_local_budget,
+    grr_blanket_delta,
+)
+from shuffledp.populations import Fixed
+from shuffledp.protocols.vectors.privunit import CAP_MASSES, CapReport, PrivUnit, best_cap, cap_probability
+from shuffledp.tasks import Budget, Vectors
 
 
 @pytest.mark.parametrize(
@@ -32,19 +34,19 @@ def test_reference_errors(d, c, p, error, half, central):
     cap, eps_local = best_cap(n, d, 1.0, 1e-8)
     assert cap == c
     assert cap_probability(cap, eps_local) == pytest.approx(p, abs=5e-6)
-    found = unit_vector_error(n, d, cap, cap_probability(cap, eps_local))
+    found = CapReport(d, cap, cap_probability(cap, eps_local)).error(n)
     assert found == pytest.approx(error, rel=1e-4)
-    widest = privunit_local_budget(n, 0.5, 1.0, 1e-8)
-    assert unit_vector_error(n, d, 0.5, cap_probability(0.5, widest)) == pytest.approx(half, rel=4e-3)
+    widest = favored_local_budget(n, 2.0, 1.0, 1e-8)
+    assert CapReport(d, 0.5, cap_probability(0.5, widest)).error(n) == pytest.approx(half, rel=4e-3)
     assert found / (1.04e-8 * d) == pytest.approx(central, rel=0.02)
 
 
 @pytest.mark.parametrize(("n", "eps", "delta"), [(10**4, 3.0, 1e-8), (50, 0.5, 1e-3), (10**5, 1.0, 1e-6)])
 def test_no_other_cap_has_less_error(n, eps, delta):
     def error(c, eps_local):
-        return unit_vector_error(n, 100, c, cap_probability(c, eps_local))
+        return CapReport(100, c, cap_probability(c, eps_local)).error(n)
 
-    least = min(error(c, privunit_local_budget(n, c, eps, delta)) for c in CAP_MASSES)
+    least = min(error(c, favored_local_budget(n, 1 / c, eps, delta)) for c in CAP_MASSES)
     assert error(*best_cap(n, 100, eps, delta)) == pytest.approx(least, rel=1e-9)
 
 
@@ -85,3 +87,41 @@ def test_a_whole_number_of_values_is_randomized_response():
     assert favored_blanket_delta(0.4, 200, 5 + 1e-9, 2.5) == pytest.approx(
         grr_blanket_delta(0.4, 200, 5, 2.5), rel=1e-7
     )
+
+
+def moments(d, c, p):
+    """Mean and mean square of the inner product, from its density ``(1 - t^2)^((d - 3) / 2)``."""
+    gamma = CapReport(d, c, p).height
+
+    def integral(power, low, high):
+        # t = sin(angle), as the density is infinite at the ends for d = 2.
+        found = quad(
+            lambda a: math.sin(a) ** power * math.cos(a) ** (d - 2), math.asin(low), math.asin(high), epsabs=0
+        )
+        return found[0]
+
+    whole = integral(0, -1, 1)
+    assert integral(0, gamma, 1) / whole == pytest.approx(c, rel=1e-10)
+    return tuple(
+        (p / c * integral(k, gamma, 1) + (1 - p) / (1 - c) * integral(k, -1, gamma)) / whole for k in (1, 2)
+    )
+
+
+@pytest.mark.parametrize(("d", "c", "p"), [(5, 0.1, 0.7), (2, 0.3, 0.9), (3, 0.5, 0.8), (40, 0.01, 0.5)])
+def test_moments_of_a_report(d, c, p):
+    mean, square = moments(d, c, p)
+    assert CapReport(d, c, p).mean == pytest.approx(mean, rel=1e-10)
+    assert CapReport(d, c, p).square == pytest.approx(square, rel=1e-10)
+
+
+def test_the_error_of_the_specification():
+    assert CapReport(5, 0.1, 0.7).error(1) == pytest.approx(3.066608, abs=5e-7)
+    assert CapReport(5, 0.1, 0.7).error(10) == pytest.approx(0.3066608, abs=5e-8)
+
+
+def test_a_cap_of_half_the_sphere_starts_at_the_middle():
+    assert CapReport(7, 0.5, 0.9).height == 0.0
+    assert np.isfinite(CapReport(1000, 0.001, 0.9).error(1))
+    for wrong in (0.0, 0.6, 1.0):
+        with pytest.raises(ValueError, match="cap_mass"):
+            PrivUnit.calibrate(Budget(1.0, 1e-6), Fixed(9), Vectors(7, 1.0), cap_mass=wrong)

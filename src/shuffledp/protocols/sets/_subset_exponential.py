@@ -1,0 +1,188 @@
+"""The subset exponential mechanism (PrivSet, Wang et al. 2018): its rates, its error, and the pair that bounds it.
+
+A user sends a random subset of k items, ``e^eps`` times more likely if it shares an item with the user's own set.
+Conventions: eps in nats; replacement neighbors; errors are sums over the d items of squared errors of relative
+frequencies, ``spread = sum_j w_j (1 - w_j)`` for true frequencies w.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, settled_delta
+from shuffledp.accounting.general.profiles import at_each
+from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from shuffledp.accounting.general.profiles import Kind, View
+
+
+@guarded_methods
+@dataclass(frozen=True)
+class SubsetExponential:
+    """Subset exponential mechanism.
+
+    Parameters
+    ----------
+    domain_size, set_size : int
+        Items d, and items per user s, ``1 <= s < d``.
+    subset_size : int
+        Items per message k, in [1, d - s].
+    eps_local : float
+        Local budget, nats.
+
+    Notes
+    -----
+    Wang et al. 2018 (PrivSet). All properties are exact.
+    """
+
+    domain_size: int
+    set_size: int
+    subset_size: int
+    eps_local: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for name in ("domain_size", "set_size", "subset_size"):
+            check_count(name, getattr(self, name), 1)
+        check_nonnegative("eps_local", self.eps_local)
+
+    @property
+    def miss(self) -> float:
+        """Share of the subsets that have no item in common with a given set."""
+        return math.exp(_log_miss(self.domain_size, self.subset_size, range(self.set_size)))
+
+    @property
+    def _total(self) -> float:
+        """Sum of all weights, in units of ``e^eps_local`` times the number of subsets."""
+        miss = _log_miss(self.domain_size, self.subset_size, range(self.set_size))
+        return -math.expm1(miss) + math.exp(miss - self.eps_local)
+
+    @property
+    def own_rate(self) -> float:
+        """Probability that the message holds a given item of the user's."""
+        return self.subset_size / self.domain_size / self._total
+
+    @property
+    def other_rate(self) -> float:
+        """Probability that the message holds a given item that the user does not have."""
+        d, k = self.domain_size, self.subset_size
+        without = _log_miss(d - 1, k - 1, range(self.set_size))  # given that it holds the item
+        return k / d * (-math.expm1(without) + math.exp(without - self.eps_local)) / self._total
+
+    @property
+    def distance(self) -> float:
+        """Largest total variation between the messages of two sets, beta of the variation-ratio reduction."""
+        d, s, k = self.domain_size, self.set_size, self.subset_size
+        only_one = -math.expm1(
+            _log_miss(d, k, range(s, min(2 * s, d)))
+        )  # meets the other set, given this is missed
+        return -math.expm1(-self.eps_local) * only_one * self.miss / self._total
+
+    def expected_sse(self, n: int, spread: float | None = None, *, truth: str = "empirical") -> float:
+        """Return the exact expected error of n users; parameters as in :meth:`SegmentedPlan.expected_sse`.
+
+        Against the frequencies of the n users it does not depend on `spread`.
+        """
+        n = check_count("n", n, 1)
+        spread = checked_spread(spread, self.domain_size, self.set_size)
+        check_choice("truth", truth, TRUTHS)
+        population = spread if truth == "population" else 0.0
+        others = self.domain_size - self.set_size
+        return (inclusion_sse(self.own_rate, self.other_rate, self.set_size, others) + population) / n
+
+
+def _log_miss(domain_size: int, subset_size: int, items: range) -> float:
+    """Log of the probability that a uniform subset misses these of the items in a row, having missed those before.
+
+    ``prod (d - k - i) / (d - i)``: ratios of binomial coefficients, which themselves need not fit into floats.
+    """
+    if subset_size > domain_size - items.stop:
+        return -math.inf
+    return math.fsum(math.log1p(-subset_size / (domain_size - i)) for i in items)
+
+
+def inclusion_sse(own_rate: float, other_rate: float, holders: int, others: int) -> float:
+    """Return the variance of the unbiased estimate from one report, summed over `holders` and `others` items.
+
+    ``(h p (1 - p) + o q (1 - q)) / (p - q)^2`` for a report that holds an item of the user's at rate p and another one
+    at rate q; infinite where floats do not tell the rates apart. Wang et al. 2018 (PrivSet), derived anew.
+    """
+    coins = holders * own_rate * (1 - own_rate) + others * other_rate * (1 - other_rate)
+    return coins / (own_rate - other_rate) ** 2 if own_rate != other_rate else math.inf
+
+
+def checked_sets(domain_size: int, set_size: int) -> tuple[int, int]:
+    """Return both as whole numbers."""
+    domain_size, set_size = check_count("domain_size", domain_size, 2), check_count("set_size", set_size, 1)
+    if set_size >= domain_size:
+        raise ValueError(f"set_size must be below domain_size = {domain_size}, got {set_size}.")
+    return domain_size, set_size
+
+
+def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, float, float]:
+    """Return the labels of the variation-ratio pair, with which probability another message hides each, and a factor.
+
+    ``p = q = e^eps_local``. If `sound`, the pair is that of a victim without residual component, and its delta is to be
+    multiplied by the factor; else the factor is 1. See :mod:`shuffledp.accounting.general.variation_ratio`.
+
+    The delta of the pair times the factor is an upper bound if `sound`, an estimate otherwise. Wang et al. 2024, arXiv
+    2407.19639, Theorem 1; the sound form is derived for this project.
+    """
+    decay, beta = math.exp(-mechanism.eps_local), mechanism.distance
+    larger, most = -1 / math.expm1(-mechanism.eps_local), math.tanh(mechanism.eps_local / 2)
+    own = beta * larger
+    if sound:
+        return Labels(1 / (1 + decay), decay / (1 + decay), 0.0), own * decay, beta / most
+    return Labels(own, own * decay, max(1 - beta / most, 0.0)), own * decay, 1.0
+
+
+@guarded_methods
+@dataclass(frozen=True)
+class SubsetExponentialProfile:
+    """Privacy profile of the shuffled messages of the subset exponential mechanism.
+
+    Parameters
+    ----------
+    mechanism : SubsetExponential
+    n : int
+        Number of users, >= 1; with one, the local mechanism itself.
+    sound : bool
+        As in :func:`shuffledp.accounting.shuffled_subset_exponential`.
+
+    Notes
+    -----
+    Wang et al. 2018 (PrivSet); Wang et al. 2024, arXiv 2407.19639, Theorem 1. An upper bound if `sound`, else an
+    estimate.
+    """
+
+    mechanism: SubsetExponential
+    n: int
+    sound: bool
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "Wang et al. 2018 (PrivSet); Wang et al. 2024 (arXiv 2407.19639), Theorem 1"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_count("n", self.n, 1)
+
+    @property
+    def kind(self) -> Kind:
+        """``upper`` if sound, or without others, ``approximate`` for the theorem as the paper uses it."""
+        return "upper" if self.sound or self.n == 1 else "approximate"
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        labels, rate, factor = reduced_pair(self.mechanism, self.sound)
+        blanket_at = partial(binomial_blanket, self.n - 1, rate)
+        return at_each(lambda e: factor * settled_delta(blanket_at, labels, e), eps)
