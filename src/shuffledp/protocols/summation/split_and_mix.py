@@ -22,7 +22,7 @@ from shuffledp.numerics.argument_ranges import check_choice, check_open_unit
 from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
 from shuffledp.protocols._random_users import PlannedUsers, planned_for
-from shuffledp.protocols._requests import positive_delta
+from shuffledp.protocols._requests import checked_request, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
@@ -75,6 +75,7 @@ class SplitAndMix(PlannedUsers):
     noise_shares = True
 
     @classmethod
+    @checked_request
     def calibrate(
         cls,
         budget: Budget,
