@@ -133,8 +133,8 @@ def from_request(fit: Callable[..., T]) -> Callable[..., T]:
     -------
     callable
         ``calibrate(cls, budget, population, task, *, accounting="exact", **options)``. It refuses arguments of other
-        kinds (`checked_request`) and what the protocol is not made for (`check_request`), plans for a random number of users where the protocol can (`for_population`),
-        and notes the accounting in ``calibrated_under``.
+        kinds (`checked_request`) and what the protocol is not made for (`check_request`), plans for a random number of
+        users where the protocol can (`for_population`), and notes the accounting in ``calibrated_under``.
     """
     first, *parameters = signature(fit).parameters.values()
     options = {p.name: p for p in parameters if p.kind is Parameter.KEYWORD_ONLY}

@@ -25,7 +25,6 @@ from shuffledp.protocols.messages import Cost as Cost
 from shuffledp.protocols.messages import Messages as Messages
 from shuffledp.protocols.messages import message_bits as message_bits
 from shuffledp.protocols.reliance import RELIANCE, Reliance
-from shuffledp.protocols.streaming import joined, stream, users_at_once
 from shuffledp.tasks import (
     Budget,
     Floats,
@@ -320,6 +319,8 @@ class ProtocolBase(metaclass=ABCMeta):
             raise ValueError(
                 f"{self.name}: the message level needs the users' raw inputs, which were not given."
             )
+        from shuffledp.protocols.streaming import joined, stream, users_at_once
+
         public, rows = participants.public, []
         for repeat in range(public.repeats):
             users = participants.users(repeat)

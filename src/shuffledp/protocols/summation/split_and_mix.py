@@ -21,7 +21,8 @@ from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice, check_open_unit
 from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
-from shuffledp.protocols._random_users import PlannedUsers, planned_for
+from shuffledp.protocols._planned_numbers import planned_for
+from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import checked_request, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import LaplaceProfile, Numbers, numbers_of, over_users
