@@ -1,26 +1,37 @@
 """How the source is cut, and what importing it costs: ``python benchmarks/structure.py [--modules]``.
 
 One row per package: modules, lines, the longest module, and the CPU seconds of a fresh process that imports all of its
-modules, with everything below them. The table goes into docs/benchmarks.md; ``--modules`` prints every module instead.
+modules, with everything below them. A second table has the lines that serve one protocol alone, and what importing it
+loads. Both go into docs/benchmarks.md; ``--modules`` prints every module instead.
 """
 
 import argparse
 import ast
+import io
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from statistics import median
 
+from shuffledp.lazy_api import is_type_checking
 from shuffledp.pipeline.doc_blocks import write_block
+from shuffledp.protocols.registry import available
+from shuffledp.tasks import TASK_KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
 PAGE = ROOT / "docs/benchmarks.md"
 STARTS = 5
 MOST_LINES = 450
+#: Lines that a simple protocol needs at most.
+MOST_ALONE = 250
 #: Modules that are longer, and why they are not cut.
 LONG = {
     "shuffledp/pipeline/config/grammar.py": "the grammar of the configuration: every key is looked up in one place",
@@ -144,6 +155,122 @@ def _started(command: Sequence[str]) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+# -- protocols -------------------------------------------------------------------------------------------------
+
+Object = tuple[str, str]
+"""A module, and a name that it defines on its outermost level."""
+LAYOUT = (
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+)
+LOADED = r"""
+import importlib, sys
+importlib.import_module(sys.argv[1])
+ours = [m for n, m in sys.modules.items() if n.startswith("shuffledp.") and not hasattr(m, "__path__")]
+print(*(m.__file__ for m in ours), sep="\n")
+"""
+
+
+@dataclass(frozen=True)
+class Defined:
+    """Names of a module: the lines of each that it defines, the names that these use, and where others come from."""
+
+    lines: Mapping[str, range]
+    uses: Mapping[str, frozenset[str]]
+    imported: Mapping[str, Object]
+
+
+@cache
+def defined(name: str) -> Defined:
+    """What a module of the package defines and imports; nothing if there is no such file."""
+    path = SOURCE / f"{name.replace('.', '/')}.py"
+    path = path if path.is_file() else path.with_suffix("") / "__init__.py"
+    if not path.is_file():
+        return Defined({}, {}, {})
+    lines, uses, imported = {}, {}, {}
+    body = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if not is_type_checking(node)]
+    for node in body:
+        inner = list(ast.walk(node))
+        imported |= {
+            alias.asname or alias.name: (one.module or "", alias.name)
+            for one in inner
+            if isinstance(one, ast.ImportFrom)
+            for alias in one.names
+        }
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        for found in (getattr(node, "name", None), *(getattr(target, "id", None) for target in targets)):
+            if found:
+                lines[found] = range(first, (node.end_lineno or first) + 1)
+                uses[found] = frozenset(one.id for one in inner if isinstance(one, ast.Name))
+    return Defined(lines, uses, imported)
+
+
+def reached(name: str) -> set[Object]:
+    """Objects of the package that a module uses, directly or not, and those that it defines."""
+    seen: set[Object] = set()
+    waiting = [(name, one) for one in defined(name).lines]
+    while waiting:
+        module_name, one = waiting.pop()
+        here = defined(module_name)
+        if one in here.lines and (module_name, one) not in seen:
+            seen.add((module_name, one))
+            waiting += [(module_name, used) for used in here.uses[one]]
+        elif one in here.imported:
+            waiting.append(here.imported[one])
+    return seen
+
+
+def lines_alone(protocols: Sequence[str]) -> dict[str, int]:
+    """Lines that serve one protocol alone: of its file, and of what no other one of them reaches."""
+    every = {name: reached(name) for name in protocols}
+    times = Counter(one for found in every.values() for one in found)
+    alone = {}
+    for name, found in every.items():
+        shared = {i for m, one in found if m == name and times[m, one] > 1 for i in defined(m).lines[one]}
+        others = sum(len(defined(m).lines[one]) for m, one in found if m != name and times[m, one] == 1)
+        file = SOURCE / f"{name.replace('.', '/')}.py"
+        alone[name] = len(file.read_text(encoding="utf-8").splitlines()) - len(shared) + others
+    return alone
+
+
+@cache
+def tokens(path: str) -> int:
+    """Tokens of a file without comments, docstrings and layout."""
+    text = Path(path).read_text(encoding="utf-8")
+    code = code_lines(text)
+    found = tokenize.generate_tokens(io.StringIO(text).readline)
+    return sum(token.type not in LAYOUT and token.start[0] in code for token in found)
+
+
+def loaded(name: str) -> list[str]:
+    """Files of the package that a fresh process loads with a module, those of packages left out."""
+    command = [sys.executable, "-c", LOADED, name]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+def protocol_table() -> Iterator[str]:
+    """The table of protocols in Markdown."""
+    names = [f"shuffledp.protocols.{kind}.{name}" for kind in TASK_KINDS for name in available(kind)]
+    alone, files = lines_alone(names), {name: loaded(name) for name in names}
+    sizes = {name: sum(map(tokens, found)) for name, found in files.items()}
+    yield (
+        f"Of {len(names)} protocols, the median has {median(alone.values()):.0f} lines that serve it alone, and loads "
+        f"{median(map(len, files.values())):.0f} modules with {median(sizes.values()):,.0f} tokens. "
+        f"{sum(lines > MOST_ALONE for lines in alone.values())} have more than {MOST_ALONE} lines of their own."
+    )
+    yield ""
+    yield "| protocol | lines for it alone | modules loaded | tokens of these |"
+    yield "|---|---:|---:|---:|"
+    for name in names:
+        short = ".".join(name.split(".")[2:])
+        yield f"| `{short}` | {alone[name]:,} | {len(files[name])} | {sizes[name]:,} |"
+
+
 def table() -> Iterator[str]:
     """The table in Markdown."""
     load = os.getloadavg()[0]
@@ -181,9 +308,10 @@ def main() -> int:
         for one in every:
             print(f"{one.lines:5} {one.code:5}  {one.file}")
     else:
-        text = "\n".join(table())
-        print(text)
-        write_block(PAGE, "structure", text)
+        for name, rows in (("structure", table()), ("protocols", protocol_table())):
+            text = "\n".join(rows)
+            print(text)
+            write_block(PAGE, name, text)
     for one in unexplained(every):
         print(
             f"{one.file} has {one.lines} lines, more than {MOST_LINES}, and no reason in {Path(__file__).name}."

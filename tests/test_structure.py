@@ -38,6 +38,34 @@ def test_modules_are_counted_by_package(structure, tmp_path):
     assert structure.unexplained([alone]) == [alone]
 
 
+def test_lines_of_one_protocol_alone_are_those_that_no_other_uses(structure, tmp_path, monkeypatch):
+    monkeypatch.setattr(structure, "SOURCE", tmp_path)
+    (tmp_path / "both.py").write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from one import Own\n"
+        "\n\ndef shared():\n    return RATE\n\n\nRATE = 1\n\n\n@staticmethod\ndef rare():\n    pass\n"
+    )
+    (tmp_path / "one.py").write_text(
+        "from both import shared\n\n\nclass Own:\n    def f(self):\n"
+        "        from both import rare\n        return shared, rare\n"
+    )
+    (tmp_path / "two.py").write_text("from both import shared\nfrom one import Own\nX = shared\nY = Own\n")
+    assert structure.reached("one") == {
+        ("one", "Own"),
+        *(("both", name) for name in ("shared", "RATE", "rare")),
+    }
+    assert structure.lines_alone(["one"]) == {"one": 7 + 2 + 1 + 3}
+    assert structure.lines_alone(["one", "two"]) == {"one": 3, "two": 4}
+    (tmp_path / "three.py").write_text("from both import shared\nX = shared\n")
+    assert structure.lines_alone(["one", "three"]) == {"one": 7 + 3, "three": 2}
+
+
+def test_a_protocol_loads_its_file_and_the_interface(structure):
+    found = structure.loaded("shuffledp.protocols.frequency.local")
+    assert {"local.py", "base.py", "tasks.py"} <= {Path(file).name for file in found}
+    assert not any(file.endswith("__init__.py") for file in found)
+    assert structure.tokens(str(ROOT / "src/shuffledp/accounting/errors.py")) < 60
+
+
 def test_every_package_has_a_row_and_every_exception_a_module(structure):
     packages = {path.parent.name for path in (ROOT / "src/shuffledp").glob("*/__init__.py")}
     assert packages <= set(structure.LAYERS)

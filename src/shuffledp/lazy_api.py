@@ -15,8 +15,6 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from shuffledp.optional_dependencies import needed
-
 
 def is_type_checking(node: ast.AST) -> bool:
     """Whether a node is ``if TYPE_CHECKING:``, whose body Python does not run."""
@@ -58,6 +56,8 @@ def behind(package: str, name: str) -> Any:
     MissingExtra
         If that module needs a package that an extra brings.
     """
+    from shuffledp.optional_dependencies import needed
+
     home, original = homes(package)[name]
     with needed():
         return getattr(import_module(home), original)

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.argument_types import shown
-from shuffledp.numerics.repeated_indices import pieces
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -451,6 +450,8 @@ class Participants:
             raise ValueError("counts must be non-negative with at least one user per repeat.")
 
         def users(repeat: int) -> Iterator[Users]:
+            from shuffledp.numerics.repeated_indices import pieces
+
             for start, held in pieces(table[repeat], USERS_AT_ONCE):
                 yield Users(held, offset=start)
 

@@ -30,12 +30,14 @@ BY_VERSION = {
 """Parts that depend on the versions of NumPy and SciPy, and why."""
 
 
-def test_every_part_has_a_file_and_every_file_is_a_part():
-    assert parts_in() == set(PARTS)
+def test_every_file_is_a_part():
+    assert parts_in() <= set(PARTS)
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_answers_are_as_before(part):
+    if part not in parts_in():
+        pytest.fail(f"The golden table has no answers of {part}: `make golden ONLY={part}` writes them.")
     if not LOCKED and part in BY_VERSION:
         pytest.skip(f"other versions than the locked ones: {BY_VERSION[part]}")
     found = list(differences(part, read(part), PARTS[part](), read(part, section="elsewhere")))

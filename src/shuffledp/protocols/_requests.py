@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.numerics.argument_guards import guarded_call
+from shuffledp.numerics.argument_types import Kind, kind_of
 from shuffledp.populations import Fixed, Law, Population
+from shuffledp.protocols.base import check_object
 from shuffledp.tasks import Budget, Frequency, Task
 
 if TYPE_CHECKING:
@@ -90,7 +93,30 @@ _REQUEST = [
     Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, annotation=kind)
     for name, kind in (("budget", Budget), ("population", Population), ("task", Task))
 ]
+_KNOWN_WELL = frozenset(("budget", "population", "task", "accounting"))
 _ACCOUNTING = Parameter("accounting", Parameter.KEYWORD_ONLY, default="exact", annotation="str")
+
+
+@cache
+def _kind(annotation: Hashable) -> Kind:
+    """What numbers, flags, texts and mappings have to be; other options are for the protocol to look at."""
+    return kind_of(annotation, lambda name: object)
+
+
+def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
+    """Make a ``calibrate`` refuse what is no population, and options of other kinds than their annotations.
+
+    What is no budget or no task is refused by `ProtocolBase.check_request`.
+    """
+
+    @wraps(calibrate)
+    def checked(
+        cls: type[T], budget: Budget, population: Population, task: Task, *args: Any, **options: Any
+    ) -> T:
+        check_object(f"{cls.name}: population", population, Population, "Fixed(999) for 1,000 users")
+        return calibrate(cls, budget, population, task, *args, **options)
+
+    return guarded_call(checked, _kind, method=True, known_well=_KNOWN_WELL)
 
 
 def from_request(fit: Callable[..., T]) -> Callable[..., T]:
@@ -106,9 +132,9 @@ def from_request(fit: Callable[..., T]) -> Callable[..., T]:
     Returns
     -------
     callable
-        ``calibrate(cls, budget, population, task, *, accounting="exact", **options)``. It refuses what the protocol is
-        not made for (`check_request`), plans for a random number of users where the protocol can (`for_population`),
-        and notes the accounting in ``calibrated_under``.
+        ``calibrate(cls, budget, population, task, *, accounting="exact", **options)``. It refuses arguments of other
+        kinds (`checked_request`) and what the protocol is not made for (`check_request`), plans for a random number of
+        users where the protocol can (`for_population`), and notes the accounting in ``calibrated_under``.
     """
     first, *parameters = signature(fit).parameters.values()
     options = {p.name: p for p in parameters if p.kind is Parameter.KEYWORD_ONLY}
@@ -142,4 +168,4 @@ def from_request(fit: Callable[..., T]) -> Callable[..., T]:
         return cls.for_population(fitted, budget, population)
 
     calibrate.__signature__ = Signature([first, *_REQUEST, stated, *options.values()])  # type: ignore[attr-defined]
-    return calibrate
+    return checked_request(calibrate)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.amplification import local_budget
-from shuffledp.accounting.random_population.best_dummies import optimal_dummies
 from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, under
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Law
@@ -126,6 +125,8 @@ class OneReport(ProtocolBase):
     ) -> Self:
         """The protocol with so many dummies, the best number if None, and the largest local budget that these allow."""
         if dummies is None:
+            from shuffledp.accounting.random_population.best_dummies import optimal_dummies
+
             plan = optimal_dummies(
                 law,
                 eps,

@@ -19,18 +19,12 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Guarantee, Standing, weakest
 from shuffledp.numerics.argument_ranges import check_choice
+from shuffledp.numerics.argument_types import shown
 from shuffledp.populations import Population
-from shuffledp.protocols._argument_checks import (
-    OBJECTS,
-    check_object,
-    with_checked_arguments,
-    with_checked_objects,
-)
 from shuffledp.protocols.messages import Cost as Cost
 from shuffledp.protocols.messages import Messages as Messages
 from shuffledp.protocols.messages import message_bits as message_bits
 from shuffledp.protocols.reliance import RELIANCE, Reliance
-from shuffledp.protocols.streaming import joined, stream, users_at_once
 from shuffledp.tasks import (
     Budget,
     Floats,
@@ -46,6 +40,13 @@ from shuffledp.tasks import (
 
 Trust = Literal["shuffler", "shuffler_adds", "secure_sum", "local", "central"]
 Expectation = Literal["variance", "squared_error", "absolute_error"]
+
+
+def check_object(name: str, value: object, wanted: type, example: str = "") -> None:
+    """Raise ValueError, naming the argument, if it is not of that class."""
+    if not isinstance(value, wanted):
+        such = f", such as {example}" * bool(example)
+        raise ValueError(f"{name} must be a {wanted.__name__}{such}, got {shown(value)}.")
 
 
 @dataclass(frozen=True)
@@ -73,20 +74,11 @@ class ProtocolBase(metaclass=ABCMeta):
     calibrated_under: str = field(default="", kw_only=True)
 
     def __init_subclass__(cls, **settings: Any) -> None:
-        """Every ``calibrate`` refuses what is no budget, no population or no task, in one sentence; every method that
-        is handed users, messages or a generator refuses what is none. Accountings that no class states are those of
-        ``guarantees``."""
+        """Take the accountings of ``guarantees`` where no class states any."""
         super().__init_subclass__(**settings)
         stated = any("accountings" in vars(base) for base in cls.__mro__ if base is not ProtocolBase)
         if cls.guarantees and not stated:
             cls.accountings = tuple(cls.guarantees)
-        own = vars(cls).get("calibrate")
-        if isinstance(own, classmethod):
-            cls.calibrate = classmethod(with_checked_arguments(own.__func__))  # type: ignore[method-assign,assignment]
-        for name, wanted in OBJECTS.items():
-            # A default that is named once more stays the default: who asks whether it was replaced compares the two.
-            if name in vars(cls) and vars(cls)[name] is not getattr(ProtocolBase, name):
-                setattr(cls, name, with_checked_objects(vars(cls)[name], wanted))
 
     name: ClassVar[str]
     """Unique within its task; equal to the file's name for built-ins."""
@@ -224,12 +216,15 @@ class ProtocolBase(metaclass=ABCMeta):
         Raises
         ------
         ValueError
-            If the accounting is not one of ``accountings``, or the task is of another kind.
+            If there is no budget or no task, the accounting is not one of ``accountings``, or the task is of another
+            kind.
         Infeasible
             If the budget asks for a neighbouring relation that the guarantee does not cover, or has several privacy
             levels and ``multi_level`` is not set (meeting only the weakest level would be unsafe). Experiments with
             several levels then have a gap with this reason.
         """
+        check_object(f"{cls.name}: budget", budget, Budget, "Budget(1.0, 1e-6)")
+        check_object(f"{cls.name}: task", task, Task, "Frequency(20)")
         check_choice(f"{cls.name}: accounting", accounting, cls.accountings)
         if task.kind != cls.task_kind:
             raise ValueError(f"{cls.name} solves {cls.task_kind!r} tasks, but the task is {task.kind!r}.")
@@ -324,6 +319,8 @@ class ProtocolBase(metaclass=ABCMeta):
             raise ValueError(
                 f"{self.name}: the message level needs the users' raw inputs, which were not given."
             )
+        from shuffledp.protocols.streaming import joined, stream, users_at_once
+
         public, rows = participants.public, []
         for repeat in range(public.repeats):
             users = participants.users(repeat)
@@ -345,7 +342,7 @@ class ProtocolBase(metaclass=ABCMeta):
         who = (
             participants if isinstance(participants, Participants) else Participants.from_counts(participants)
         )
-        check_object(self, "simulate", "rng", rng, np.random.Generator)
+        check_object(f"{self.name}.simulate: rng", rng, np.random.Generator)
         public = self.announce(who, rng)
         known = who if public is who.public else replace(who, public=public)
         groups = list(self.after_first_round(public))
@@ -381,7 +378,7 @@ class ProtocolBase(metaclass=ABCMeta):
     def expectation(self, what: Expectation, participants: Participants) -> Floats | None:
         """One of the ``expected_..`` of the protocol after the first round, (R, *estimate_shape); None when unknown."""
         check_choice("what", what, get_args(Expectation))
-        check_object(self, "expectation", "participants", participants, Participants)
+        check_object(f"{self.name}.expectation: participants", participants, Participants)
         result: Floats | None = None
         for protocol, repeats in self.after_first_round(participants.public):
             every = len(repeats) == participants.public.repeats
@@ -416,8 +413,3 @@ class ProtocolBase(metaclass=ABCMeta):
             for f in fields(self)
             if isinstance(getattr(self, f.name), int | float | np.integer | np.floating)
         }
-
-
-for _name, _wanted in OBJECTS.items():  # the defaults too
-    if not getattr(vars(ProtocolBase)[_name], "__isabstractmethod__", False):
-        setattr(ProtocolBase, _name, with_checked_objects(vars(ProtocolBase)[_name], _wanted))

@@ -18,13 +18,14 @@ from shuffledp.protocols import Messages, get
 from shuffledp.protocols.frequency.amplified import Amplified
 from shuffledp.protocols.frequency.non_adaptive import NonAdaptive
 from shuffledp.protocols.frequency.pure_dump import PureDump
-from shuffledp.tasks import Budget, Frequency, Sets, Summation
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation
 
 PLUGINS = Path(__file__).resolve().parents[2] / "protocols/plugins"
 PROTOCOLS = protocols()
 IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
 #: Per protocol: calibrations of the sample, draws until one is enumerated, and runs of its messages.
 SAMPLE, DRAWS, RUNS = 4, 60, 600
+VIEWS_OF = {kind: "set_views.py" if kind == "sets" else f"{kind}.py" for kind in TASK_KINDS}
 
 
 def drawn(protocol, number):
@@ -54,6 +55,11 @@ def test_no_sound_claim_is_exceeded(protocol):
 def test_messages_follow_the_law_that_is_audited(protocol):
     """Wrong in two of 10,000 runs of one protocol by chance; the seed is fixed."""
     place = IDS.index(f"{protocol.task_kind}-{protocol.name}")
+    if any("not written down" in row.note for row in sample(protocol)):
+        pytest.fail(
+            f"Write the messages of {protocol.name} into {VIEWS_OF[protocol.task_kind]} of "
+            "src/shuffledp/pipeline/audit, as a function that returns a View and is named in VIEWS."
+        )
     for number in range(4 * DRAWS):
         setting = drawn(protocol, number)
         found = checked(setting, np.random.default_rng([21, place, number]), RUNS)

@@ -316,6 +316,27 @@ def test_every_kind_of_job_is_looked_at():
 METHODS = {name: start for name, start in STARTS.items() if start[0].name == "run_method.py"}
 
 
+#: Modules that functions import for rare questions: a digest has them, as a job may ask.
+IN_FUNCTIONS = {
+    "shuffledp.accounting.expected_errors",
+    "shuffledp.accounting.expected_errors.random_reports",
+    "shuffledp.accounting.general.clones",
+    "shuffledp.accounting.general.exports",
+    "shuffledp.accounting.general.gaussian",
+    "shuffledp.accounting.general.opendp_export",
+    "shuffledp.accounting.general.random_users",
+    "shuffledp.accounting.general.rdp",
+    "shuffledp.accounting.general.renyi_curve",
+    "shuffledp.accounting.general.worst_population",
+    "shuffledp.accounting.random_population.best_dummies",
+    "shuffledp.accounting.user_functions",
+    "shuffledp.numerics.logs",
+    "shuffledp.numerics.repeated_indices",
+    "shuffledp.protocols._planned_numbers",
+    "shuffledp.protocols.streaming",
+}
+
+
 def test_a_digest_covers_every_module_that_the_job_loads(loaded):
     code = Code(ROOT)
     for name, start in STARTS.items():
@@ -324,10 +345,14 @@ def test_a_digest_covers_every_module_that_the_job_loads(loaded):
 
 
 def test_a_method_reaches_the_modules_that_it_loads_and_no_others(loaded):
-    """What a method imports while it runs is in no closure but its own."""
+    """What a method imports while it runs is in no closure but its own, and what functions import is known."""
     code = Code(ROOT)
+    later = set()
     for name, start in METHODS.items():
-        assert code.reach(*start).modules == loaded[name][0], name
+        more = code.reach(*start).modules - loaded[name][0]
+        assert more <= IN_FUNCTIONS, f"{name}: {sorted(more - IN_FUNCTIONS)}"
+        later |= more
+    assert later == IN_FUNCTIONS
 
 
 def test_an_edit_of_any_module_changes_the_digest_of_a_method_that_loads_it_and_of_no_other(loaded):
@@ -342,6 +367,8 @@ def test_an_edit_of_any_module_changes_the_digest_of_a_method_that_loads_it_and_
 
         code = Code(ROOT, read=read)
         for loads in (True, False):
+            if not loads and module in IN_FUNCTIONS:
+                continue
             name = next((name for name in METHODS if (module in loaded[name][0]) is loads), None)
             if name is not None:
                 rerun = code.digest(*METHODS[name]) != before[name]

@@ -67,8 +67,8 @@ def test_an_error_in_a_check_is_no_crash_and_names_the_file():
 
 
 def test_room_for_far_more_messages_is_said():
-    assert "whether fewer than 30 bits would do" in plugin_checks.check_bits_used(planted("ManyBits"), [TWO])
-    assert plugin_checks.check_bits_used(planted("Sound"), [TWO]) == ""
+    assert "whether fewer than 30 bits would do" in plugin_checks.check_bits(planted("ManyBits"), [TWO])
+    assert plugin_checks.check_bits(planted("Sound"), [TWO]) == ""
 
 
 def test_what_conformance_rejected_stays_rejected():

@@ -18,7 +18,7 @@ from shuffledp.accounting import (
 )
 from shuffledp.accounting.baselines.noisy_counts import laplace_profile
 from shuffledp.populations import Fixed
-from shuffledp.protocols import available, get
+from shuffledp.protocols import get
 from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases
 from shuffledp.protocols.summation._levels import level_variances
 from shuffledp.protocols.summation._sums import Numbers
@@ -44,23 +44,6 @@ def rmse(protocol, task):
     holders.flat[-1] = n
     return math.sqrt(
         float(np.ravel(protocol.expected_variance(SameNumbers(task, tuple(holders.flat))(1)))[0])
-    )
-
-
-def test_all_protocols_are_there():
-    assert available("summation") == (
-        "bit_sum",
-        "central_gaussian",
-        "central_laplace",
-        "coarse_correlated_sum",
-        "correlated_sum",
-        "fragmented_rappor",
-        "real_sum",
-        "single_message_sum",
-        "skellam",
-        "sparse_sum",
-        "split_and_mix",
-        "unary_bits",
     )
 
 

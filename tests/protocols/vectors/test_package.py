@@ -10,7 +10,7 @@ from scipy.stats import ks_2samp
 
 from shuffledp.accounting import Infeasible, optimal_dummies
 from shuffledp.populations import Binomial, Fixed, Poisson
-from shuffledp.protocols import available, conformance, get
+from shuffledp.protocols import conformance, get
 from shuffledp.protocols._occupancy import inverse_filled
 from shuffledp.protocols.vectors import VectorParticipants
 from shuffledp.protocols.vectors._laplace import LaplaceResponse, clipped
@@ -100,7 +100,6 @@ def test_vectors_of_another_dimension_or_norm_are_refused():
 
 
 def test_the_same_five_methods_with_the_same_names_and_labels():
-    assert set(available("vectors")) == {*SINGLE, "random_checkin", "central_gaussian", "privunit"}
     for name in (*SINGLE, "random_checkin"):
         vector, frequency = get("vectors", name), get("frequency", name)
         for attribute in ("label", "source", "trust", "accountings", "reduction", "guarantee", "streamable"):

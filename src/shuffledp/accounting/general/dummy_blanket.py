@@ -30,7 +30,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.clones import clone_divergences
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import LAST_DIGITS, raised
 from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf, log_binomial_pmfs, log_half_pmf
@@ -128,6 +127,8 @@ def _pairs(
 
 def mixed_dummy_delta(window: Window, eps: float) -> float:
     """Return delta at eps (nats, >= 0) for a given law of T and a report sent as it is; omitted mass counts as lost."""
+    from shuffledp.accounting.general.clones import clone_divergences
+
     divergences = clone_divergences(window.start, window.stop, math.inf, eps)
     return raised(float(window.pmf @ divergences) + window.omitted)
 
@@ -140,6 +141,8 @@ def likely_delta(messages: int, domain_size: int, eps: float) -> float:
     rate = 2 / domain_size
     mean = messages * rate
     most = min(math.ceil(mean + 2 * math.sqrt(mean * (1 - rate))), messages)
+    from shuffledp.accounting.general.clones import clone_divergences
+
     return 0.5 * float(clone_divergences(most, most + 1, math.inf, eps)[0])
 
 

@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 
-from shuffledp.accounting.general.exports import to_pld
-from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.general.opendp_export import to_opendp
-from shuffledp.accounting.general.renyi_curve import to_renyi
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
-from shuffledp.accounting.user_functions import delta_of
 from shuffledp.numerics.argument_ranges import check_choice, check_nonnegative, check_positive
 
 if TYPE_CHECKING:
@@ -63,20 +58,26 @@ def at_each(delta_at: Callable[[float], float], eps: ArrayLike) -> NDArray[np.fl
 
 @guarded_methods
 class Exported:
-    """Conversions that all privacy profiles have."""
+    """Conversions that all privacy profiles have, imported when they are asked for."""
 
     def to_pld(self: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1e-15) -> Any:
         """Return the profile as a loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""
+        from shuffledp.accounting.general.exports import to_pld
+
         return to_pld(self, step=step, negligible=negligible)
 
     def to_opendp(
         self: PrivacyProfile, function: Callable[[Any], Any] | None = None, *, domain: Any = None
     ) -> Any:
         """Return a measurement; see :func:`shuffledp.accounting.general.opendp_export.to_opendp`."""
+        from shuffledp.accounting.general.opendp_export import to_opendp
+
         return to_opendp(self, function, domain=domain)
 
     def to_renyi(self: PrivacyProfile, orders: ArrayLike | None = None) -> Any:
         """Return the Renyi divergences; see :func:`shuffledp.accounting.general.renyi_curve.to_renyi`."""
+        from shuffledp.accounting.general.renyi_curve import to_renyi
+
         return to_renyi(self, orders)
 
 
@@ -257,6 +258,8 @@ class WorstOf(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return the largest delta for each eps (nats), shape of `eps`."""
+        from shuffledp.accounting.user_functions import delta_of
+
         return np.asarray(np.max([delta_of(p, eps) for p in self.profiles], axis=0))
 
 
@@ -303,4 +306,6 @@ class GaussianProfile(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        from shuffledp.accounting.general.gaussian import log_gaussian_delta
+
         return at_each(lambda e: math.exp(log_gaussian_delta(self.mu, e)), eps)

@@ -32,7 +32,6 @@ from shuffledp.accounting.general.clones import (
     exact_epsilon,
     exact_local_budget,
 )
-from shuffledp.accounting.general.worst_population import worst_delta, worst_epsilon, worst_local_budget
 from shuffledp.accounting.random_population.closed_forms import (
     corrected_epsilon,
     printed_epsilon,
@@ -122,6 +121,8 @@ def clone_delta(
     reports = _reports(population, dummies, adaptive, reduction)
     if isinstance(population, Law):
         return exact_delta(reports, eps_local, eps_central)
+    from shuffledp.accounting.general.worst_population import worst_delta
+
     return worst_delta(_moments(population), reports, eps_local, eps_central)
 
 
@@ -195,6 +196,8 @@ def _amplified_epsilon(reports: OtherReports, eps_local: float, delta: float, ac
         return min(_CLOSED_FORMS[accounting](reports, delta, eps_local), eps_local)
     if isinstance(reports.population, Law):
         return exact_epsilon(reports, eps_local, delta)
+    from shuffledp.accounting.general.worst_population import worst_epsilon
+
     return worst_epsilon(_moments(reports.population), reports, eps_local, delta)
 
 
@@ -259,6 +262,8 @@ def _local_budget(
         return _closed_budget(reports, eps_central, delta, accounting)
     if isinstance(reports.population, Law):
         return exact_local_budget(reports, eps_central, delta, guess=guess)
+    from shuffledp.accounting.general.worst_population import worst_local_budget
+
     return worst_local_budget(_moments(reports.population), reports, eps_central, delta)
 
 

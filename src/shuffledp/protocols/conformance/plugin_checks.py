@@ -19,7 +19,7 @@ from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.inputs import inputs, jumps, same, users_of
 from shuffledp.protocols.conformance.leakage_checks import MANY, check_levels, check_rare_reports, check_seen
 from shuffledp.protocols.conformance.privacy import ratio_bound
-from shuffledp.protocols.conformance.reports import Verdict
+from shuffledp.protocols.conformance.reports import Verdict, verdict
 from shuffledp.protocols.conformance.running import has_fast_law, sending
 from shuffledp.protocols.conformance.statistics import (
     P_VALUE,
@@ -28,7 +28,6 @@ from shuffledp.protocols.conformance.statistics import (
     generator,
     largest_gap,
 )
-from shuffledp.protocols.plugin_errors import said
 from shuffledp.tasks import Public, Sets, Task, Users
 
 CALLS = 1_500
@@ -205,7 +204,7 @@ def check_close_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str
     return "NOT checked closely: no setting is small enough, or there is no expected_variance"
 
 
-def check_bits_used(protocol_class: Protocol, cases: Iterable[Case]) -> str:
+def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
     """How many messages were seen of those that the stated bits have room for; `check_cost` refuses too few bits."""
     said = ""
     most = 4.0  # times as many as needed are nothing to speak of
@@ -239,39 +238,20 @@ def closer_verdicts(
         The file that an unexpected error is looked for in.
     """
     given = tuple(cases)
-    found = [
-        _verdict("trust", lambda: check_trust(protocol_class, given), file),
-        _verdict("users apart", lambda: check_users_apart(protocol_class, given), file),
-        _verdict("seeded crowds", lambda: check_seeded_crowds(protocol_class, given), file),
-        _verdict("bits", lambda: check_bits_used(protocol_class, given), file),
-        _verdict("close variance", lambda: check_close_variance(protocol_class, given), file),
-    ]
-    return [*found, _privacy(protocol_class, given, privacy, file)]
 
-
-def _verdict(about: str, check: Callable[[], object], file: str) -> Verdict:
-    try:
-        note = check()
-    except Exception as error:
-        return Verdict(about, False, said(error, file))
-    return Verdict(about, True, note if isinstance(note, str) else "")
-
-
-def _privacy(protocol_class: Protocol, cases: tuple[Case, ...], privacy: Verdict, file: str) -> Verdict:
-    if not privacy.passed:
-        return privacy
-    try:
+    def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> str:
         rare = check_rare_reports(protocol_class, cases)
         seen, unseen = check_seen(protocol_class, cases)
         levels = check_levels(protocol_class, cases)
         if protocol_class.multi_level and not levels:
             unseen = (*unseen, "several privacy levels")
-    except Exception as error:
-        return Verdict("privacy", False, said(error, file))
-    by, _, missing = privacy.note.partition(" / NOT checked: ")
-    largest = f"more than {MANY} users, larger domains, and what happens less often than is said here"
-    return Verdict(
-        "privacy",
-        True,
-        f"{'; '.join((by, *rare, *seen, *levels))} / NOT checked: {'; '.join((missing, *unseen, largest))}",
-    )
+        by, _, missing = privacy.note.partition(" / NOT checked: ")
+        largest = f"more than {MANY} users, larger domains, and what happens less often than is said here"
+        return f"{'; '.join((by, *rare, *seen, *levels))} / NOT checked: {'; '.join((missing, *unseen, largest))}"
+
+    found = [verdict(check, protocol_class, given, file) for check in CLOSER]
+    return [*found, verdict(check_privacy, protocol_class, given, file) if privacy.passed else privacy]
+
+
+#: Checks of a class of the user's own alone, by the one that runs all checks.
+CLOSER = (check_trust, check_users_apart, check_seeded_crowds, check_bits, check_close_variance)

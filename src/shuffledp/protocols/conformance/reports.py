@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from inspect import getattr_static
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
-from shuffledp.protocols.conformance.checks import ABOUT_PRIVACY, CHECKS, Check
+from shuffledp.protocols.conformance.checks import ABOUT_PRIVACY, CHECKS
 from shuffledp.protocols.conformance.privacy import privacy_evidence
 from shuffledp.protocols.conformance.running import has_fast_law, sending
+from shuffledp.protocols.plugin_errors import said
 
 
 @dataclass(frozen=True)
@@ -46,31 +47,31 @@ def verdicts(protocol_class: Protocol, cases: Iterable[Case]) -> list[Verdict]:
     Any error counts against the property, so that a baseline that breaks in one method is still told about the others.
     """
     given = tuple(cases)
-    found = [_verdict(check, protocol_class, given) for check in CHECKS if check not in ABOUT_PRIVACY]
-    try:
-        evidence = privacy_evidence(protocol_class, given)
-    except Exception as error:
-        return [*found, Verdict("privacy", False, _said(error))]
-    return [*found, Verdict("privacy", True, str(evidence).removeprefix("privacy: "))]
+    found = [verdict(check, protocol_class, given) for check in CHECKS if check not in ABOUT_PRIVACY]
+
+    def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> str:
+        return str(privacy_evidence(protocol_class, cases)).removeprefix("privacy: ")
+
+    return [*found, verdict(check_privacy, protocol_class, given)]
 
 
-def _verdict(check: Check, protocol_class: Protocol, cases: tuple[Case, ...]) -> Verdict:
+def verdict(
+    check: Callable[[Protocol, Iterable[Case]], str | None],
+    protocol_class: Protocol,
+    cases: tuple[Case, ...],
+    file: str = "",
+) -> Verdict:
+    """Run a check of any level; its note is what it returns, or what it had nothing to compare with."""
     about = check.__name__.removeprefix("check_").replace("_", " ")
     try:
-        check(protocol_class, cases)
+        note = check(protocol_class, cases)
     except Exception as error:
-        return Verdict(about, False, _said(error))
-    return Verdict(about, True, _unlooked(check, protocol_class, cases))
+        return Verdict(about, False, said(error, file))
+    return Verdict(about, True, note or _unlooked(check.__name__, protocol_class, cases))
 
 
-def _said(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text if isinstance(error, AssertionError) else f"{type(error).__name__}: {text}"
-
-
-def _unlooked(check: Check, protocol_class: Protocol, cases: tuple[Case, ...]) -> str:
+def _unlooked(name: str, protocol_class: Protocol, cases: tuple[Case, ...]) -> str:
     """What a check had nothing to compare with."""
-    name = check.__name__
     if name == "check_one_law" and not has_fast_law(protocol_class):
         return "NOT checked, there is no sample_aggregate of its own: simulations run message by message"
     if name == "check_one_law" and getattr_static(protocol_class, "joint_law") is not ProtocolBase.joint_law:

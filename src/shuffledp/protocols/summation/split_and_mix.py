@@ -22,8 +22,8 @@ from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice, check_open_unit
 from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
-from shuffledp.protocols._random_users import planned_for
-from shuffledp.protocols._requests import positive_delta
+from shuffledp.protocols._planned_numbers import planned_for
+from shuffledp.protocols._requests import checked_request, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import SumReports, numbers_of, over_users
 from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
@@ -68,6 +68,7 @@ class SplitAndMix(SumReports):
     noise_shares = True
 
     @classmethod
+    @checked_request
     def calibrate(
         cls,
         budget: Budget,

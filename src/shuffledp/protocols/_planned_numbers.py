@@ -1,0 +1,149 @@
+"""The number of users that a protocol for a random number of them is planned for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.random_users import LeastNumbers, best_split, least_numbers, mean_delta
+from shuffledp.numerics.roots import root_below
+from shuffledp.populations import Law, Population
+from shuffledp.protocols._random_users import MIXED, MIXED_BOUND, PlannedUsers
+from shuffledp.tasks import Budget
+
+#: Relative tolerance of the planned number; below this number delta is adjusted as well, as a user more matters.
+_TOLERANCE, _FEW = 5e-4, 30
+#: A number of users is far below another one from this factor on.
+_FAR = 4
+#: A mean so little below its target, in logs, is good enough.
+_CLOSE = 0.01
+#: Tolerance of the log of the adjusted delta, and how far it is adjusted.
+_XTOL, _LEAST_PART, _MOST_DELTA = 0.1, 1e-6, 0.999
+#: Deltas down to which a profile for a random number of users is told from 0.
+_LEAST_DELTA = 1e-290
+
+Planned = Callable[[int, float], PlannedUsers]
+
+
+def numbers_of(population: Population) -> LeastNumbers:
+    """The same for a calibration and for the profile of what it finds."""
+    return least_numbers(population, _LEAST_DELTA)
+
+
+def planned_for(planned: Planned, budget: Budget, population: Population) -> PlannedUsers:
+    """The protocol for the largest number of users to plan for.
+
+    Parameters
+    ----------
+    planned : callable
+        Number of users and delta -> protocol for a fixed number of users.
+    budget : Budget
+        One eps.
+    population : Population
+        Not fixed.
+
+    Raises
+    ------
+    Infeasible
+        If there is no protocol for few enough users.
+    """
+    eps, delta = budget.largest_eps, budget.delta
+    usual = 1 + math.floor(population.mean)
+    if delta == 0:  # nobody to hide among: what holds without others holds with any
+        return replace(planned(usual, delta), population=population, treatment="")
+    numbers = numbers_of(population)
+    usually = planned(usual, delta)  # shows what kind of protocol it is; what it refuses is refused
+    split = best_split(numbers, delta, noise_shares=usually.noise_shares)
+    # Where a bound allows far fewer users, a mean over all of them gains little and takes long.
+    known = isinstance(population, Law) or _FAR * split.users >= usual
+    if usually.averages and known and usually.profile_for(usual) is not None:
+        found = _mixed(planned, numbers, min(split.users, usual), usual, eps, delta)
+        text = MIXED if isinstance(population, Law) else MIXED_BOUND
+        return replace(found, population=population, treatment=text)
+    text = f"at least {split.users} users take part"
+    if split.failure > 0:
+        text += f" except with a probability of {split.failure:.2g}, which is taken out of delta"
+    return replace(planned(split.users, split.delta), population=population, treatment=text)
+
+
+def _mixed(
+    planned: Planned, numbers: LeastNumbers, sure: int, usual: int, eps: float, delta: float
+) -> PlannedUsers:
+    """The protocol for the largest planned number at which the mean delta is that of the budget, or less."""
+    refused: list[Infeasible] = []
+    fitting: dict[tuple[int, float], PlannedUsers] = {}
+
+    def excess(users: int, part: float) -> float:
+        """Log of the mean delta over its target; ``-inf`` where nothing is planned, which needs more users."""
+        try:
+            found = planned(users, part)
+        except Infeasible as reason:
+            refused.append(reason)
+            return -math.inf
+        mean = mean_delta(found.profile_for, numbers, eps, 1.1 * delta)
+        value = math.log(mean / delta) if mean > 0 else -math.inf
+        if value <= 0:
+            fitting[(users, part)] = found
+        return value
+
+    users = _largest(lambda n: excess(n, delta), sure, usual)
+    if users < _FEW and fitting:
+        _adjusted(excess, users, delta)
+    if not fitting:  # smaller numbers are refused
+        _adjusted(excess, users + 1, delta)
+    if not fitting:
+        raise (
+            refused[0]
+            if refused
+            else Infeasible(
+                "Too few users may take part: their messages hide user 1 less than the budget asks for."
+            )
+        )
+    # The one with the most room: what is planned for more users, or for a larger delta, is more accurate.
+    return max(fitting.items(), key=lambda item: (item[0][0] / math.log(2 / item[0][1]), item[0]))[1]
+
+
+def _largest(excess: Callable[[int], float], sure: int, usual: int) -> int:
+    """The largest number of users with an excess of at most 0, or nearly; `usual` if that has one.
+
+    Parameters
+    ----------
+    excess : callable
+        Number of users -> a number that grows with it.
+    sure : int
+        Where about the excess is 0 or less.
+    usual : int
+        The most that are planned for, at least `sure`.
+    """
+    low, at_low, high, at_high = 0, -math.inf, usual, math.inf
+    n, turn = (usual if _FAR * sure >= usual else sure), 0
+    while high - low > max(1, _TOLERANCE * high) or math.isinf(at_high):
+        value = excess(n)
+        if value <= 0:
+            if n == usual or value > -_CLOSE:
+                return n
+            low, at_low = n, value
+        else:
+            high, at_high = n, value
+        turn += 1
+        if math.isinf(at_high):  # from far below: in steps that double
+            n = min(2 * low, usual)
+            continue
+        n = low
+        if turn <= 6 and math.isfinite(
+            at_low
+        ):  # the log of delta is close to a multiple of the number of users
+            n = round(low + (high - low) * at_low / (at_low - at_high) - 0.3 * _TOLERANCE * high)
+        elif turn <= 6 and low == 0:
+            n = round(high * (1 - min(0.5, 0.1 * turn * at_high)))
+        if not low < n < high:
+            n = min(max((low + high) // 2, low + 1), high - 1)
+    return max(low, 1)
+
+
+def _adjusted(excess: Callable[[int, float], float], users: int, delta: float) -> None:
+    """Try other deltas for a few planned users: a user more or less is a coarse step."""
+    low, high = math.log(_LEAST_PART * delta), math.log(_MOST_DELTA)
+    root_below(lambda part: excess(users, math.exp(part)), math.log(delta), low, high, xtol=_XTOL)
