@@ -23,14 +23,8 @@ BY_PROTOCOL = {"protocols/conformance/test_package.py"}
 BY_TEST = {"golden/test_golden.py"}
 #: What begins first, because it takes longest; the small files fill up what is left.
 FIRST = (
-    "pipeline/test_quick_run.py",
     "pipeline/",
-    "test_code_digest.py",
-    "figures/test_captions.py",
-    "figures/test_paper.py",
     "accounting/baselines/test_central_gaussian.py",
-    "audit/test_auditor.py",
-    "test_doors.py",
     "notebooks/",
     "protocols/conformance/test_package.py",
 )
