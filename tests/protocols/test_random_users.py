@@ -161,7 +161,7 @@ def test_enumeration_of_a_handful_of_users_confirms_the_mean(kind, name, law):
     try:
         protocol = setting.calibrated()
     except Infeasible as reason:
-        pytest.skip(str(reason))
+        pytest.skip(f"infeasible for a handful of users, {kind} {name}: {reason}")
     row = compared(setting, protocol)
     assert row.status == "holds", row
     if name in ("pure_dump", "flexible_pure_dump"):  # their profile is exact for every number of users
