@@ -520,9 +520,7 @@ PROTOCOLS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 #: Calibrations that are tried, and profiles that are checked: fewer where each takes about a second.
 TRIES = 60
 ENOUGH = dict.fromkeys(TASK_KINDS, 2)
-ENOUGH |= dict.fromkeys(
-    ("flexible_mix_dump", "flexible_pure_dump", "public_coin", "sparse_sum", "unary_rows"), 1
-)
+ENOUGH |= dict.fromkeys(("flexible_mix_dump", "flexible_pure_dump", "public_coin", "sparse_sum"), 1)
 
 
 def random_budget(rng, like):
