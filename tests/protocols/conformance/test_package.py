@@ -86,7 +86,7 @@ def test_protocol_conforms(kind, name, options, check, monkeypatch):
     ("kind", "name"),
     [
         *(("frequency", name) for name in ("amplified", "multi_expected", "random_checkin")),
-        *(("sets", "balls_into_bins"), ("summation", "bit_sum"), ("vectors", "amplified")),
+        *(("sets", "subset_local"), ("summation", "bit_sum"), ("vectors", "amplified")),
     ],
 )
 def test_every_setting_and_every_accounting_that_can_be_is_simulated(kind, name):
