@@ -64,7 +64,8 @@ def test_laws_and_bounds_are_accepted_and_the_label_says_how_they_are_treated(ki
     fixed = calibrated(kind, name, Fixed(2000))
     assert fixed.population is None
     assert not fixed.treatment
-    for population in LAWS + (BOUNDS if name != "split_and_mix" else []):
+    kept = PROTOCOLS.index((kind, name)) % 2  # every other protocol takes the other law and the other bound
+    for population in (LAWS[kept], *([BOUNDS[kept]] if name != "split_and_mix" else [])):
         protocol = calibrated(kind, name, population)
         assert protocol.population == population
         assert protocol.treatment in protocol.guarantee_note
@@ -164,7 +165,7 @@ def test_enumeration_of_a_handful_of_users_confirms_the_mean(kind, name, law):
     try:
         protocol = setting.calibrated()
     except Infeasible as reason:
-        pytest.skip(str(reason))
+        pytest.skip(f"infeasible for a handful of users, {kind} {name}: {reason}")
     row = compared(setting, protocol)
     assert row.status == "holds", row
     if name in ("pure_dump", "flexible_pure_dump"):  # their profile is exact for every number of users

@@ -1,7 +1,8 @@
 """A change of the configuration reruns what it can change, and nothing else: every leaf of every file, one by one.
 
 Of a long list of numbers the first two and the last stand for all: a place within a list has no role of its own. Of
-files whose drawings repeat each other, not every leaf is tried.
+files whose drawings repeat each other, not every leaf is tried, and of leaves that differ in
+names and places of a list alone, the first.
 
 What can change is said twice: by the jobs' params and inputs, as `planned_jobs` makes them, and by the role of the
 leaf, written down here from the files alone.
@@ -380,7 +381,8 @@ ALONE = {
     r"^(figures|tables)\.\w+\.controls\.\d+ =": "only methods of the drawing are its controls",
     r"^experiments\.\w+\.data\.split = '100'": "one level has one split",
 }
-MOST_ALONE = 1 / 5
+#: Of roles: those that can be replaced have many leaves, of which 80 % had to be replaced when each was counted.
+MOST_ALONE = 1 / 4
 MOST_ATTEMPTS = 10
 
 
@@ -393,6 +395,18 @@ def compared(place: str, did: set[str], could: set[str]) -> list[str]:
     return [f"{place}: runs for nothing: {sorted(did - could)}; does not run: {sorted(could - did)}"]
 
 
+#: Of a paper's file, whose keys are names.
+ENTRIES = ("experiments", "training", "figures", "tables", "looks", "claims")
+
+
+def role(place: Place) -> Place:
+    """A place without the names and numbers that only tell entries apart: `of_paper` knows no other difference."""
+    if place[0] not in ENTRIES:
+        return place
+    named = {1, 3} if place[2:3] in (("methods",), ("grid",)) else {1}
+    return tuple("*" if i in named or isinstance(part, int) else part for i, part in enumerate(place))
+
+
 def check_every_leaf(
     whole: Any,
     words: Callable[[Place, Any], Collection[Any]],
@@ -400,11 +414,12 @@ def check_every_leaf(
     could: Callable[[Any, Place], set[str]],
     every: int = 1,
 ) -> None:
-    """Replace one leaf after the other: the jobs that are scheduled are those whose output could change."""
+    """Replace a leaf of every role: the jobs that are scheduled are those whose output could change."""
     before = jobs_of(whole)
-    wrong, alone, tried = [], 0, 0
+    wrong, replaced_once, alone = [], set(), set()
     for place, value in islice(leaves(whole), 0, None, every):
-        tried += 1
+        if role(place) in replaced_once:
+            continue
         name, message = ".".join(map(str, place)), ""
         for changed in islice(variants(whole, place, value, words(place, value)), MOST_ATTEMPTS):
             try:
@@ -413,13 +428,15 @@ def check_every_leaf(
                 message = message or str(refused)
                 continue
             wrong += compared(name, scheduled(before, after), could(changed, place))
+            replaced_once.add(role(place))
             break
         else:
-            alone += 1
+            alone.add(role(place))
             if not any(re.search(pattern, f"{name} = {value!r}") for pattern in ALONE):
                 wrong.append(f"{name}: {value!r} cannot be replaced: {message}")
-    assert not wrong, "\n".join([f"{len(wrong)} of {tried} leaves", *wrong])
-    assert alone <= MOST_ALONE * tried, f"{alone} of {tried} leaves were not replaced"
+    assert not wrong, "\n".join([f"{len(wrong)} leaves", *wrong])
+    never = alone - replaced_once
+    assert len(never) <= MOST_ALONE * len(replaced_once | alone), f"no leaf was replaced of the roles {never}"
 
 
 @pytest.mark.parametrize("key", PAPERS)

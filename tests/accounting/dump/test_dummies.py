@@ -80,9 +80,9 @@ def test_delta_equals_full_enumeration_in_both_directions(values, messages, eps_
             assert_allclose(got, float(hockey_stick(p, q, eps)), rtol=1e-11, atol=1e-15)
 
 
-@pytest.mark.parametrize("values, messages", [(2, 90), (3, 70), (40, 90)])
+@pytest.mark.parametrize("values, messages", [(2, 90), (40, 90)])
 @pytest.mark.parametrize("eps_local", [0.8, 3.0, math.inf])
-@pytest.mark.parametrize("eps", [0.01, 0.5, 0.75, 2.5])
+@pytest.mark.parametrize("eps", [0.01, 0.75, 2.5])
 def test_delta_agrees_with_forty_digits(values, messages, eps_local, eps):
     want = float(precise_delta(values, messages, eps, eps_local))
     if eps >= eps_local:

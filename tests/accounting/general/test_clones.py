@@ -189,8 +189,8 @@ def test_delta_does_not_depend_on_the_law_used_to_state_it():
 
 
 @pytest.mark.parametrize("reduction", ["clones", "randomized_response"])
-@pytest.mark.parametrize("delta", [1e-300, 1e-12, 1e-5, 0.3, 0.999])
-@pytest.mark.parametrize("eps", [1e-6, 1e-3, 0.2, 3.0, 30.0])
+@pytest.mark.parametrize("delta", [1e-300, 1e-5, 0.999])
+@pytest.mark.parametrize("eps", [1e-6, 0.2, 3.0, 30.0])
 @pytest.mark.parametrize(
     "population", [Fixed(0), Fixed(1), Fixed(3000), Binomial(5000, 0.2), Poisson(40.0)], ids=repr
 )

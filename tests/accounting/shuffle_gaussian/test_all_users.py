@@ -166,9 +166,9 @@ def test_central_moments_are_those_of_the_mean():
 # Direction and other users: what Theorem 1 does not say
 
 
-@pytest.mark.parametrize("n", [2, 3, 10, 100, 1000])
+@pytest.mark.parametrize("n", [2, 10, 1000])
 @pytest.mark.parametrize("sigma", [0.5, 1.0, 2.0, 5.0])
-@pytest.mark.parametrize("order", [2, 3, 5, 10])
+@pytest.mark.parametrize("order", [2, 3, 10])
 def test_the_other_direction_was_never_larger(n, sigma, order):
     assert reverse_rdp(order, n, sigma) < shuffle_gaussian_rdp([order], n, sigma)[0]
 

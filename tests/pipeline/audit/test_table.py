@@ -14,8 +14,17 @@ import mpmath
 import numpy as np
 import pytest
 
+from shuffledp.accounting import Infeasible
 from shuffledp.pipeline.audit import frequency, scale, set_views, summation, table, vectors
-from shuffledp.pipeline.audit.auditor import AS_LABELED, EXCEEDS, HOLDS, NOT_ENUMERATED, Setting, audited
+from shuffledp.pipeline.audit.auditor import (
+    AS_LABELED,
+    EXCEEDS,
+    HOLDS,
+    NOT_ENUMERATED,
+    Setting,
+    audited,
+    compared,
+)
 from shuffledp.pipeline.audit.combined_table import VIOLATION, Violated, joined
 from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge, largest
 from shuffledp.pipeline.audit.measured import NoProfile
@@ -41,9 +50,13 @@ IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
 SEED, RUNS = 3, 60
 
 
+#: Whose first setting has 700 pairs of data sets with thousands of outcomes each.
+OTHER_SEED = {"sparse_sum": 9}
+
+
 @cache
 def lines(protocol):
-    return table.small_lines(protocol, SEED, 1, RUNS)
+    return table.small_lines(protocol, OTHER_SEED.get(protocol.name, SEED), 1, RUNS)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
@@ -62,13 +75,13 @@ def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(pro
         setting = random_setting(protocol, np.random.default_rng([SEED, number]))
         if setting.population.mean > 60:
             continue
-        row = audited(setting)
-        if row.status not in (HOLDS, EXCEEDS, AS_LABELED) or row.note.startswith(("two", "some", "reports")):
-            continue
-        calibrated = setting.calibrated()
         try:
+            calibrated = setting.calibrated()
             found = at_scale(calibrated, setting.population, setting.budget.levels)
-        except (NoProfile, TooLarge):
+        except (Infeasible, NoProfile, TooLarge):
+            continue
+        row = compared(setting, calibrated)
+        if row.status not in (HOLDS, EXCEEDS, AS_LABELED) or row.note.startswith(("two", "some", "reports")):
             continue
         both = largest(one.found for one in found)
         assert both.low <= row.found + row.error, setting

@@ -477,6 +477,7 @@ def assert_has_a_finding(prose: str) -> None:
 @pytest.mark.parametrize("key", PAPERS)
 def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key):
     scale = "shortened" if key in settings.shortened else "paper"
+    followed = set()
     for drawing in drawings_of(settings.papers[key]):
         texts = (
             text_of(drawing, fabricated(drawing, seed), scale)  # some findings count few points
@@ -484,8 +485,10 @@ def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key
         )
         one = next(texts)
         assert_has_a_finding(one)
-        if scale == "paper":  # with fewer points it is the same template
+        template = drawing.entry["caption"], drawing.where.get("accounting")
+        if scale == "paper" and template not in followed:  # with fewer points it is the same template
             assert any(finding(other) != finding(one) for other in texts), drawing.id
+            followed.add(template)
         both = drawing.where.get("accounting") == BOTH
         assert " ".join(one.split()).count(DRAWN_TWICE) == both, drawing.id
 
@@ -495,13 +498,12 @@ def test_captions_of_the_comparison_are_valid_and_have_a_finding(paper_settings)
     for drawing in drawings_of(paper_settings.papers["comparison"]):
         if drawing.kind != "figure" or drawing.entry.get("kind", "curves") != "curves":
             continue
-        for seed in ("one", "two", "three"):
-            numbers = fabricated(drawing, seed)
-            called = {method: method.replace("_", " ").capitalize() for method in drawing.entry["methods"]}
-            path = FOLDERS / "comparison/captions" / drawing.entry["caption"]
-            names = {"where": drawing.where, "facts": {}, "scale": "paper", "called": called, "controls": []}
-            drawn = {"how_drawn": drawn_like(drawing.where), "trusting": lambda *_, all_=tuple(called): all_}
-            assert_has_a_finding(render(path, {**names, **drawn, **numbers.questions()}))
+        numbers = fabricated(drawing, drawing.id)
+        called = {method: method.replace("_", " ").capitalize() for method in drawing.entry["methods"]}
+        path = FOLDERS / "comparison/captions" / drawing.entry["caption"]
+        names = {"where": drawing.where, "facts": {}, "scale": "paper", "called": called, "controls": []}
+        drawn = {"how_drawn": drawn_like(drawing.where), "trusting": lambda *_, all_=tuple(called): all_}
+        assert_has_a_finding(render(path, {**names, **drawn, **numbers.questions()}))
 
 
 def test_captions_are_rendered_under_both_accountings_at_once(settings):

@@ -117,24 +117,23 @@ def test_a_figure_without_numbers_has_no_chart_and_no_button(
     assert b"Explore the values" in site["pages/random_population.html"]
 
 
-@pytest.mark.parametrize(
-    ("marker", "dash", "lengths"),
-    [
+def test_looks_are_those_of_the_picture(papers: dict[str, Folder], tmp_path: Path) -> None:
+    looks: list[tuple[str, Any, list[int]]] = [
         *((marker, "-", []) for marker in MARKERS),
         *(("o", dash, lengths) for dash, lengths in DASHES.items()),
         ("o", [0, [5, 2]], [10, 4]),
         ("o", [4, 1], [8, 2]),
-    ],
-)
-def test_looks_are_those_of_the_picture(
-    papers: dict[str, Folder], tmp_path: Path, marker: str, dash: Any, lengths: list[int]
-) -> None:
-    curve = CHART["curves"][0] | {"marker": marker, "dash": dash}
-    rows = [{"curve": "local", "eps": 0.1, "kind": "expected", "tve": 1}]
-    (shown,) = drawn(papers[PAPERS[1]], tmp_path, rows, curves=[curve])["curves"]
-    assert shown["color"] == curve["color"]
-    assert shown["marker"] == MARKERS[marker]
-    assert shown["dash"] == lengths
+    ]
+    curves = [
+        CHART["curves"][0] | {"id": f"c{i}", "marker": marker, "dash": dash}
+        for i, (marker, dash, _) in enumerate(looks)
+    ]
+    rows = [{"curve": each["id"], "eps": 0.1, "kind": "expected", "tve": 1} for each in curves]
+    shown = drawn(papers[PAPERS[1]], tmp_path, rows, curves=curves)["curves"]
+    assert {each["color"] for each in shown} == {CHART["curves"][0]["color"]}
+    assert [(each["marker"], each["dash"]) for each in shown] == [
+        (MARKERS[marker], lengths) for marker, _, lengths in looks
+    ]
 
 
 @pytest.mark.parametrize(

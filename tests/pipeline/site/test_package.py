@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pytest
-from fabricated import CHART, FINDING, PAPERS
+from fabricated import CHART, FINDING, PAPERS, fabricate
 from matplotlib.image import imread
 
 from browser import BROWSERS, DESKTOP, find_browser, may_skip, open_page, requires_browser
@@ -61,11 +62,13 @@ CLAIMS_PAGE, AUDIT_PAGE, ERRATA_PAGE, QUESTIONS_PAGE = PAGES[-4:]
 LIBRARY = "bokeh.min.js"
 
 
-@pytest.fixture
-def site(papers: dict[str, Folder], tmp_path: Path) -> Path:
-    """Folder of the site."""
-    pages.publish(tmp_path, PAPERS)
-    return tmp_path
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the site, which no test changes."""
+    folder = tmp_path_factory.mktemp("site")
+    fabricate(folder)
+    pages.publish(folder, PAPERS)
+    return folder
 
 
 def focused(page: Any, attribute: str) -> str | None:
@@ -528,9 +531,9 @@ def test_open_questions_can_be_filtered_and_sorted(site: Path, viewport: tuple[i
 @in_browser
 def test_the_site_may_be_moved_with_its_folder(site: Path, tmp_path: Path) -> None:
     moved = tmp_path / "a folder" / "moved #1"
-    moved.mkdir(parents=True)
-    for name in ("figures", "pages", "site", "index.html"):
-        (tmp_path / name).rename(moved / name)
+    for name in ("figures", "pages", "site"):
+        shutil.copytree(site / name, moved / name)
+    shutil.copy(site / "index.html", moved)
     with open_page(moved / "index.html") as opened:
         opened.page.locator("nav a", has_text="Random population").click()
         opened.scroll_through()

@@ -115,8 +115,8 @@ def dealt(repeats, rng):
     [
         ("printed", {"eps": 0.05}, {"blankets": 0.1}, 4_000),  # the announcement is most of the error
         ("corrected", {"eps": 0.8}, {"blankets": 0.1}, 4_000),
-        ("corrected", {"protocol": "amplified", "eps": 0.1}, {"objective": "error"}, 200),
-        ("printed", {"eps": 0.1}, {"objective": "bound"}, 200),
+        ("corrected", {"protocol": "amplified", "eps": 0.1}, {"objective": "error"}, 100),
+        ("printed", {"eps": 0.1}, {"objective": "bound"}, 100),
     ],
 )
 def test_the_expected_error_counts_what_is_announced_wrongly(accounting, first, how, repeats):
