@@ -71,19 +71,7 @@ class Numbered:
 
 @dataclass(frozen=True)
 class Entry(Numbered):
-    """An erratum or a reading note.
-
-    Parameters
-    ----------
-    id : str
-        For example ``RP-E1`` or ``SUM-N5``.
-    place : str
-        Theorem, equation, figure or section of the paper.
-    witness : str
-        Name of the function that computes the witness, in ``witnesses.py`` of the paper.
-    compute : callable
-        That function. The values ``printed`` and ``correct`` of the witness are those of the two forms.
-    """
+    """An erratum or a reading note."""
 
     place: str
     witness: str
@@ -103,26 +91,7 @@ class Entry(Numbered):
 
 @dataclass(frozen=True)
 class Erratum(Entry):
-    """One error in a paper.
-
-    Parameters
-    ----------
-    quote : tuple of str
-        Passages of the paper, word for word, that carry what is said against it
-        (:func:`shuffledp.pipeline.claims.quotes.missing_quotes`).
-    printed, corrected : str
-        The form as printed and as it should be, as plain text.
-    effect : str
-        One of :data:`EFFECTS`.
-    explanation : str
-        A sentence or two.
-    printed_is : {"above", "below"}
-        On which side of the correct value the printed value of the witness lies.
-    narrowed : str
-        What an earlier version of the entry said and the paper's words do not carry; empty if nothing was taken back.
-    code : str
-        Repository and commit, if the entry is about released code: then that is what it quotes, and not a paper.
-    """
+    """One error in a paper."""
 
     quote: tuple[str, ...]
     printed: str
@@ -141,21 +110,7 @@ class Erratum(Entry):
 
 @dataclass(frozen=True)
 class ReadingNote(Entry):
-    """Something that was read or reconstructed, with what follows from it. It says nothing against the paper.
-
-    Parameters
-    ----------
-    read, used : str
-        The form as read or reconstructed, and the one that it is compared with here, as plain text.
-    why : str
-        Why this is a note and no erratum.
-    consequence : str
-        A sentence or two.
-    read_is : {"above", "below"}
-        On which side of the value of the form used the value of the form read lies.
-    formerly : str
-        The erratum that the note replaces, wholly or in part; empty if there was none.
-    """
+    """Something that was read or reconstructed, with what follows from it. It says nothing against the paper."""
 
     read: str
     used: str
@@ -235,18 +190,7 @@ def witnesses(paper: str) -> dict[str, WitnessFunction]:
 
 
 def findings(paper: str) -> Findings:
-    """Return errata, reading notes and withdrawn errata of a paper.
-
-    Parameters
-    ----------
-    paper : str
-        A key, for example ``random_population``.
-
-    Raises
-    ------
-    ErratumError
-        If there is no such paper, or its file is not valid.
-    """
+    """Return errata, reading notes and withdrawn errata of a paper."""
     if paper not in papers():
         raise ErratumError(f"No errata for a paper named {paper!r}. Known: {', '.join(papers())}.")
     return parse((_folder() / paper / "errata.yaml").read_text(encoding="utf-8"), paper, witnesses(paper))
@@ -263,22 +207,7 @@ def reading_notes(paper: str) -> list[ReadingNote]:
 
 
 def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Findings:
-    """Return the entries that a YAML text describes, by number.
-
-    Parameters
-    ----------
-    text : str
-        Content of the file.
-    paper : str
-        The paper it must be about.
-    witnesses : mapping of str to callable
-        Witness functions by name. Every one must belong to exactly one erratum or note.
-
-    Raises
-    ------
-    ErratumError
-        Naming the entry and what is wrong with it.
-    """
+    """Return the entries that a YAML text describes, by number."""
     where = f"{paper}/errata.yaml"
     try:
         content = yaml_files.parse(text, f"{where}: not valid YAML")

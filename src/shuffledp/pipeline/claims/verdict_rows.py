@@ -69,24 +69,7 @@ def difference(claim: Claim, overall: str, scale: str) -> str:
 
 
 def table(job: Mapping[str, Any]) -> list[Row]:
-    """The claims of one paper.
-
-    Parameters
-    ----------
-    job : mapping
-        As `shuffledp.pipeline.claims.claim_jobs.paper_job` makes it.
-
-    Returns
-    -------
-    list of dict
-        Rows with the columns of the table (`shuffledp.pipeline.claims.combined_tables`), all of them text: ``verdict``
-        is that of the row, ``overall`` that of the claim over its rows, ``expected`` what was expected of it.
-
-    Raises
-    ------
-    IntegrityError
-        If a result does not match its checksum.
-    """
+    """The claims of one paper."""
     paper = job["paper"]
     evidence = Evidence(Path(job["results"]), paper, job["methods"])
     return [

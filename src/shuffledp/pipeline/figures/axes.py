@@ -58,14 +58,6 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
     Where one of n >= 4 curves lies apart from the others, wholly beyond them in a panel, and would have more than a
     third of the axis for itself at one end, and more than 1.5 / (n - 1) of it, the axis stops where the others stop.
     That happens at one end only, where more is won.
-
-    Parameters
-    ----------
-    every : iterable of Strand
-        The curves of all files of the drawing, so that these have the same axis.
-    scale : {"linear", "log"}
-    others : sequence of float
-        Numbers besides the curves.
     """
     every, unit = list(every), Axis(scale, 1.0, 10.0)
     ends = _ends(every, unit)

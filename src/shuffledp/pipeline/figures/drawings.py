@@ -65,19 +65,7 @@ class Drawing:
         return f"{self.entry['title']} ({self.by}: {self.variant})" if self.by else str(self.entry["title"])
 
     def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> DrawingJob:
-        """Everything that this drawing depends on but the content of its input files (plain data).
-
-        Parameters
-        ----------
-        results : str
-            Folder of the results.
-        figure_formats : sequence of str
-            Formats of pictures.
-        captions : Path
-            Folder of the paper's templates, see `caption_folder`.
-        scale : str
-            "paper", or "shortened" where a part of the paper's experiments runs at another scale.
-        """
+        """Everything that this drawing depends on but the content of its input files (plain data)."""
         experiment, methods = self.experiment, list(self.entry["methods"])
         return {
             "paper": experiment.paper,

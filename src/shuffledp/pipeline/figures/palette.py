@@ -116,18 +116,7 @@ def told_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
 
 
 def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: int = 0) -> dict[str, int]:
-    """A look per method, the same wherever it is drawn.
-
-    Parameters
-    ----------
-    groups : sequence of sequence of str
-        Methods that can meet in a figure, by experiment, in the order in which looks are handed out.
-    fixed : mapping
-        Methods whose look is given, by its number. The others take the least that no method has which they meet; a
-        method that comes after others changes none of theirs.
-    first : int
-        The least number that is handed out.
-    """
+    """A look per method, the same wherever it is drawn."""
     every = dict.fromkeys(method for group in groups for method in group)
     given = {method: fixed[method] for method in every if method in fixed}
     for method in every:

@@ -66,21 +66,7 @@ MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
 
 
 def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = None) -> list[Drawn]:
-    """Drawings by their jobs.
-
-    Parameters
-    ----------
-    jobs : sequence of mapping
-        As `Drawing.job` and `ClaimTable.job` make them.
-    store : Store, optional
-        Where drawings are kept (see `shuffledp.pipeline.figures.store`); those that are up to date are taken from
-        there, the others are drawn and put there. Without it everything is drawn.
-
-    Raises
-    ------
-    IntegrityError
-        If an input file does not match its checksum, naming it and the command that rebuilds it.
-    """
+    """Drawings by their jobs."""
     reader = _Reader()
     return [_drawn_or_kept(job, store, reader) for job in jobs]
 

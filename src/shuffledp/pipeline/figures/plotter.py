@@ -27,21 +27,7 @@ MOST_TICKS = 6
 
 
 def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFrame:
-    """Rows to draw for a quantity.
-
-    Parameters
-    ----------
-    cells, summary : DataFrame
-        Results of an experiment.
-    y : str
-        A metric of the summary, a number that every cell has (such as ``eps_local``), or a calibrated parameter of the
-        protocols (such as ``parameters.dummies``). What training adds may be absent: then there are no rows.
-
-    Raises
-    ------
-    ValueError
-        If nothing has that name.
-    """
+    """Rows to draw for a quantity."""
     shown: pd.DataFrame = summary[summary["metric"] == y]
     if not shown.empty or y in TRAINED_METRICS or (cells["status"] != "ok").all():
         return shown

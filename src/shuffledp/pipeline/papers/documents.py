@@ -324,15 +324,7 @@ FROM_RESULTS: dict[str, tuple[str, tuple[str, ...], Callable[..., str]]] = {
 
 
 def from_results(name: str, folder: Path) -> str | None:
-    """A table of `FROM_RESULTS`, made of the reference in a folder; None if one of its tables is not there.
-
-    Parameters
-    ----------
-    name : str
-        Name of the table.
-    folder : Path
-        Holds ``<paper>/<experiment>.csv`` (see docs/reference.md).
-    """
+    """A table of `FROM_RESULTS`, made of the reference in a folder; None if one of its tables is not there."""
     paper, experiments, make = FROM_RESULTS[name]
     paths = [folder / paper / f"{experiment}.csv" for experiment in experiments]
     if not all(path.is_file() for path in paths):
@@ -341,20 +333,7 @@ def from_results(name: str, folder: Path) -> str | None:
 
 
 def refreshed(text: str, reference: Path = REFERENCE) -> str:
-    """Return a page with all its tables and numbers computed anew.
-
-    Parameters
-    ----------
-    text : str
-        The page.
-    reference : Path
-        Folder for `from_results`.
-
-    Raises
-    ------
-    ValueError
-        If the page names a table or number that does not exist, or a mark has no counterpart.
-    """
+    """Return a page with all its tables and numbers computed anew."""
     blocks, values = list(_BLOCK.finditer(text)), list(_VALUE.finditer(text))
     if text.count("<!-- begin ") != len(blocks) or text.count("<!-- end ") != len(blocks) + len(values):
         raise ValueError("A begin mark has no matching end mark, or the other way round.")
@@ -371,13 +350,7 @@ def refreshed(text: str, reference: Path = REFERENCE) -> str:
 
 
 def value(group: str, name: str) -> str:
-    """A number of a sentence.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
-    """
+    """A number of a sentence."""
     if group not in VALUES:
         raise ValueError(f"No group of numbers is named {group!r}. Known: {', '.join(VALUES)}.")
     numbers = VALUES[group]()

@@ -28,33 +28,7 @@ Values = Iterator[tuple[float, str]]
 
 @dataclass(frozen=True)
 class Question:
-    """A question with the search that is about it.
-
-    Parameters
-    ----------
-    id : str
-        ``OQ-`` and a number.
-    paper : str
-        Key of the paper or study that it is about.
-    question, statement : str
-        What is open, and a statement that the search may violate.
-    searched, method : str
-        Which settings, and how each is computed.
-    measure : str
-        What the number of a setting is.
-    limit : float
-        Above it the statement is violated; infinite where the number is the distance of two proven bounds.
-    floor : float
-        Below it the statement is violated.
-    values : callable
-        The numbers, each with its setting in words.
-    proof : str
-        What is proven, with the proof or where it stands.
-    seed : str
-        Name of the random numbers; empty where all settings of a list are looked at.
-    related : tuple of str
-        Ids of errata and notes.
-    """
+    """A question with the search that is about it."""
 
     id: str
     paper: str
@@ -310,18 +284,7 @@ def _bracket(full: bool) -> Iterator[Question]:
 
 
 def questions(effort: Effort) -> tuple[Question, ...]:
-    """Return the open questions.
-
-    Parameters
-    ----------
-    effort : {"full", "quick"}
-        How far the searches go.
-
-    Raises
-    ------
-    ValueError
-        If it is neither.
-    """
+    """Return the open questions."""
     if effort not in ("full", "quick"):
         raise ValueError(f"effort must be full or quick, got {effort!r}.")
     full = effort == "full"

@@ -91,20 +91,7 @@ class Audited:
 
 
 def read(results: Path) -> tuple[Audited, ...]:
-    """The audit by protocol and accounting, in the order of its table.
-
-    Parameters
-    ----------
-    results : Path
-        Folder of the results.
-
-    Raises
-    ------
-    shuffledp.storage.IntegrityError
-        If the table is missing or damaged.
-    ManifestError
-        If a column is missing, or a row has an unknown part.
-    """
+    """The audit by protocol and accounting, in the order of its table."""
     path = results / TABLE
     groups: dict[tuple[str, str, str], list[dict[str, str]]] = {}
     for row in verified_rows(path, _COLUMNS):

@@ -265,31 +265,7 @@ def name_of(key: str, title: str) -> str:
 
 
 def render(folder: Path, papers: Sequence[str]) -> dict[str, bytes]:
-    """Write the site.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the results; the site belongs into it, because all links are relative to it.
-    papers : sequence of str
-        Keys of the papers, in the order in which they appear.
-
-    Returns
-    -------
-    dict of str to bytes
-        Every file but the checksum list, by its place in the folder; depends on the content of the folder alone.
-
-    Raises
-    ------
-    shuffledp.storage.IntegrityError
-        If a file is missing or damaged; names it and how to rebuild it.
-    ManifestError
-        If a manifest, picture or table does not have the agreed form.
-    CaptionError
-        If a caption is not valid reStructuredText.
-    ValueError
-        If a paper is named twice.
-    """
+    """Write the site."""
     expected = site_files.outputs(papers)
     results = read(folder, papers)
     pages = [page for make in PAGES for page in make(results)]

@@ -53,18 +53,7 @@ def script(paper: str, charts: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def chart_of(entry: Entry) -> dict[str, Any] | None:
-    """What the explored chart shows, or None where a figure has no numbers.
-
-    Parameters
-    ----------
-    entry : Entry
-        A figure; its CSV file has the columns that its chart names, and ``curve``.
-
-    Raises
-    ------
-    ManifestError
-        If a column is missing, a number is none, or a curve, marker or kind of line is not known.
-    """
+    """What the explored chart shows, or None where a figure has no numbers."""
     chart, path = entry.chart, entry.files["csv"]
     if chart is None:
         return None

@@ -65,20 +65,7 @@ _OF_CLAIM = tuple(field.name for field in fields(Claim) if field.name not in ("e
 
 
 def read(results: Path) -> tuple[Claim, ...]:
-    """The claims in the order of their table.
-
-    Parameters
-    ----------
-    results : Path
-        Folder of the results.
-
-    Raises
-    ------
-    shuffledp.storage.IntegrityError
-        If the table is missing or damaged.
-    ManifestError
-        If a column is missing, a verdict is unknown, or the rows of a claim differ in more than their judgment.
-    """
+    """The claims in the order of their table."""
     path = results / TABLE
     rows: dict[str, list[dict[str, str]]] = {}
     for row in verified_rows(path, (*_OF_CLAIM, "errata", *_OF_JUDGMENT)):

@@ -66,13 +66,7 @@ def is_remarks(entry: Entry) -> bool:
 
 
 def remarks(paper: DrawnPaper) -> tuple[Remark, ...]:
-    """Errata, then reading notes, of a paper.
-
-    Raises
-    ------
-    ManifestError
-        If a table lacks a column.
-    """
+    """Errata, then reading notes, of a paper."""
     return tuple(
         remark for entry in paper.entries if is_remarks(entry) for remark in _remarks(paper.key, entry)
     )

@@ -34,20 +34,7 @@ class Headline:
 
 
 def read(results: Path) -> dict[str, Headline]:
-    """Headlines by paper.
-
-    Parameters
-    ----------
-    results : Path
-        Folder of the results.
-
-    Raises
-    ------
-    shuffledp.storage.IntegrityError
-        If the table is missing or damaged.
-    ManifestError
-        If a column is missing, or a paper has several rows.
-    """
+    """Headlines by paper."""
     path = results / TABLE
     names = [field.name for field in fields(Headline)]
     found: dict[str, Headline] = {}

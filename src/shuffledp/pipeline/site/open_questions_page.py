@@ -47,20 +47,7 @@ _NO_TEXT = ("settings", "violations", "related")
 
 
 def read(results: Path) -> tuple[OpenQuestion, ...]:
-    """The questions in the order of their table.
-
-    Parameters
-    ----------
-    results : Path
-        Folder of the results.
-
-    Raises
-    ------
-    shuffledp.storage.IntegrityError
-        If the table is missing or damaged.
-    ManifestError
-        If a column is missing, a verdict is unknown or an id occurs twice.
-    """
+    """The questions in the order of their table."""
     path = results / TABLE
     found: dict[str, OpenQuestion] = {}
     for row in verified_rows(path, _COLUMNS):
