@@ -60,14 +60,10 @@ def _headline(rows: Mapping[str, Row]) -> dict[str, str]:
     claim = next(iter(rows.values()))
     said = [f"{row['verdict']} with {name} accounting: {row['why']}" for name, row in rows.items()]
     return {
-        "paper": claim["paper"],
+        **{name: claim[name] for name in ("paper", "where", "claim", "figure", "scale")},
         "claim_id": claim["id"],
-        "where": claim["where"],
-        "claim": claim["claim"],
-        "figure": claim["figure"],
         "paper_value": claim["stated"],
         **{name: (rows[name]["measured"] if name in rows else "") or "-" for name in _ACCOUNTINGS},
         "verdict": claim["overall"],
         "why": ". ".join(text[0].upper() + text[1:] for text in said) + ".",
-        "scale": claim["scale"],
     }

@@ -451,7 +451,6 @@ claim(
     errata="DUMP-N10",
     wrong='the catalogue: it left out "naively", and took what the authors found for a statement about what '
     "there is. Footnote 2 names the usual sampler itself.",
-    by="DUMP-N10",
     shown="holds",
 )(erratum)
 claim(
@@ -461,6 +460,5 @@ claim(
     "needed",
     "fails",
     errata="DUMP-1",
-    by="DUMP-1",
     shown="fails",
 )(erratum)

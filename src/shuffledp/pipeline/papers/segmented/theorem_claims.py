@@ -296,7 +296,6 @@ claim(
     "fails",
     figure="errata",
     errata="SEG-6.3",
-    by="SEG-6.3",
     shown="fails",
 )(erratum)
 claim(
@@ -307,7 +306,6 @@ claim(
     "fails",
     figure="errata",
     errata="SEG-6.2",
-    by="SEG-6.2",
     shown="fails",
 )(erratum)
 claim(
@@ -318,7 +316,6 @@ claim(
     "fails",
     figure="errata",
     errata="SEG-6.4.5",
-    by="SEG-6.4.5",
     shown="fails",
 )(erratum)
 claim(
@@ -331,6 +328,5 @@ claim(
     errata="SEG-N6.4.6",
     wrong="the catalogue: it asked for more than the paper, which assumes that data of all levels are drawn from "
     "one law.",
-    by="SEG-N6.4.6",
     shown="holds",
 )(erratum)
