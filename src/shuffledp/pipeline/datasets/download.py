@@ -9,6 +9,7 @@ that cannot be reached at all is remembered, so that the next URL on it fails at
 from __future__ import annotations
 
 import threading
+from itertools import chain
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -177,7 +178,7 @@ def _transfer(
             disable=None if progress else True,
         ) as bar:
             received = offset
-            for block in _chain(first, blocks):
+            for block in chain((first,), blocks):
                 received += len(block)
                 if received > limit:
                     part.discard()
@@ -193,12 +194,6 @@ def _transfer(
         part.handle.flush()
         if total is not None and received < total:
             raise _PassingError(f"{url}: the body ended after {received} of {total} bytes.")
-
-
-def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    if first:
-        yield first
-    yield from rest
 
 
 def _blocks(url: str, response: requests.Response, timeout: tuple[float, float]) -> Iterator[bytes]:

@@ -180,11 +180,6 @@ class Dataset:
         assert self.table is not None
         return np.asarray(self.table["mask"], np.int32)
 
-    def set_size_distribution(self) -> NDArray[np.int64]:
-        """Return the number of users with 1, 2, .., 17 distinct categories; MSNBC only."""
-        self.sets()
-        return self.histogram("set_size")
-
     def first_and_size(self) -> NDArray[np.int64]:
         """Return users per first page and number of distinct categories, (17, 18); MSNBC only.
 

@@ -90,7 +90,7 @@ class Drawing:
             "assumed": dict(experiment.assumed),
             "training": self._training(),
             "simulated_at": _plain(experiment.simulated_at),
-            "caption": _caption(captions, self.entry),
+            "caption": str(captions / self.entry["caption"]) if "caption" in self.entry else "",
             "scale": scale,
             "formats": list(self.formats(figure_formats)),
         }
@@ -253,11 +253,6 @@ def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
     if by == "accounting":
         return experiment.accountings(methods)
     return methods if by == "method" else list(experiment.grid[by])
-
-
-def _caption(folder: Path, entry: Mapping[str, Any]) -> str:
-    """The template of a drawing's caption; empty where it has none, and the caption only states the settings."""
-    return str(folder / entry["caption"]) if "caption" in entry else ""
 
 
 def _plain(value: Any) -> Any:

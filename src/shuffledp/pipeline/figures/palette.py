@@ -126,11 +126,6 @@ def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: i
     return {method: given[method] for method in every}
 
 
-def of_methods(numbers: Mapping[str, int]) -> dict[str, Look]:
-    """Looks of methods by their numbers."""
-    return {method: look(number) for method, number in numbers.items()}
-
-
 def of_accounting(accounting: str, own: Look | None = None) -> Look:
     """The look of what an accounting gives; ``own`` is that of its method where several methods are drawn.
 

@@ -185,7 +185,8 @@ def _drawing(job: DrawingJob, known: _Read) -> Drawn:
         "trusting": partial(_trusting, every, job["entry"]["methods"]),
     }
     if job["kind"] == "figure":
-        made = _made(job, known)
+        make = KINDS[job["entry"].get("kind", "curves")]
+        made = make(job, known.cells, known.summary, _mark(job, known.results))
         chart = made.chart
         files = _rendered(job, made)
         questions |= made.questions
@@ -213,13 +214,6 @@ def _without_parameter(job: DrawingJob, cells: pd.DataFrame, what: Picture) -> l
     computed = set(cells.loc[cells["status"] == "ok", "method"]) - set(what.selection["method"])
     named = [name for method, name in names(job, cells).items() if method in computed]
     return [f"{'; '.join(named)}: parameters() has no {parameter!r}"] if named else []
-
-
-def _made(job: DrawingJob, known: _Read) -> Made:
-    """The picture of a job, of whatever kind."""
-    return KINDS[job["entry"].get("kind", "curves")](
-        job, known.cells, known.summary, _mark(job, known.results)
-    )
 
 
 def _curves(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:

@@ -9,6 +9,7 @@ of gaps stand in the manifest, not in the picture.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -104,7 +105,7 @@ def _legend_items(what: Picture) -> list[legend.Item]:
     shown = {
         name: _of_name(what, name)
         if joined or kinds[name] - {"simulated"}
-        else legend.without_line(_of_name(what, name))
+        else replace(_of_name(what, name), dash="")
         for one in what.together
         for name in one.curves
     }

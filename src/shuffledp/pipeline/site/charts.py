@@ -83,7 +83,12 @@ def _described(chart: Chart, rows: Sequence[Row]) -> dict[str, Any]:
         parts = [
             part
             for index, value in enumerate(panels)
-            for part in _parts(chart, [row for row in own if _in_panel(chart, row, value)], index, rows)
+            for part in _parts(
+                chart,
+                [row for row in own if chart.panels is None or row[chart.panels] in ("", value)],
+                index,
+                rows,
+            )
         ]
         if parts:
             curves.append({"label": curve.label or curve.id, **_look(curve), "parts": parts})
@@ -109,11 +114,6 @@ def _panels(chart: Chart, rows: Sequence[Row]) -> list[str]:
         return sorted(values, key=float)
     except ValueError:
         return values
-
-
-def _in_panel(chart: Chart, row: Row, value: str) -> bool:
-    """What does not depend on the panel's variable belongs to all panels."""
-    return chart.panels is None or row[chart.panels] in ("", value)
 
 
 def _panel_label(chart: Chart, value: str) -> str:
