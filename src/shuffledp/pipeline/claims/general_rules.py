@@ -24,13 +24,12 @@ _BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
 """Outcomes of a claim that an erratum, or a reading note, decides."""
 
 
-def erratum(case: Case, shown: Outcome, by: str = "") -> Verdict:
-    """A claim that an erratum or reading note is about: by default the first that the claim names.
+def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
+    """A claim that an erratum or reading note is about.
 
     An erratum counts against the paper if its witness shows it. A reading note never does: either the statement holds
     as it stands, or a reading of it is inferred, and nothing can be decided.
     """
-    by = by or case.claim.errata.split()[0]
     found = findings(case.claim.paper)
     entries: dict[str, Entry] = {entry.id: entry for entry in (*found.errata, *found.notes)}
     if by not in entries:

@@ -451,6 +451,7 @@ claim(
     errata="DUMP-N10",
     wrong='the catalogue: it left out "naively", and took what the authors found for a statement about what '
     "there is. Footnote 2 names the usual sampler itself.",
+    by="DUMP-N10",
     shown="holds",
 )(erratum)
 claim(
@@ -460,5 +461,6 @@ claim(
     "needed",
     "fails",
     errata="DUMP-1",
+    by="DUMP-1",
     shown="fails",
 )(erratum)

@@ -269,6 +269,7 @@ claim(
     "equivalent",
     "fails",
     errata="RP-E13",
+    by="RP-E13",
     shown="fails",
 )(erratum)
 claim(
@@ -278,6 +279,7 @@ claim(
     "equivalent",
     "in part",
     errata="RP-E20",
+    by="RP-E20",
     shown="in part",
 )(erratum)
 claim(
@@ -289,6 +291,7 @@ claim(
     errata="RP-E7",
     wrong='the catalogue: it left out that the sentence has "generally": Omega falls for a while above the '
     "stated threshold, and grows from there on.",
+    by="RP-E7",
     shown="in part",
 )(erratum)
 claim(
@@ -300,6 +303,7 @@ claim(
     errata="RP-N10",
     wrong="the catalogue: it took tau for a variance proxy. The definition stands in a supplement that was not "
     "at hand, and for a tail of exp(-t^2/tau^2) the form read is right.",
+    by="RP-N10",
     shown="untestable",
 )(erratum)
 claim(
@@ -311,6 +315,7 @@ claim(
     errata="RP-N26 RP-E26",
     wrong="the catalogue: it asked for the sum itself. The theorem speaks of the order of the mean squared "
     "error, and in that sense the group read is enough (RP-N26).",
+    by="RP-N26",
     shown="holds",
 )(erratum)
 claim(
@@ -320,5 +325,6 @@ claim(
     "power law",
     "in part",
     errata="RP-E18",
+    by="RP-E18",
     shown="in part",
 )(erratum)

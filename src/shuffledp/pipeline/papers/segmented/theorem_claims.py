@@ -296,6 +296,7 @@ claim(
     "fails",
     figure="errata",
     errata="SEG-6.3",
+    by="SEG-6.3",
     shown="fails",
 )(erratum)
 claim(
@@ -306,6 +307,7 @@ claim(
     "fails",
     figure="errata",
     errata="SEG-6.2",
+    by="SEG-6.2",
     shown="fails",
 )(erratum)
 claim(
@@ -316,6 +318,7 @@ claim(
     "fails",
     figure="errata",
     errata="SEG-6.4.5",
+    by="SEG-6.4.5",
     shown="fails",
 )(erratum)
 claim(
@@ -328,5 +331,6 @@ claim(
     errata="SEG-N6.4.6",
     wrong="the catalogue: it asked for more than the paper, which assumes that data of all levels are drawn from "
     "one law.",
+    by="SEG-N6.4.6",
     shown="holds",
 )(erratum)

@@ -430,6 +430,7 @@ claim(
     "all",
     "fails",
     errata="SG-4 SG-N5",
+    by="SG-4",
     shown="fails",
 )(erratum)
 claim(
@@ -439,6 +440,7 @@ claim(
     "correct",
     "in part",
     errata="SG-10 SG-N11",
+    by="SG-10",
     shown="in part",
 )(erratum)
 claim(
@@ -449,6 +451,7 @@ claim(
     "fails",
     figure="table1",
     errata="SG-3",
+    by="SG-3",
     shown="fails",
 )(erratum)
 claim(
@@ -460,6 +463,7 @@ claim(
     errata="SG-N7",
     wrong="the catalogue: the paper states a valid bound and says nothing of how small it is; a bound that could "
     "be smaller is no error.",
+    by="SG-N7",
     shown="untestable",
 )(erratum)
 claim(

@@ -662,5 +662,6 @@ claim(
     errata="SUM-N1",
     wrong="the catalogue: which Delta the panel shows is inferred from values that were read off it; the text "
     "does not name it.",
+    by="SUM-N1",
     shown="untestable",
 )(erratum)
