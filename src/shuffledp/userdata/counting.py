@@ -203,13 +203,7 @@ class Listed:
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> Listed:
-        """From texts or numbers.
-
-        Raises
-        ------
-        ValueError
-            If there are fewer than two, or one twice.
-        """
+        """From texts or numbers."""
         texts = tuple(text_of(value) for value in values)
         places = {text: i for i, text in enumerate(texts)}
         if len(texts) < 2:

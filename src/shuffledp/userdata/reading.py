@@ -46,13 +46,7 @@ Progress = Callable[[int], None]
 
 @dataclass
 class Faults:
-    """Bad rows: how many, and the first of them.
-
-    Parameters
-    ----------
-    source : str
-        What is read, and how its rows are counted, such as ``visits.csv, line``.
-    """
+    """Bad rows: how many, and the first of them."""
 
     source: str
     count: int = 0
@@ -73,15 +67,7 @@ class Faults:
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows.
-
-    Parameters
-    ----------
-    lines : sequence of int
-        Line of the file, or number of the row from 1, of each.
-    columns : tuple of Cells
-        The cells of each column that was asked for, none of them missing.
-    """
+    """Some rows."""
 
     lines: Sequence[int]
     columns: tuple[Cells, ...]
@@ -109,15 +95,7 @@ def faults_of(data: Any) -> Faults:
 
 
 def columns_of(path: Path) -> list[str]:
-    """Names of the columns of a CSV or Parquet file; reads no more than that.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file, or it is neither.
-    MissingExtra
-        If a Parquet file is to be read without the extra that reads it.
-    """
+    """Names of the columns of a CSV or Parquet file; reads no more than that."""
     _check_there(path)
     if _is_parquet(path):
         names: list[str] = _opened(path).schema_arrow.names
@@ -129,25 +107,7 @@ def columns_of(path: Path) -> list[str]:
 def blocks(
     data: Any, columns: Sequence[str | None], faults: Faults, progress: Progress | None = None
 ) -> Iterator[Block]:
-    """Some columns of a file or a data frame.
-
-    Parameters
-    ----------
-    data : str, Path, data frame, series or array
-        A CSV file with a header, UTF-8; a ``.parquet`` file; anything whose columns ``data[name]`` are arrays; or,
-        where the only column is None, such an array itself.
-    columns : sequence of str
-        Names.
-    faults : Faults
-        Gets the rows in which a cell is missing.
-    progress : callable, optional
-        Called with the number of rows read after each block.
-
-    Raises
-    ------
-    ValueError
-        If the file or a column does not exist, or the file cannot be read as what it is.
-    """
+    """Some columns of a file or a data frame."""
     read = 0
     for length, block in (
         _of_file(data, columns, faults) if is_file(data) else _of_frame(data, columns, faults)
@@ -162,26 +122,7 @@ def blocks(
 def lists(
     data: Any, column: str, faults: Faults, progress: Progress | None = None, separator: str | None = None
 ) -> Iterator[Lists]:
-    """A column of lists; rows without a list are faults, empty lists are none.
-
-    Parameters
-    ----------
-    data : str, Path or data frame
-        A Parquet file or a data frame with a column of lists; with a separator any file or data frame.
-    column : str
-        Its name.
-    faults : Faults
-        Gets the rows without a list.
-    progress : callable, optional
-        Called with the number of rows read after each block.
-    separator : str, optional
-        What stands between the entries of a text.
-
-    Raises
-    ------
-    ValueError
-        If the file or column does not exist, or holds no lists.
-    """
+    """A column of lists; rows without a list are faults, empty lists are none."""
     if separator is not None:
         return _split(data, column, separator, faults, progress)
     if not is_file(data):
@@ -263,13 +204,7 @@ def text_of(value: Any) -> str:
 
 
 def place_of(path: Path, column: str, names: Sequence[str]) -> int:
-    """The place of a column.
-
-    Raises
-    ------
-    ValueError
-        If there is none of this name, or there are several.
-    """
+    """The place of a column."""
     if column not in names:
         raise ValueError(
             f"{path} has no column {column!r}. It has: {_listed(names) or 'none'}.{_separated(names)}"

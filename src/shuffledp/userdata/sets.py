@@ -28,23 +28,7 @@ MOST_ENTRIES = 100_000_000
 
 @dataclass(frozen=True)
 class Collected:
-    """Sets of users.
-
-    Parameters
-    ----------
-    sizes : (U,) ndarray of int
-        Distinct items of each user, in the order of the lists, or of the users' first good rows.
-    items : (sum of sizes,) ndarray of int
-        The items of one user after the other, each user's in increasing order, as places in ``values``.
-    values : tuple
-        The domain: integers 0..d-1, or the texts that were given or found (then sorted).
-    found : bool
-        Whether the domain was read off the data. It must then be public for another reason.
-    bad_rows : int
-        Rows, or entries of lists, that were left out.
-    faults : tuple of str
-        The first of them, each with file and line or row.
-    """
+    """Sets of users."""
 
     sizes: NDArray[np.int64]
     items: NDArray[np.int32]
@@ -76,11 +60,6 @@ class Collected:
         """Expected share of the users that holds each item once all sets have one size, (d,); they add up to it.
 
         Of larger sets ``set_size`` items are kept at random, smaller ones are filled up with random other items.
-
-        Raises
-        ------
-        ValueError
-            If the domain has fewer items than a set.
         """
         if set_size > len(self.values):
             raise ValueError(f"Sets of {set_size} items need as many, the domain has {len(self.values)}.")
@@ -125,34 +104,7 @@ def collect_sets(
     values: Sequence[Any] | None = None,
     progress: Progress | None = None,
 ) -> Collected:
-    """Sets of a file or a data frame.
-
-    Parameters
-    ----------
-    data : str, Path or data frame
-        A CSV or Parquet file, or a data frame of pandas.
-    column : str, optional
-        A column of lists, one row per user: lists of a Parquet file or a data frame, or texts with a separator.
-    separator : str, optional
-        What stands between the items of a text; an empty text is a bad row.
-    user, item : str, optional
-        Instead of it: two columns, one row per user and item, in any order.
-    domain_size : int, optional
-        Items are the integers 0..domain_size-1; others are bad.
-    values : sequence, optional
-        The public domain, at least two texts or numbers. Without both the items found are the domain.
-    progress : callable, optional
-        Called with the number of rows read, after each block of rows.
-
-    Returns
-    -------
-    Collected
-
-    Raises
-    ------
-    ValueError
-        If the file or a column does not exist, nobody has a set, or there are too many items or entries.
-    """
+    """Sets of a file or a data frame."""
     if (column is None) == (user is None or item is None) or (user is None) != (item is None):
         raise ValueError("Sets are in a column of lists, or in two columns, user and item: name one or both.")
     if domain_size is not None and values is not None:

@@ -83,6 +83,6 @@ def test_a_value_that_is_not_finite_is_an_error(monkeypatch):
 def test_a_witness_without_an_erratum_is_refused():
     extra = {**WITNESSES, "forgotten": WITNESSES["stray_factor"]}
     with pytest.raises(
-        errata_data.ErratumError, match="no erratum or note uses the witness functions forgotten"
+        errata_data.ErratumError, match="no witness function, or no entry, is named forgotten"
     ):
         errata_data.parse(TEXT, PAPER, extra)

@@ -8,9 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
+import quotes
+from quotes import normalized
 
-from shuffledp.pipeline.claims import errata_data, quotes, review, stated_claims
-from shuffledp.pipeline.claims.quotes import normalized
+from shuffledp.pipeline.claims import errata_data, review, stated_claims
 from shuffledp.pipeline.claims.results_read import READS
 
 PAPERS = "SHUFFLEDP_PAPERS"

@@ -58,7 +58,7 @@ def test_a_row_per_accounting_and_target_with_one_outcome_over_all(tmp_path):
         ("exact", "population", "fails"),
     ]
     assert {row["overall"] for row in found} == {"in part"}
-    assert all(tuple(row) == COLUMNS for row in found)
+    assert all(sorted(row) == sorted(COLUMNS) for row in found)
 
 
 def test_the_parameters_of_a_claim_reach_its_rule(tmp_path):
@@ -187,7 +187,7 @@ def test_the_headline_has_both_accountings_of_the_first_target_and_the_outcome_o
         *judged(tmp_path, other, lambda a, p: 1),
     ]
     (found,) = headlines(every)
-    assert tuple(found) == HEADLINE_COLUMNS
+    assert sorted(found) == sorted(HEADLINE_COLUMNS)
     assert (found["claim_id"], found["printed"], found["exact"]) == ("SU-01", "0.5", "2")
     assert found["verdict"] == "in part"
     assert found["why"] == (

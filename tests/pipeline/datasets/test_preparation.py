@@ -109,9 +109,9 @@ def test_published_numbers_of_msnbc(real):
     assert msnbc.histogram("visits").tolist() == [int(n) for n in visits.split()]
     assert msnbc.histogram("first").tolist() == [int(n) for n in first.split()]
     assert msnbc.histogram("visits").sum() == 4_698_794
-    assert msnbc.set_size_distribution().sum() == 989_818
+    assert msnbc.histogram("set_size").sum() == 989_818
     sizes = np.arange(1, 18)
-    assert msnbc.histogram("category").sum() == (msnbc.set_size_distribution() * sizes).sum()
+    assert msnbc.histogram("category").sum() == (msnbc.histogram("set_size") * sizes).sum()
 
 
 def test_published_numbers_of_mnist(real):

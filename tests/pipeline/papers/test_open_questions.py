@@ -24,7 +24,7 @@ def quick() -> list[dict[str, str]]:
 
 
 def test_the_table_has_every_question_once_with_its_search(quick: list[dict[str, str]]) -> None:
-    assert {tuple(each) for each in quick} == {COLUMNS}
+    assert all(sorted(each) == sorted(COLUMNS) for each in quick)
     assert [each["id"] for each in quick] == [f"OQ-{i}" for i in range(1, len(quick) + 1)]
     for each in quick:
         assert int(each["settings"]) > 3 and math.isfinite(float(each["extreme"])), each["id"]

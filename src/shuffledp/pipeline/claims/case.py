@@ -16,19 +16,7 @@ Effort = Literal["full", "quick"]
 
 @dataclass(frozen=True)
 class Case:
-    """A claim under one accounting, which holds for everything that the rule reads: both sides of every ratio.
-
-    Attributes
-    ----------
-    claim : Claim
-        What is judged.
-    evidence : Evidence
-        Results of its paper.
-    accounting, target : str
-        One of the claim's.
-    effort : {"full", "quick"}
-        How far searches go; the configuration says it.
-    """
+    """A claim under one accounting, which holds for everything that the rule reads: both sides of every ratio."""
 
     claim: Claim
     evidence: Evidence
@@ -37,13 +25,7 @@ class Case:
     effort: Effort
 
     def cells(self, experiment: str, method: str) -> pd.DataFrame:
-        """Feasible cells of a method under the accounting of the case; raises as `Evidence.cells`.
-
-        Raises
-        ------
-        ValueError
-            If `shuffledp.pipeline.claims.results_read` does not list the method.
-        """
+        """Feasible cells of a method under the accounting of the case; raises as `Evidence.cells`."""
         if method not in READS.get(self.claim.paper, {}).get(experiment, ()):
             raise ValueError(
                 f"{self.claim.id} reads {self.claim.paper}.{experiment}.{method}, which "

@@ -22,21 +22,7 @@ def paper_job(
     shortened: Collection[str],
     effort: str,
 ) -> dict[str, Any]:
-    """Everything that the verdicts of a paper depend on but the content of results.
-
-    Parameters
-    ----------
-    results : str
-        Folder of the results.
-    paper : str
-        Key.
-    methods : mapping
-        The configured methods by experiment.
-    shortened : collection of str
-        Papers of which a part runs at another scale than their own.
-    effort : {"full", "quick"}
-        How far searches go.
-    """
+    """Everything that the verdicts of a paper depend on but the content of results."""
     return {
         "results": results,
         "paper": paper,

@@ -38,20 +38,7 @@ _EVALUATED = ("errata", "reading_notes")
 
 
 def table(paper: str, name: str) -> pd.DataFrame:
-    """Return one table: ``errata`` or ``reading_notes`` with their witnesses, or a checked table of the paper.
-
-    Parameters
-    ----------
-    paper, name : str
-        Keys, for example ``random_population`` and ``table2``.
-
-    Raises
-    ------
-    ErratumError
-        If a witness does not show its erratum or note.
-    ValueError
-        If the paper has no such table.
-    """
+    """Return one table: ``errata`` or ``reading_notes`` with their witnesses, or a checked table of the paper."""
     home, function = (_EVALUATION, "evaluate") if name in _EVALUATED else _known(paper, name)
     make = getattr(import_module(home), function)
     found: pd.DataFrame = make(paper, name, checked=True) if name in _EVALUATED else make()
@@ -69,18 +56,7 @@ def _known(paper: str, name: str) -> tuple[str, str]:
 
 
 def entries(paper: str, name: str) -> tuple[str | Path, ...]:
-    """Return the modules and files that `table` chooses by name, where the code of its job begins.
-
-    Parameters
-    ----------
-    paper, name : str
-        As for `table`.
-
-    Raises
-    ------
-    ValueError
-        If the paper has no such table.
-    """
+    """Return the modules and files that `table` chooses by name, where the code of its job begins."""
     if name not in _EVALUATED:
         return (_known(paper, name)[0],)
     text = resources.files(_PAPERS) / paper / "errata.yaml"

@@ -36,15 +36,7 @@ def published(
 
 
 def union(tables: Iterable[Path]) -> list[dict[str, str]]:
-    """The rows of several tables, in this order.
-
-    Raises
-    ------
-    IntegrityError
-        If a table does not match its checksum.
-    ValueError
-        If a table has other columns than `COLUMNS`.
-    """
+    """The rows of several tables, in this order."""
     rows: list[dict[str, str]] = []
     for path in tables:
         text = verified(path, path.with_suffix(".sha256")).read_text(encoding="utf-8")
@@ -56,15 +48,7 @@ def union(tables: Iterable[Path]) -> list[dict[str, str]]:
 
 
 def headlines(rows: Iterable[Row]) -> list[dict[str, str]]:
-    """The headline claim of every paper, from the rows of all claims.
-
-    Returns
-    -------
-    list of dict
-        Columns `HEADLINE_COLUMNS`: what the paper states, the values with printed and with exact accounting as texts
-        with their units, the verdict over all rows of the claim, what decided it with either accounting, and the scale
-        of the run: ``paper`` or ``shortened``. Of several targets of the error the first one speaks.
-    """
+    """The headline claim of every paper, from the rows of all claims."""
     found: dict[str, dict[str, Row]] = {}
     for row in rows:
         if row["headline"] and row["accounting"] in _ACCOUNTINGS:
@@ -76,14 +60,10 @@ def _headline(rows: Mapping[str, Row]) -> dict[str, str]:
     claim = next(iter(rows.values()))
     said = [f"{row['verdict']} with {name} accounting: {row['why']}" for name, row in rows.items()]
     return {
-        "paper": claim["paper"],
+        **{name: claim[name] for name in ("paper", "where", "claim", "figure", "scale")},
         "claim_id": claim["id"],
-        "where": claim["where"],
-        "claim": claim["claim"],
-        "figure": claim["figure"],
         "paper_value": claim["stated"],
         **{name: (rows[name]["measured"] if name in rows else "") or "-" for name in _ACCOUNTINGS},
         "verdict": claim["overall"],
         "why": ". ".join(text[0].upper() + text[1:] for text in said) + ".",
-        "scale": claim["scale"],
     }

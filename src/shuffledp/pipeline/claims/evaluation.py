@@ -15,19 +15,7 @@ from shuffledp.pipeline.claims.witness import Witness
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns of a table of entries.
-
-    Attributes
-    ----------
-    entries : callable
-        Reads the entries of a paper.
-    texts : mapping of str to str
-        Attribute of an entry by column.
-    values : (str, str)
-        Columns of the two values of a witness.
-    headers : mapping of str to str
-        Header of the Markdown table by column: two forms, a text, and a text that the note of the witness follows.
-    """
+    """Columns of a table of entries."""
 
     entries: Callable[[str], Sequence[Entry]]
     texts: Mapping[str, str]
@@ -73,28 +61,7 @@ LAYOUTS: Final = {
 
 
 def evaluate(paper: str, name: str = "errata", *, checked: bool = False) -> pd.DataFrame:
-    """Compute all witnesses of a paper's errata or reading notes.
-
-    Parameters
-    ----------
-    paper : str
-        A key, for example ``random_population``.
-    name : {"errata", "reading_notes"}
-        Which entries.
-    checked : bool
-        Whether an entry that its witness does not show is an error.
-
-    Returns
-    -------
-    DataFrame
-        One row per entry, by number, with the columns of its `Layout`; no row if the paper has none. ``shown`` is the
-        machine's verdict.
-
-    Raises
-    ------
-    ErratumError
-        If the entries are not valid or a value is not finite; if `checked`, naming every entry that is not shown.
-    """
+    """Compute all witnesses of a paper's errata or reading notes."""
     layout = LAYOUTS[name]
     rows, failed = [], []
     for entry in layout.entries(paper):

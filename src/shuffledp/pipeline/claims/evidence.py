@@ -16,17 +16,7 @@ from shuffledp.pipeline.experiments.results import Results, read
 
 @dataclass(frozen=True)
 class Evidence:
-    """Results of one paper; what was read once is kept.
-
-    Attributes
-    ----------
-    results : Path
-        Folder of the results.
-    paper : str
-        Key.
-    methods : mapping of str to sequence of str
-        By experiment, the methods that there are.
-    """
+    """Results of one paper; what was read once is kept."""
 
     results: Path
     paper: str
@@ -34,15 +24,7 @@ class Evidence:
     _kept: dict[tuple[str, ...], Any] = field(default_factory=dict, compare=False, repr=False)
 
     def found(self, experiment: str, method: str) -> Results:
-        """Both tables and the provenance of a method.
-
-        Raises
-        ------
-        Untestable
-            If the configuration has no such method.
-        IntegrityError
-            If a file does not match its checksum.
-        """
+        """Both tables and the provenance of a method."""
         if method not in self.methods.get(experiment, ()):
             raise Untestable(f"the configuration has no method {self.paper}.{experiment}.{method}")
         key = (experiment, method)
@@ -52,15 +34,7 @@ class Evidence:
         return found
 
     def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
-        """Feasible cells with their closed form as the column ``closed_form``, indexed by the method's grid variables.
-
-        Raises
-        ------
-        Untestable
-            If the configuration has no such method, or nothing of it is feasible under this accounting.
-        IntegrityError
-            If a file does not match its checksum.
-        """
+        """Feasible cells with the column ``closed_form``, indexed by the method's grid variables."""
         key = (experiment, method, accounting)
         if key not in self._kept:
             self._kept[key] = self._cells(experiment, method, accounting)
@@ -79,13 +53,7 @@ class Evidence:
         return chosen.assign(closed_form=chosen["cell"].map(closed)).set_index(variables).sort_index()
 
     def closed_forms(self, experiment: str, method: str, accounting: str) -> pd.Series[float]:
-        """Expected or computed values, indexed by the method's grid variables; raises as `cells`.
-
-        Raises
-        ------
-        Untestable
-            If a feasible cell has no closed form.
-        """
+        """Expected or computed values, indexed by the method's grid variables; raises as `cells`."""
         values = self.cells(experiment, method, accounting)["closed_form"]
         if values.isna().any():
             raise Untestable(f"{self.paper}.{experiment}.{method} has no closed form")

@@ -29,21 +29,6 @@ def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
 
     An erratum counts against the paper if its witness shows it. A reading note never does: either the statement holds
     as it stands, or a reading of it is inferred, and nothing can be decided.
-
-    Parameters
-    ----------
-    case : Case
-        The claim.
-    by : str
-        Id of the erratum or note; its witness is computed here.
-    shown : {"in part", "fails"} for an erratum, {"holds", "untestable"} for a note
-        The outcome if the witness shows it: ``fails`` for a counterexample that stands, ``in part`` if a repaired
-        constant or definition is enough.
-
-    Raises
-    ------
-    ValueError
-        If the paper has no such erratum or note, or the outcome is not one that it can have.
     """
     found = findings(case.claim.paper)
     entries: dict[str, Entry] = {entry.id: entry for entry in (*found.errata, *found.notes)}
@@ -64,18 +49,7 @@ def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
 def paired(
     case: Case, errors: Errors, experiments: Sequence[str], lower: str, upper: Sequence[str]
 ) -> pd.DataFrame:
-    """Closed forms of a method and of the best of its rivals, at every point of some experiments that has both.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``lower`` and ``upper``; the index has the experiment and the point.
-
-    Raises
-    ------
-    Untestable
-        If there is no such point.
-    """
+    """Closed forms of a method and of the best of its rivals, at every point of some experiments that has both."""
     parts = {}
     for experiment in experiments:
         ours = errors(case, experiment, lower)
@@ -102,17 +76,7 @@ def never_above_best(
 
 
 def monotone(values: pd.Series[float], level: str, *, rising: bool) -> tuple[int, int]:
-    """How many steps along a level of the index go the right way, and how many the wrong way by more than `TIE`.
-
-    Parameters
-    ----------
-    values : Series
-        By several levels; one series for every combination of the others.
-    level : str
-        The level along which it should rise or fall.
-    rising : bool
-        Which.
-    """
+    """How many steps along a level of the index go the right way, and how many the wrong way by more than `TIE`."""
     others = [name for name in values.index.names if name != level]
     groups = [one for _, one in values.groupby(level=others)] if others else [values]
     right = wrong = 0

@@ -27,20 +27,7 @@ def with_message(law: Law, message: Sequence[float]) -> Law:
 
 
 def others_laws(rows: NDArray[np.float64], others: int) -> Iterator[tuple[tuple[int, ...], Law]]:
-    """Give every data set of the others with the law of their messages.
-
-    Parameters
-    ----------
-    rows : (k, outputs) ndarray
-        Law of the message for each of the k inputs.
-    others : int
-        Other users, >= 1.
-
-    Yields
-    ------
-    tuple
-        How many of the others hold each input, and the law.
-    """
+    """Give every data set of the others with the law of their messages."""
     k, outputs = rows.shape
     known: dict[tuple[int, ...], Law] = {(): {(0,) * outputs: 1.0}}
     for size in range(1, others + 1):

@@ -80,11 +80,6 @@ def combined(outcomes: Iterable[Outcome]) -> Outcome:
     """One outcome of a claim under several accountings or targets.
 
     What can be tested decides: a common outcome stands, and outcomes that disagree make a claim hold in part.
-
-    Raises
-    ------
-    ValueError
-        If there is no outcome.
     """
     every = set(outcomes)
     if not every:
@@ -99,33 +94,14 @@ def combined(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def ordering(for_it: int, against: int) -> Outcome:
-    """``A below B``: holds if true wherever it is decided, in part if at half of these points or more, fails otherwise.
-
-    Parameters
-    ----------
-    for_it, against : int
-        Points at which it is true, and false; ties (`TIE`) count for neither. Ties alone are no failure: in part.
-    """
+    """``A below B``: holds if true wherever it is decided, in part if at half of these points or more, else fails."""
     if for_it and not against:
         return "holds"
     return "in part" if for_it >= against else "fails"
 
 
 def never_above(against: int, points: int) -> Outcome:
-    """``A never above B``: a tie is no violation; holds without any, in part with one at half of the points at most.
-
-    Parameters
-    ----------
-    against : int
-        Points at which A is above B by more than `TIE`.
-    points : int
-        All points, at least one.
-
-    Raises
-    ------
-    ValueError
-        If there is no point.
-    """
+    """``A never above B``: a tie is no violation; holds without any, in part with one at half of the points at most."""
     if points < 1:
         raise ValueError("There is no point to compare at.")
     if not against:
@@ -141,13 +117,7 @@ def about(measured: float, stated: float) -> Outcome:
 
 
 def scaling(x: ArrayLike, y: ArrayLike) -> float:
-    """The exponent of a scaling law: least-squares slope of log y on log x.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two different x.
-    """
+    """The exponent of a scaling law: least-squares slope of log y on log x."""
     if np.unique(x).size < 2:
         raise ValueError("A slope needs two different x at least.")
     return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from shuffledp.pipeline.claims.errata_data import Erratum, Findings, ReadingNote, Withdrawn, findings, papers
+from shuffledp.pipeline.claims.errata_data import findings, papers
 from shuffledp.pipeline.claims.evaluation import code, markdown
 
 #: What a verdict means.
@@ -20,51 +20,39 @@ VERDICTS: dict[str, str] = {
 }
 
 
+def _fates(paper: str) -> list[tuple[str, str, str]]:
+    """Id, verdict and reason of every erratum that a paper ever had, by number."""
+    found = findings(paper)
+    fates = {
+        note.formerly: (note.number, "reading note", f"{note.id}: {note.why}")
+        for note in found.notes
+        if note.formerly
+    }
+    fates |= {entry.id: (entry.number, "withdrawn", entry.reason) for entry in found.withdrawn}
+    for entry in found.errata:
+        passages = " ".join(map(code, entry.quote))
+        taken_back = f" *Taken back:* {entry.narrowed}" if entry.narrowed else ""
+        verdict = "narrowed" if entry.narrowed else "kept"
+        fates[entry.id] = entry.number, verdict, passages + taken_back
+    return [
+        (key, verdict, reason) for key, (_, verdict, reason) in sorted(fates.items(), key=lambda f: f[1][0])
+    ]
+
+
 def verdicts(paper: str) -> dict[str, str]:
     """Return the verdict on every erratum that a paper ever had, a key of :data:`VERDICTS` by id, by number."""
-    found = findings(paper)
-    narrowed = {e.id: "narrowed" if e.narrowed else "kept" for e in found.errata}
-    notes = {n.formerly: "reading note" for n in found.notes if n.formerly and n.formerly not in narrowed}
-    withdrawn = {w.id: "withdrawn" for w in found.withdrawn}
-    order = {**{e.id: e.number for e in found.errata}, **{w.id: w.number for w in found.withdrawn}}
-    order |= {n.formerly: n.number for n in found.notes if n.formerly}
-    return dict(sorted({**narrowed, **notes, **withdrawn}.items(), key=lambda item: order[item[0]]))
+    return {key: verdict for key, verdict, _ in _fates(paper)}
 
 
 def summary_table() -> str:
     """Return the number of entries by paper and verdict as a Markdown table."""
-    rows = []
-    total: Counter[str] = Counter()
-    for paper in papers():
-        counts = Counter(verdicts(paper).values())
-        total += counts
-        rows.append([paper, *(str(counts[v]) for v in VERDICTS), str(counts.total())])
-    rows.append(["all", *(str(total[v]) for v in VERDICTS), str(total.total())])
+    counts = {paper: Counter(verdicts(paper).values()) for paper in papers()}
+    counts["all"] = sum(counts.values(), Counter())
+    rows = [[name, *(str(of[v]) for v in VERDICTS), str(of.total())] for name, of in counts.items()]
     return markdown(["paper", *VERDICTS, "all"], rows)
 
 
 def review_table() -> str:
     """Return one row per erratum ever listed, with its verdict and what it rests on, as a Markdown table."""
-    rows = []
-    for paper in papers():
-        found = findings(paper)
-        rows += [[key, verdict, _reason(key, verdict, found)] for key, verdict in verdicts(paper).items()]
+    rows = [fate for paper in papers() for fate in _fates(paper)]
     return markdown(["id", "verdict", "passages of the paper, or the reason"], rows)
-
-
-def _reason(key: str, verdict: str, found: Findings) -> str:
-    entry = _entry(key, verdict, found)
-    if isinstance(entry, Withdrawn):
-        return entry.reason
-    if isinstance(entry, ReadingNote):
-        return f"{entry.id}: {entry.why}"
-    passages = " ".join(code(passage) for passage in entry.quote)
-    return f"{passages} *Taken back:* {entry.narrowed}" if entry.narrowed else passages
-
-
-def _entry(key: str, verdict: str, found: Findings) -> Erratum | ReadingNote | Withdrawn:
-    if verdict == "withdrawn":
-        return next(entry for entry in found.withdrawn if entry.id == key)
-    if verdict == "reading note":
-        return next(entry for entry in found.notes if entry.formerly == key)
-    return next(entry for entry in found.errata if entry.id == key)

@@ -12,19 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Found:
-    """The largest value of a search.
-
-    Parameters
-    ----------
-    settings : int
-        How many were looked at.
-    extreme : float
-        Their largest value.
-    where : str
-        The setting that has it, in words.
-    beyond : int
-        Settings whose value is outside of the limits: violations of the statement.
-    """
+    """The largest value of a search."""
 
     settings: int
     extreme: float
@@ -33,20 +21,7 @@ class Found:
 
 
 def largest(values: Iterable[tuple[float, str]], limit: float, floor: float = -math.inf) -> Found:
-    """Return the largest of values with their settings, the first one of several, and how many violate a limit.
-
-    Parameters
-    ----------
-    values : iterable
-        Numbers, each with its setting in words.
-    limit, floor : float
-        A larger value violates the statement, and so does one below the floor.
-
-    Raises
-    ------
-    ValueError
-        If there is no value, or one is not a number: a search that looked at nothing would find no violation.
-    """
+    """Return the largest of values with their settings, the first one of several, and how many violate a limit."""
     count, beyond, best, where = 0, 0, -np.inf, ""
     for value, setting in values:
         if np.isnan(value):

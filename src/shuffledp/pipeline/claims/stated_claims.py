@@ -139,13 +139,7 @@ def catalogue(paper: str) -> Catalogue:
 
 
 def claims(paper: str) -> tuple[Claim, ...]:
-    """Return the claims of a paper by number, then the orderings that are about its results.
-
-    Raises
-    ------
-    ValueError
-        If it has none.
-    """
+    """Return the claims of a paper by number, then the orderings that are about its results."""
     for module in modules(paper, "_claims"):
         import_module(module)
     found = catalogue(paper).claims

@@ -16,6 +16,7 @@ ABRIDGED = ("simplified",)
 """Accountings whose verdicts are shown and do not count: an abridged form, which its theorem implies for many users."""
 ANOTHER_SCALE = "neither: this run is at another scale than the papers', which the expected outcome is about"
 LEFT_OPEN = "neither: which outcome to expect was left open, and it is decided here"
+_OF_CLAIM = ("id", "kind", "paper", "where", "stated", "expected", "figure", "errata")
 Row = dict[str, str]
 
 
@@ -37,23 +38,13 @@ def rows(claim: Claim, evidence: Evidence, effort: Any, scale: str) -> Iterator[
     )
     for case, one in zip(cases, verdicts, strict=True):
         yield {
-            "id": claim.id,
-            "kind": claim.kind,
-            "paper": claim.paper,
-            "where": claim.where,
+            **{name: getattr(claim, name) for name in _OF_CLAIM},
+            **{name: getattr(one, name) for name in ("measured", "uncertainty", "verdict", "why")},
             "claim": claim.says,
-            "stated": claim.stated,
             "accounting": case.accounting,
             "target": case.target,
-            "measured": one.measured,
-            "uncertainty": one.uncertainty,
-            "verdict": one.verdict,
-            "why": one.why,
             "overall": overall,
-            "expected": claim.expected,
             "difference": difference(claim, overall, scale),
-            "figure": claim.figure,
-            "errata": claim.errata,
             "headline": "yes" if claim.headline else "",
             "scale": scale,
         }
@@ -69,24 +60,7 @@ def difference(claim: Claim, overall: str, scale: str) -> str:
 
 
 def table(job: Mapping[str, Any]) -> list[Row]:
-    """The claims of one paper.
-
-    Parameters
-    ----------
-    job : mapping
-        As `shuffledp.pipeline.claims.claim_jobs.paper_job` makes it.
-
-    Returns
-    -------
-    list of dict
-        Rows with the columns of the table (`shuffledp.pipeline.claims.combined_tables`), all of them text: ``verdict``
-        is that of the row, ``overall`` that of the claim over its rows, ``expected`` what was expected of it.
-
-    Raises
-    ------
-    IntegrityError
-        If a result does not match its checksum.
-    """
+    """The claims of one paper."""
     paper = job["paper"]
     evidence = Evidence(Path(job["results"]), paper, job["methods"])
     return [

@@ -12,20 +12,7 @@ if TYPE_CHECKING:
 
 
 def read_content(path: Path, limit: int | None = None) -> bytes:
-    """Return a file's bytes, after gzip is undone if it starts like a gzip file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    limit : int, optional
-        Read no more than this many bytes of content (a guard against decompression bombs).
-
-    Raises
-    ------
-    ValueError
-        If the gzip stream is damaged or cut short.
-    """
+    """Return a file's bytes, after gzip is undone if it starts like a gzip file."""
     amount = -1 if limit is None else limit
     with path.open("rb") as handle:
         if handle.read(2) != b"\x1f\x8b":
@@ -40,22 +27,7 @@ def read_content(path: Path, limit: int | None = None) -> bytes:
 
 
 def content_problem(path: Path, sha256: str, size: int) -> str | None:
-    """Say how the content of a file differs from what is expected.
-
-    Parameters
-    ----------
-    path : Path
-        A file, plain or compressed with gzip.
-    sha256 : str
-        Expected sha256 of the content.
-    size : int
-        Expected number of bytes of the content.
-
-    Returns
-    -------
-    str or None
-        What is wrong in a few words; None if nothing is.
-    """
+    """Say how the content of a file differs from what is expected."""
     try:
         content = read_content(path, size + 1)
     except ValueError as error:

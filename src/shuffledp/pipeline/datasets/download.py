@@ -9,6 +9,7 @@ that cannot be reached at all is remembered, so that the next URL on it fails at
 from __future__ import annotations
 
 import threading
+from itertools import chain
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -177,7 +178,7 @@ def _transfer(
             disable=None if progress else True,
         ) as bar:
             received = offset
-            for block in _chain(first, blocks):
+            for block in chain((first,), blocks):
                 received += len(block)
                 if received > limit:
                     part.discard()
@@ -193,12 +194,6 @@ def _transfer(
         part.handle.flush()
         if total is not None and received < total:
             raise _PassingError(f"{url}: the body ended after {received} of {total} bytes.")
-
-
-def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    if first:
-        yield first
-    yield from rest
 
 
 def _blocks(url: str, response: requests.Response, timeout: tuple[float, float]) -> Iterator[bytes]:
@@ -231,49 +226,7 @@ def fetch(
     wait: float = 1.0,
     progress: bool = True,
 ) -> Path:
-    """Download `url` to `target`.
-
-    Parameters
-    ----------
-    url : str
-        An http or https address.
-    target : Path
-        Final name; written only after all checks have passed, replacing what was there.
-    sha256 : str, optional
-        Expected sha256 of the file as sent.
-    size : int, optional
-        Expected number of bytes of the file as sent.
-    limit : int
-        Bytes that it may have where `size` is not given.
-    check : callable, optional
-        Looks at the finished partial file and returns what is wrong with it, or None.
-    timeout : (float, float)
-        Seconds to wait for a connection, and for the next bytes of the body.
-    least : (float, float)
-        Bytes per second, and over how many seconds they are averaged, below which the transfer counts as stalled.
-    attempts : int
-        How often to try where another attempt may help. After a failed check there is one more, from zero.
-    wait : float
-        Seconds before the second attempt; doubled each time, at most 20, or what the server asks for, at
-        most 30.
-    progress : bool
-        Show a progress bar when standard error is a terminal.
-
-    Returns
-    -------
-    Path
-        `target`.
-
-    Raises
-    ------
-    NoNetworkError
-        If the host cannot be reached. Not retried; later calls for that host fail at once (see
-        `shuffledp.pipeline.datasets.hosts.forget_hosts`).
-    DownloadError
-        In all other cases; the message names the URL, what happened and what to do.
-    LocalError
-        If the file cannot be written here.
-    """
+    """Download `url` to `target`."""
     if (reason := down(url)) is not None:
         raise no_network(url, reason)
     corrupt = 0

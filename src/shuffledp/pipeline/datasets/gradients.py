@@ -22,22 +22,6 @@ __all__ = ["SoftmaxGradients"]
 class SoftmaxGradients:
     """Clipped gradients of the cross-entropy loss of softmax regression with bias, at zero weights.
 
-    Parameters
-    ----------
-    images : (n, ...) ndarray of uint8
-        Gray values; pixels are these over 255.
-    labels : (n,) ndarray of int
-        0..classes-1.
-    clip : float
-        Largest l1 norm; longer gradients are scaled down to it.
-    classes : int
-        Number of labels, at least 2.
-
-    Raises
-    ------
-    ValueError
-        If there are no images, not one label per image, or a label out of range.
-
     Notes
     -----
     Coordinate ``c * (pixels + 1) + j`` belongs to class c and pixel j, the last j of each class to the bias. Pixels
@@ -76,18 +60,7 @@ class SoftmaxGradients:
         return np.asarray(outer.reshape(len(which), self.dimension))
 
     def sums(self, times: NDArray[np.generic]) -> NDArray[np.float64]:
-        """Sums of gradients.
-
-        Parameters
-        ----------
-        times : (R, n) ndarray
-            How often each image is counted in each of R sums.
-
-        Returns
-        -------
-        (R, dimension) ndarray
-            Cost grows with R n pixels, not with the number of classes.
-        """
+        """Sums of gradients."""
         result = np.zeros((len(times), len(self._pattern), self._pixels.shape[1] + 1))
         for pattern, rows in self._by_label():
             used = rows.start + np.flatnonzero(times[:, rows].any(axis=0))

@@ -39,18 +39,6 @@ def probe(urls: Sequence[str], limit: float = 3.0) -> dict[str, str | None]:
     """Find out, all at once and within a time limit, whether the hosts of some URLs accept connections.
 
     Name resolution has no time-out of its own, hence the threads.
-
-    Parameters
-    ----------
-    urls : sequence of str
-        URLs whose hosts (or proxies) to try.
-    limit : float
-        Seconds altogether.
-
-    Returns
-    -------
-    dict
-        For each URL None if its host can be reached, or the reason why not. Unreachable hosts are remembered.
     """
     answers: dict[tuple[str, int], str | None] = {}
 

@@ -62,27 +62,7 @@ def _lines(content: bytes, file: str) -> Iterator[tuple[int, str]]:
 
 
 def parse_adult(content: bytes, file: str, *, test: bool = False) -> pd.DataFrame:
-    """Read ``adult.data`` or ``adult.test``.
-
-    Parameters
-    ----------
-    content : bytes
-        The file: 15 columns separated by a comma and a space, no header.
-    file : str
-        How errors call it.
-    test : bool
-        The test file, which starts with a line ``|1x3 Cross validator`` and whose incomes end in a full stop.
-
-    Returns
-    -------
-    DataFrame
-        One row per person: `sex` ("Female" or "Male"), `hours_per_week` (int, 1..99).
-
-    Raises
-    ------
-    ParseError
-        Naming file and line.
-    """
+    """Read ``adult.data`` or ``adult.test``."""
     incomes = ("<=50K.", ">50K.") if test else ("<=50K", ">50K")
     sexes: list[str] = []
     hours: list[int] = []
@@ -109,25 +89,7 @@ def parse_adult(content: bytes, file: str, *, test: bool = False) -> pd.DataFram
 
 
 def parse_ipums_birthplace(content: bytes, file: str) -> NDArray[np.int64]:
-    """Read the general birthplace code (`bplg`, column 34) of every person of IPUMS Los Angeles 1970.
-
-    Parameters
-    ----------
-    content : bytes
-        61 columns of digits separated by commas, no header; losses in the income columns are negative.
-    file : str
-        How errors call it.
-
-    Returns
-    -------
-    (n,) ndarray of int64
-        Codes in 1..900, in the order of the file.
-
-    Raises
-    ------
-    ParseError
-        Naming file and line.
-    """
+    """Read the general birthplace code (`bplg`, column 34) of every person of IPUMS Los Angeles 1970."""
     codes: list[int] = []
     for number, line in _lines(content, file):
         fields = line.split(",")
@@ -147,30 +109,7 @@ def parse_ipums_birthplace(content: bytes, file: str) -> NDArray[np.int64]:
 
 
 def parse_msnbc(content: bytes, file: str) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Read the page visits of MSNBC.com.
-
-    Parameters
-    ----------
-    content : bytes
-        Seven header lines, the third of which names the 17 categories, then one line of category numbers per
-        user.
-    file : str
-        How errors call it.
-
-    Returns
-    -------
-    masks : (n,) ndarray of int32
-        Set of categories each user visited: bit c-1 is set for category c in 1..17.
-    first : (n,) ndarray of int32
-        Category of each user's first page, 1..17.
-    visits : (17,) ndarray of int64
-        Page visits per category.
-
-    Raises
-    ------
-    ParseError
-        Naming file and line.
-    """
+    """Read the page visits of MSNBC.com."""
     head = content.split(b"\n", _MSNBC_HEADER)
     if len(head) <= _MSNBC_HEADER:
         _fail(file, len(head), head[-1], f"{_MSNBC_HEADER} header lines and then sequences")
@@ -216,22 +155,7 @@ def parse_msnbc(content: bytes, file: str) -> tuple[NDArray[np.int32], NDArray[n
 
 
 def parse_idx(content: bytes, file: str, dimensions: int) -> NDArray[np.uint8]:
-    """Read an idx file of unsigned bytes (MNIST).
-
-    Parameters
-    ----------
-    content : bytes
-        Two zero bytes, type 8, number of dimensions, sizes as big-endian 32-bit integers, then the values.
-    file : str
-        How errors call it.
-    dimensions : int
-        Expected number of dimensions: 3 for images, 1 for labels.
-
-    Raises
-    ------
-    ParseError
-        Naming file and byte (idx files have no lines).
-    """
+    """Read an idx file of unsigned bytes (MNIST)."""
     header = 4 + 4 * dimensions
     magic = bytes((0, 0, _IDX_UINT8, dimensions))
     if content[:4] != magic:
@@ -252,30 +176,7 @@ def parse_idx(content: bytes, file: str, dimensions: int) -> NDArray[np.uint8]:
 def parse_counts(
     content: bytes, file: str, columns: tuple[str, ...], *, text: tuple[str, ...] = ()
 ) -> pd.DataFrame:
-    """Read a table of whole numbers with a header line.
-
-    Parameters
-    ----------
-    content : bytes
-        Comma-separated values.
-    file : str
-        How errors call it.
-    columns : tuple of str
-        The header, exactly.
-    text : tuple of str
-        Columns which hold words instead of numbers.
-
-    Returns
-    -------
-    DataFrame
-        int64 columns (str where in `text`), in the order of the file. Rows increase strictly in the columns
-        before the first whose name is or ends in "count", "users" or "Ratings", so no row occurs twice.
-
-    Raises
-    ------
-    ParseError
-        Naming file and line.
-    """
+    """Read a table of whole numbers with a header line."""
     rows: list[tuple[str | int, ...]] = []
     keys = next((i for i, name in enumerate(columns) if name.endswith(("count", "users", "Ratings"))), 1)
     for number, line in _lines(content, file):
@@ -326,27 +227,7 @@ def _movie_columns(stream: IO[bytes], rows_at_once: int) -> Iterator[pd.DataFram
 
 
 def count_ratings(stream: IO[bytes], file: str, rows_at_once: int = 1_000_000) -> pd.DataFrame:
-    """Count the ratings of each movie in MovieLens' ``ratings.csv`` without keeping any rating.
-
-    Parameters
-    ----------
-    stream : binary file
-        ``userId,movieId,rating,timestamp`` with a header; read once, in chunks.
-    file : str
-        How errors call it.
-    rows_at_once : int
-        Rows per chunk, >= 1.
-
-    Returns
-    -------
-    DataFrame
-        `movie` (increasing), `count` >= 1; both int64.
-
-    Raises
-    ------
-    ParseError
-        Naming file and, within a chunk, the lines.
-    """
+    """Count the ratings of each movie in MovieLens' ``ratings.csv`` without keeping any rating."""
     header = stream.readline().strip()
     if header != b"userId,movieId,rating,timestamp":
         _fail(file, 1, header.decode("ascii", "replace"), "the header 'userId,movieId,rating,timestamp'")

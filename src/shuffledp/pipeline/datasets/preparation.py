@@ -84,44 +84,7 @@ def prepare(
     progress: bool = True,
     say: Callable[[str], None] = print,
 ) -> Provenance:
-    """Get a data set from the first source that has it and write its prepared form.
-
-    Parameters
-    ----------
-    name : {"adult", "msnbc", "ipums", "mnist", "movielens"}
-        Data set.
-    raw_dir : Path
-        Raw files are kept in ``<raw_dir>/<name>/`` and verified each time they are used.
-    output_dir : Path
-        Gets ``<name>.parquet`` (``mnist.npz``), ``<name>.json`` and ``<name>.sha256``, with deterministic
-        bytes.
-    mirror : str, optional
-        Folder or http(s) URL with files ``<name>/<raw file>``; None or empty for none.
-    policy : {"auto", "official"}
-        "official" permits the published data only (a mirror with the right checksums has the same bytes).
-    summaries_dir : Path, optional
-        The shipped summary tables; by default those of this repository.
-    progress : bool
-        Show progress bars on terminals.
-    say : callable
-        Told what goes wrong on the way and, at the end, what was used: one line each.
-
-    Returns
-    -------
-    Provenance
-        What was used.
-
-    Raises
-    ------
-    SourceError
-        If no permitted source has the data; the message says what to do.
-    LocalError
-        If this machine cannot keep the files: substitutes are for missing sources, not for a full disk.
-    ParseError
-        If a raw file or summary has the wrong format, naming file and line.
-    ValueError
-        If name or policy is unknown.
-    """
+    """Get a data set from the first source that has it and write its prepared form."""
     item = spec(name)
     if policy not in ("auto", "official"):
         raise ValueError(f"data.source is {policy!r}, expected 'auto' or 'official'.")

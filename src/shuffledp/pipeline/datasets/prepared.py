@@ -180,11 +180,6 @@ class Dataset:
         assert self.table is not None
         return np.asarray(self.table["mask"], np.int32)
 
-    def set_size_distribution(self) -> NDArray[np.int64]:
-        """Return the number of users with 1, 2, .., 17 distinct categories; MSNBC only."""
-        self.sets()
-        return self.histogram("set_size")
-
     def first_and_size(self) -> NDArray[np.int64]:
         """Return users per first page and number of distinct categories, (17, 18); MSNBC only.
 
@@ -198,27 +193,7 @@ class Dataset:
         return result
 
     def sample_sets(self, n: int, rng: np.random.Generator, *, replace: bool = False) -> NDArray[np.int32]:
-        """Draw the sets of `n` users in random order; MSNBC only.
-
-        Parameters
-        ----------
-        n : int
-            Number of users, >= 0; at most the number of records unless `replace`.
-        rng : numpy.random.Generator
-            Source of randomness.
-        replace : bool
-            Draw with replacement.
-
-        Returns
-        -------
-        (n,) ndarray of int32
-            Bit masks; `members` turns them into a table of categories.
-
-        Raises
-        ------
-        ValueError
-            If `n` is out of range, or the data set has no sets.
-        """
+        """Draw the sets of `n` users in random order; MSNBC only."""
         masks, count = self.sets()
         total = int(count.sum())
         if n < 0 or (n > total and not replace):
@@ -285,21 +260,6 @@ def sample_ratings(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
     The paper does not say which of MovieLens' ratings it took. Here 2,000 movies are drawn uniformly, then 494,352 of
     their ratings, both without replacement and with a seed of their own, so that the sample is the same in every run.
-
-    Parameters
-    ----------
-    counts : (k,) ndarray of int64
-        Ratings per movie.
-
-    Returns
-    -------
-    (2000,) ndarray of int64
-        Sampled ratings of the chosen movies, in the order of `counts`.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer movies, or the chosen ones have fewer ratings.
     """
     if counts.size < SAMPLED_MOVIES:
         raise ValueError(f"Sampling needs at least {SAMPLED_MOVIES} movies, got {counts.size}.")

@@ -34,17 +34,7 @@ MOVIE_COLUMNS = ("movieId", "numRatings")
 
 @dataclass(frozen=True)
 class Contents:
-    """What is prepared of a data set.
-
-    Attributes
-    ----------
-    table : DataFrame or None
-        A counts table: int64 column `count` after the columns it counts.
-    arrays : dict of ndarray
-        Images and labels (MNIST); page visits per category (MSNBC: `visits`, (17,) int64).
-    n_records : int
-        Persons, users, ratings or images.
-    """
+    """What is prepared of a data set."""
 
     table: pd.DataFrame | None
     n_records: int
@@ -151,13 +141,7 @@ _READERS = {"adult": _adult, "ipums": _ipums, "msnbc": _msnbc, "movielens": _mov
 
 
 def content_of(path: Path) -> bytes:
-    """Content of a raw file, plain or compressed.
-
-    Raises
-    ------
-    ParseError
-        If it is compressed and damaged.
-    """
+    """Content of a raw file, plain or compressed."""
     try:
         return read_content(path)
     except ValueError as error:
@@ -165,18 +149,5 @@ def content_of(path: Path) -> bytes:
 
 
 def read_raw(name: str, files: Mapping[str, Path]) -> Contents:
-    """Read the raw files of a data set.
-
-    Parameters
-    ----------
-    name : str
-        Data set.
-    files : mapping of str to Path
-        Where each raw file of one variant lies.
-
-    Raises
-    ------
-    ParseError
-        If a file does not have its format or the numbers are not the published ones.
-    """
+    """Read the raw files of a data set."""
     return _READERS[name](files)

@@ -59,17 +59,7 @@ MSNBC_CATEGORIES = (
 
 @dataclass(frozen=True)
 class RawFile:
-    """One file as it comes from a source.
-
-    Attributes
-    ----------
-    name : str
-        File name in ``data/raw/<data set>/`` and, after ``<data set>/``, in a mirror.
-    sha256 : str
-        Of the content: after gzip is undone where the file is compressed.
-    bytes : int
-        Size of that content.
-    """
+    """One file as it comes from a source."""
 
     name: str
     sha256: str
@@ -130,21 +120,7 @@ Source = UciRepo | Archive | Files | RatingsArchive
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """One data set.
-
-    Attributes
-    ----------
-    name, title : str
-        Key in configurations, and how a figure calls it.
-    variants : tuple of tuples of RawFile
-        Sets of raw files, each of which suffices; the first is what a mirror holds.
-    sources : tuple of Source
-        Official sources, tried in this order.
-    licence, citation : str
-        As recorded in the provenance.
-    extension : {"parquet", "npz"}
-        Of the prepared file.
-    """
+    """One data set."""
 
     name: str
     title: str

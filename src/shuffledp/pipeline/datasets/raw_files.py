@@ -54,19 +54,7 @@ _UCI_TIMEOUT = 20.0  # seconds between bytes; ucimlrepo sets none
 
 @dataclass(frozen=True)
 class Raw:
-    """Verified raw files.
-
-    Attributes
-    ----------
-    files : dict of str to Path
-        Where each file lies.
-    source : {"official", "mirror"}
-        Where they came from in the first place.
-    origin : str
-        The URL, or the word "mirror".
-    sha256 : dict of str to str
-        Of each file's bytes.
-    """
+    """Verified raw files."""
 
     files: dict[str, Path]
     source: str
@@ -332,28 +320,7 @@ def _from_official(spec: DatasetSpec, folder: Path, source: Source, progress: bo
 def obtain(
     spec: DatasetSpec, raw_dir: Path, mirror: str | None, *, progress: bool, say: Callable[[str], None]
 ) -> Raw:
-    """Return verified raw files: those in `raw_dir`, else from the mirror, else from the official sources.
-
-    Parameters
-    ----------
-    spec : DatasetSpec
-        What to get.
-    raw_dir : Path
-        The files are kept in ``<raw_dir>/<name>/`` and their checksums verified each time.
-    mirror : str or None
-        A folder or an http(s) URL with files ``<name>/<file>``.
-    progress : bool
-        Show progress bars.
-    say : callable
-        Told what went wrong on the way, one line each.
-
-    Raises
-    ------
-    SourceError
-        If none of them has the files; the message lists every attempt.
-    LocalError
-        If this machine cannot keep them, whatever the source.
-    """
+    """Return verified raw files: those in `raw_dir`, else from the mirror, else from the official sources."""
     with local(raw_dir / spec.name):
         return _obtain(spec, raw_dir / spec.name, mirror, progress, say)
 

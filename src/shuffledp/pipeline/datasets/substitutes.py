@@ -38,19 +38,7 @@ _K = len(MSNBC_CATEGORIES)
 
 @dataclass(frozen=True)
 class Substitute:
-    """Contents with their label.
-
-    Attributes
-    ----------
-    contents : Contents
-        The tables or arrays.
-    source : {"summary", "stand_in"}
-        Made from shipped aggregates of the real data, or invented.
-    origin : str
-        From what.
-    note : str
-        The sentence to write on figures.
-    """
+    """Contents with their label."""
 
     contents: Contents
     source: Literal["summary", "stand_in"]
@@ -111,21 +99,6 @@ def synthetic_sets(
 ) -> NDArray[np.int32]:
     """Draw sets of categories with given sizes and given frequencies per size, both met exactly.
 
-    Parameters
-    ----------
-    users : (s,) ndarray of int64
-        How many users hold a set of 1, 2, .., s categories.
-    frequencies : (s, k) ndarray of int64
-        How many of them hold each category; row i adds up to ``(i + 1) * users[i]`` and is nowhere above
-        ``users[i]``.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    (sum of users,) ndarray of int32
-        Bit c-1 is set for category c.
-
     Notes
     -----
     For each size the categories are dealt out in turn, each as often as it must occur, which meets both
@@ -150,15 +123,7 @@ def synthetic_sets(
 
 
 def _assign_first(table: pd.DataFrame, wanted: NDArray[np.int64]) -> pd.DataFrame:
-    """Split each distinct set by first page so that first pages have the wanted counts exactly.
-
-    Parameters
-    ----------
-    table : DataFrame
-        `mask`, `count`.
-    wanted : (k,) ndarray of int64
-        Users by first page; adds up to the sum of `count`.
-    """
+    """Split each distinct set by first page so that first pages have the wanted counts exactly."""
     count = table["count"].to_numpy()
     member = ((table["mask"].to_numpy()[:, None] >> np.arange(wanted.size)) & 1).astype(float)
     weight = wanted / np.maximum(count @ member, 1.0)
@@ -282,18 +247,5 @@ _MAKERS = {"adult": _adult, "ipums": _ipums, "msnbc": _msnbc, "movielens": _movi
 
 
 def substitute(name: str, summaries_dir: Path) -> Substitute:
-    """Return what stands in for a data set without network or mirror.
-
-    Parameters
-    ----------
-    name : str
-        Data set.
-    summaries_dir : Path
-        Folder of the shipped summary tables.
-
-    Raises
-    ------
-    ParseError, SourceError
-        If a summary table is damaged or missing.
-    """
+    """Return what stands in for a data set without network or mirror."""
     return _MAKERS[name](summaries_dir)

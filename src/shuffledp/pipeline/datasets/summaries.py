@@ -85,31 +85,7 @@ def make_summaries(
     progress: bool = True,
     say: Callable[[str], None] = print,
 ) -> list[Path]:
-    """Make the summary tables from the raw files of Adult, IPUMS and MSNBC.
-
-    Parameters
-    ----------
-    out : Path
-        Folder for the tables.
-    raw_dir : Path
-        Where raw files are kept; missing ones are fetched (mirror, then official sources).
-    mirror : str, optional
-        As in `prepare`.
-    progress : bool
-        Show progress bars.
-    say : callable
-        Told what happens, one line each.
-
-    Returns
-    -------
-    list of Path
-        The tables, in a fixed order. Same raw files, same bytes.
-
-    Raises
-    ------
-    SourceError
-        If raw files cannot be had: summaries are never made from summaries.
-    """
+    """Make the summary tables from the raw files of Adult, IPUMS and MSNBC."""
     written = []
     for name in SUMMARY_FILES:
         try:
@@ -132,22 +108,7 @@ def _require(condition: bool, file: str, what: str) -> None:
 
 
 def read_summary(file: str, folder: Path) -> pd.DataFrame:
-    """Read one summary table and check its totals.
-
-    Parameters
-    ----------
-    file : str
-        A key of `SUMMARY_COLUMNS`.
-    folder : Path
-        Where it lies.
-
-    Raises
-    ------
-    ParseError
-        Naming file and line, or the total that is wrong.
-    SourceError
-        If the file is missing.
-    """
+    """Read one summary table and check its totals."""
     path = folder / file
     try:
         content = path.read_bytes()

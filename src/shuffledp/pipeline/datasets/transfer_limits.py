@@ -26,15 +26,7 @@ LEAST = (1024.0, 30.0)
 
 @dataclass
 class Pace:
-    """Whether a transfer goes on at a minimum speed in every span of time.
-
-    Attributes
-    ----------
-    least : (float, float)
-        Bytes per second, and the seconds over which they are averaged.
-    now : callable
-        The clock, in seconds.
-    """
+    """Whether a transfer goes on at a minimum speed in every span of time."""
 
     least: tuple[float, float] = LEAST
     now: Callable[[], float] = time.monotonic
@@ -60,22 +52,7 @@ class Pace:
 
 
 def blocks_of_file(path: Path, limit: int, pace: Pace | None = None) -> Iterator[bytes]:
-    """The content of a file of a mirror.
-
-    Parameters
-    ----------
-    path : Path
-        A regular file, or a link to one.
-    limit : int
-        Bytes that it may have.
-    pace : Pace, optional
-        Demands a minimum speed; a new one by default.
-
-    Raises
-    ------
-    DownloadError
-        If it is no such file, cannot be read, is larger or too slow.
-    """
+    """The content of a file of a mirror."""
     pace = pace or Pace()
     received = 0
     try:

@@ -58,14 +58,6 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
     Where one of n >= 4 curves lies apart from the others, wholly beyond them in a panel, and would have more than a
     third of the axis for itself at one end, and more than 1.5 / (n - 1) of it, the axis stops where the others stop.
     That happens at one end only, where more is won.
-
-    Parameters
-    ----------
-    every : iterable of Strand
-        The curves of all files of the drawing, so that these have the same axis.
-    scale : {"linear", "log"}
-    others : sequence of float
-        Numbers besides the curves.
     """
     every, unit = list(every), Axis(scale, 1.0, 10.0)
     ends = _ends(every, unit)
@@ -83,7 +75,7 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
         )
         below = not above and second_low - low > most and _beyond(every, unit, second_low, above=False)
         low, high = second_low if below else low, second_high if above else high
-    below = below or _has_zero(every, scale)
+    below = below or (scale == "log" and any((strand.y <= 0).any() for strand in every))
     if high <= low:
         around = 0.5 if scale == "log" else max(0.05 * abs(low), _NUDGE)
         low, high = low - around, high + around
@@ -113,10 +105,6 @@ def _beyond(every: Iterable[Strand], unit: Axis, end: float, *, above: bool) -> 
     """Whether all numbers of a curve in some panel lie beyond a place."""
     places = [unit.units(strand.y) for strand in every]
     return any(((own > end) if above else (own < end)).all() for own in places if np.isfinite(own).all())
-
-
-def _has_zero(every: Iterable[Strand], scale: str) -> bool:
-    return scale == "log" and any((strand.y <= 0).any() for strand in every)
 
 
 def horizontal(

@@ -150,13 +150,7 @@ class Values:
 
     @property
     def only(self) -> float:
-        """The one number.
-
-        Raises
-        ------
-        CaptionError
-            If there are several.
-        """
+        """The one number."""
         if len(self.rows) != 1:
             raise CaptionError(
                 f"{self.asked}: {len(self.rows)} numbers, by {', '.join(self.variables)}; only one can stand here."
@@ -325,18 +319,7 @@ def _arguments(names: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a figure or table shows, to be asked by its caption.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        One row per method, accounting and point, with the columns ``method``, ``accounting``, the grid variables
-        (missing where a method does not depend on one) and ``number``.
-    methods : sequence of str
-        All methods of the drawing, with numbers or without.
-    here : mapping
-        What the rows of this file have in common; a question may ask beyond it. The accounting may be `BOTH`.
-    """
+    """What a figure or table shows, to be asked by its caption."""
 
     rows: pd.DataFrame
     methods: Sequence[str]
@@ -610,19 +593,7 @@ def times(value: Values | float, digits: int = DIGITS) -> str:
 
 
 def how_drawn(*, both: bool, means: bool, simulated: bool, closed: bool = True) -> str:
-    """How the lines and markers of curves are to be read.
-
-    Parameters
-    ----------
-    both : bool
-        Whether the picture has printed and exact numbers.
-    means : bool
-        Whether simulated means are drawn as points beside the lines.
-    simulated : bool
-        Whether there are simulated means at all.
-    closed : bool
-        Whether every method has a closed form.
-    """
+    """How the lines and markers of curves are to be read."""
     if means:
         return "Points are means over the repeats with one standard error, lines closed-form expectations."
     said = [DRAWN_TWICE] if both else []
@@ -655,20 +626,7 @@ def said(text: str) -> str:
 
 
 def render(path: Path, names: Mapping[str, Any]) -> str:
-    """A template with its numbers.
-
-    Parameters
-    ----------
-    path : Path
-        The template, reStructuredText with Jinja expressions.
-    names : mapping
-        What it may use: ``where``, ``facts``, ``scale`` and the questions of `Numbers` or `ClaimRows`.
-
-    Raises
-    ------
-    CaptionError
-        If it uses an unknown name, asks for what is not drawn, or has no `finding`, with the template's file and line.
-    """
+    """A template with its numbers."""
     text = path.read_text(encoding="utf-8")
     try:
         prose = _compiled(text).render(**names).strip() + "\n"
@@ -684,15 +642,7 @@ def render(path: Path, names: Mapping[str, Any]) -> str:
 
 
 def plain_caption(title: str, facts: Mapping[str, str]) -> str:
-    """The caption of a drawing that has no template: its title, and what it is computed from.
-
-    Parameters
-    ----------
-    title : str
-        Stands in the place of the finding, cut off where it is longer than one may be.
-    facts : mapping
-        What the configuration and the results state, such as data, participants, budget, repeats and accounting.
-    """
+    """The caption of a drawing that has no template: its title, and what it is computed from."""
     heading = title if len(title) <= LONGEST_FINDING else f"{title[: LONGEST_FINDING - 2]} …"
     said = "; ".join(f"{name}: {text}" for name, text in facts.items() if name in PLAIN_FACTS)
     return f"{as_it_stands(heading)}\n\n{as_it_stands(said)}.\n"
@@ -720,18 +670,7 @@ def _compiled(text: str) -> jinja2.Template:
 
 
 def finding(prose: str) -> str:
-    """What a reader should see: the first paragraph of a rendered caption, as plain text on one line.
-
-    Parameters
-    ----------
-    prose : str
-        A caption as `render` returns it.
-
-    Raises
-    ------
-    CaptionError
-        If that paragraph is empty or longer than `LONGEST_FINDING` characters.
-    """
+    """What a reader should see: the first paragraph of a rendered caption, as plain text on one line."""
     first = " ".join(prose.strip().partition("\n\n")[0].split())
     plain = _plain(first)
     if not plain:

@@ -65,19 +65,7 @@ class Drawing:
         return f"{self.entry['title']} ({self.by}: {self.variant})" if self.by else str(self.entry["title"])
 
     def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> DrawingJob:
-        """Everything that this drawing depends on but the content of its input files (plain data).
-
-        Parameters
-        ----------
-        results : str
-            Folder of the results.
-        figure_formats : sequence of str
-            Formats of pictures.
-        captions : Path
-            Folder of the paper's templates, see `caption_folder`.
-        scale : str
-            "paper", or "shortened" where a part of the paper's experiments runs at another scale.
-        """
+        """Everything that this drawing depends on but the content of its input files (plain data)."""
         experiment, methods = self.experiment, list(self.entry["methods"])
         return {
             "paper": experiment.paper,
@@ -102,7 +90,7 @@ class Drawing:
             "assumed": dict(experiment.assumed),
             "training": self._training(),
             "simulated_at": _plain(experiment.simulated_at),
-            "caption": _caption(captions, self.entry),
+            "caption": str(captions / self.entry["caption"]) if "caption" in self.entry else "",
             "scale": scale,
             "formats": list(self.formats(figure_formats)),
         }
@@ -265,11 +253,6 @@ def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
     if by == "accounting":
         return experiment.accountings(methods)
     return methods if by == "method" else list(experiment.grid[by])
-
-
-def _caption(folder: Path, entry: Mapping[str, Any]) -> str:
-    """The template of a drawing's caption; empty where it has none, and the caption only states the settings."""
-    return str(folder / entry["caption"]) if "caption" in entry else ""
 
 
 def _plain(value: Any) -> Any:

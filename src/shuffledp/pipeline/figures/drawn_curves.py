@@ -27,19 +27,7 @@ Scale = Callable[[Numbers], Numbers]
 
 @dataclass(frozen=True)
 class Strand:
-    """The numbers of one curve and kind in a panel.
-
-    Parameters
-    ----------
-    curve, kind : str
-        Whose they are; kinds are ``computed``, ``expected`` and ``simulated``.
-    panel : object
-        The panel's value; None for a method that belongs to all panels.
-    x : (k,) ndarray
-        Positions; empty for a level, which does not depend on x and has one number.
-    y, error : (k,) or (1,) ndarray
-        Numbers, and half lengths of bars, nan where there is none.
-    """
+    """The numbers of one curve and kind in a panel."""
 
     curve: str
     kind: str
@@ -64,16 +52,6 @@ def repeats_behind_bars(values: pd.DataFrame) -> pd.DataFrame:
 
     The variance is a sum of squared deviations d; it rests on ``(sum d^2)^2 / sum d^4`` of them: on all if they are
     equal, on a third if they are normal, on one if a single repeat differs from the others, on none if no repeat does.
-
-    Parameters
-    ----------
-    values : DataFrame
-        Columns ``cell``, ``metric``, ``kind`` and ``value``, a row per repeat.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``cell``, ``metric``, ``kind`` and ``repeats_behind_bar``.
     """
     keys = ["cell", "metric", "kind"]
     simulated = values[values["kind"] == "simulated"]
@@ -96,18 +74,7 @@ def has_bar(behind: Numbers, count: Numbers) -> NDArray[np.bool_]:
 def strands(
     rows: pd.DataFrame, x: str, panels: str | None, order: str | None, places: Mapping[Any, float] | None
 ) -> list[Strand]:
-    """The curves of some rows of a summary.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        With the columns ``curve``, ``kind``, ``mean``, ``standard_error`` and, as far as curves depend on them, those
-        of x and of the panels.
-    x, panels, order : str or None
-        Columns of positions and of panels, and the one along which points are joined (x unless given).
-    places : mapping or None
-        Positions of values that are not numbers.
-    """
+    """The curves of some rows of a summary."""
     panel = rows[panels] if panels in rows else pd.Series(None, rows.index, dtype=object)
     keys = zip(rows["curve"], rows["kind"], panel, strict=True)
     found: dict[tuple[Any, ...], list[int]] = {}
@@ -170,17 +137,7 @@ class Together:
 def coinciding(
     numbers: Mapping[str, Mapping[Any, float]], scale: Scale, span: float, order: Sequence[str]
 ) -> list[Together]:
-    """Curves in groups of those that lie within a line's width of each other at all points, and have the same points.
-
-    Parameters
-    ----------
-    numbers : mapping
-        By curve and point, whatever tells points apart.
-    scale, span
-        Of the axis: numbers to its unit, and its length.
-    order : sequence of str
-        The curves, in the order of the legend.
-    """
+    """Curves in groups that have the same points and lie within a line's width of each other at all of them."""
     groups: list[list[str]] = []
     for curve in order:
         own = numbers.get(curve, {})

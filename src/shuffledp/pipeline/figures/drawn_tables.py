@@ -28,26 +28,7 @@ def as_table(
     orders: Mapping[str, Sequence[Any]],
     names: Mapping[str, str],
 ) -> dict[str, str]:
-    """The three forms of a table.
-
-    Parameters
-    ----------
-    entry : mapping
-        ``rows`` and ``columns`` (grid variables, ``method``, ``accounting``), ``value`` (a metric or a number of the
-        cell), ``format`` of the numbers, and ``headings``: what stands over rows instead of the name of their axis,
-        and over a column instead of its value, for which ``{}`` stands there.
-    cells, summary : DataFrame
-        Results of the table's experiment.
-    orders : mapping
-        Values of every axis in the order in which they are to appear.
-    names : mapping
-        Methods as readers know them, by id.
-
-    Returns
-    -------
-    dict
-        ``csv`` with full precision, ``md`` and ``tex`` formatted. Infeasible cells read "infeasible".
-    """
+    """The three forms of a table."""
     wide = spread(entry, cells, summary, orders)
     wide.columns = pd.Index([_heading(c, list(entry["columns"]), entry, names) for c in wide.columns])
     rows = [
@@ -68,17 +49,7 @@ def as_table(
 
 
 def as_leaderboard(entry: Mapping[str, Any], rows: pd.DataFrame, numbers: Sequence[str]) -> dict[str, str]:
-    """The three forms of a leaderboard.
-
-    Parameters
-    ----------
-    entry : mapping
-        With the ``format`` of the numbers.
-    rows : DataFrame
-        A row per method.
-    numbers : sequence of str
-        Columns that hold numbers, or a text in place of one.
-    """
+    """The three forms of a leaderboard."""
 
     def written(form: str) -> pd.DataFrame:
         texts = {h: [v if isinstance(v, str) else _formatted(v, form) for v in rows[h]] for h in numbers}
@@ -108,21 +79,7 @@ def _texts(headers: Sequence[str], body: Sequence[Sequence[str]]) -> dict[str, s
 
 
 def latex(headers: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A table for LaTeX that is no wider than a line.
-
-    Parameters
-    ----------
-    headers : sequence of str
-        Plain text, which is escaped here.
-    body : sequence of sequences of str
-        Rows, of as many entries.
-
-    Returns
-    -------
-    str
-        A ``tabular`` if everything fits beside each other. Otherwise wide columns are paragraphs, whose lines break, in
-        a ``longtable``, whose pages do, sideways if that is needed. The first line says which packages are needed.
-    """
+    """A table for LaTeX that is no wider than a line."""
     columns = [[str(entry) for entry in column] for column in zip(headers, *body, strict=True)]
     rows = re.sub(r" {2,}", " ", tabulate(body, headers, tablefmt="latex_booktabs", disable_numparse=True))
     upright, sideways = LINES

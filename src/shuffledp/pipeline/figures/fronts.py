@@ -18,15 +18,7 @@ from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching, 
 
 @dataclass(frozen=True)
 class Offer:
-    """What a method costs and gives at one point.
-
-    Parameters
-    ----------
-    method, trust, guarantee, accounting : str
-        As in the results.
-    cost, error : float
-        Positive.
-    """
+    """What a method costs and gives at one point."""
 
     method: str
     trust: str
@@ -42,17 +34,7 @@ class Offer:
 
 
 def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any], error: str) -> list[Offer]:
-    """Methods with a cost and an error, of cells with one point each, in the order of the entry.
-
-    Parameters
-    ----------
-    cells, summary : DataFrame
-        Results; one cell per method.
-    entry : mapping
-        ``methods``, the cost ``x`` or ``y`` as the kind has it, and ``unit``.
-    error : str
-        The error.
-    """
+    """Methods with a cost and an error, of cells with one point each, in the order of the entry."""
     cost = str(entry["x"] if entry["kind"] == "pareto" else entry["y"])
     good = cells[cells["status"] == "ok"]
     costs = by_cell(good, summary, cost)

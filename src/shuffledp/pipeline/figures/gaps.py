@@ -15,23 +15,7 @@ _FEWEST_IN_A_RANGE = 3
 
 
 def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Reasons of gaps.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        With the columns ``method``, ``accounting``, ``point``, ``status`` and ``reason``.
-    names : mapping
-        Names by method, in their order.
-    grid : mapping
-        Values of the variables in order.
-
-    Returns
-    -------
-    list of str
-        ``names (accounting) at values: reason``. Names are separated by semicolons, because they may hold commas.
-        Reasons that differ in numbers only are one, with the ranges of these numbers.
-    """
+    """Reasons of gaps."""
     found: dict[tuple[str, str, str], dict[Point, str]] = {}
     variables: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for row in cells[cells["status"] != "ok"].itertuples():

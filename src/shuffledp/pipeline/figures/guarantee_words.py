@@ -27,16 +27,7 @@ TRUST = {
 
 
 def doubts(cells: pd.DataFrame, order: Sequence[str]) -> dict[str, str]:
-    """Remarks for the legend by curve, such as ``violated`` or ``printed: violated``; curves without doubt have none.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        With the columns ``curve``, ``accounting`` and ``guarantee``; several cells of a curve under an accounting have
-        the weakest of their labels.
-    order : sequence of str
-        Accountings in the order of the configuration.
-    """
+    """Return remarks for the legend by curve, such as ``printed: violated``; curves without doubt have none."""
     return {str(curve): text for curve, rows in cells.groupby("curve") if (text := _doubt(rows, order))}
 
 
@@ -61,22 +52,7 @@ def _weakest_by_accounting(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
-    """What a caption says: the labels of all methods, the reasons of those in doubt, and whom users trust.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        With the columns ``method``, ``accounting``, ``guarantee``, ``guarantee_note`` and ``trust``.
-    names : mapping
-        Legend names by method.
-    order : sequence of str
-        Accountings in the order of the configuration.
-
-    Returns
-    -------
-    dict
-        ``guarantee``, ``why in doubt`` and ``trust``, as far as there is something to say.
-    """
+    """What a caption says: the labels of all methods, the reasons of those in doubt, and whom users trust."""
     parts = list(zip(cells["method"], cells["accounting"], strict=True))
     labels = _parts_by(cells["guarantee"], parts)
     trusted = _parts_by(cells["trust"], parts)

@@ -158,18 +158,7 @@ def panel_height(panels: int) -> float:
 def laid_out(
     panels: int, *, titles: bool, strips: bool, mark: bool, left: float, label_lines: int, legend_rows: int
 ) -> Layout:
-    """Sizes and places.
-
-    Parameters
-    ----------
-    panels : int
-    titles, strips, mark : bool
-        Whether panels have titles, strips below them, and whether a line stands above everything.
-    left : float
-        Width of the tick labels of the vertical axes.
-    label_lines, legend_rows : int
-        Lines of their labels, and rows of the legend.
-    """
+    """Sizes and places."""
     rows = rows_of(panels)
     ragged = len(set(rows)) > 1
     inner, tall = plot_width(panels), panel_height(panels)

@@ -26,32 +26,7 @@ def leaderboard(
     summary: pd.DataFrame,
     names: Mapping[str, str],
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The rows of a leaderboard, best first within each group; what is infeasible comes last.
-
-    Parameters
-    ----------
-    entry : mapping
-        ``methods``; ``entries``, each with a ``heading``, a ``value`` (a metric, a number or a text of the cells), a
-        ``where`` that selects one cell of a method (of several accountings the first that the method has),
-        ``unit: counts`` for squared errors of counts, and ``over``, a method in units of whose number the others
-        are given; ``order``, headings, the first number of which says what is infeasible; ``controls``, methods that
-        are marked as such.
-    cells, summary : DataFrame
-        Results of the table's experiment.
-    names : mapping
-        Methods as readers know them, by id.
-
-    Returns
-    -------
-    (DataFrame, list of str)
-        A row per method: its name and the entries by heading, numbers or texts; and, where some are infeasible,
-        the reason. Then the headings whose entries are numbers.
-
-    Raises
-    ------
-    ValueError
-        If a selection leaves several numbers of a method.
-    """
+    """The rows of a leaderboard, best first within each group; what is infeasible comes last."""
     columns = {str(e["heading"]): _column(e, cells, summary, entry["methods"]) for e in entry["entries"]}
     first = _ordering(entry)
     reasons = _by_method(chosen(cells, first.get("where", {})), "reason")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -98,8 +98,3 @@ def _handle(look: Look) -> Line2D:
         linewidth=width,
         markersize=size,
     )
-
-
-def without_line(look: Look) -> Look:
-    """The look of a curve that has points only."""
-    return replace(look, dash="")

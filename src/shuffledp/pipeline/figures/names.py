@@ -24,16 +24,6 @@ def in_natural_order(names: Iterable[str]) -> dict[str, str]:
     """Each name with its first number filled up with zeros, as far as names of the same kind need it.
 
     What sorts by letters alone, as the report of the workflow does, then has them in the order of their numbers.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Such as ``fig2``, ``fig3a``, ``fig10`` and ``table2``, whose number needs no zeros beside them.
-
-    Returns
-    -------
-    dict of str to str
-        ``fig02``, ``fig03a``, ``fig10`` and ``table2`` by these names.
     """
     counted = {name: _COUNTED.fullmatch(name) for name in names}
     widths: dict[str, int] = {}

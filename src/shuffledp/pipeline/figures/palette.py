@@ -116,18 +116,7 @@ def told_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
 
 
 def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: int = 0) -> dict[str, int]:
-    """A look per method, the same wherever it is drawn.
-
-    Parameters
-    ----------
-    groups : sequence of sequence of str
-        Methods that can meet in a figure, by experiment, in the order in which looks are handed out.
-    fixed : mapping
-        Methods whose look is given, by its number. The others take the least that no method has which they meet; a
-        method that comes after others changes none of theirs.
-    first : int
-        The least number that is handed out.
-    """
+    """A look per method, the same wherever it is drawn."""
     every = dict.fromkeys(method for group in groups for method in group)
     given = {method: fixed[method] for method in every if method in fixed}
     for method in every:
@@ -135,11 +124,6 @@ def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: i
             met = {given[other] for group in groups if method in group for other in group if other in given}
             given[method] = next(n for n in range(first, first + len(met) + 1) if n not in met)
     return {method: given[method] for method in every}
-
-
-def of_methods(numbers: Mapping[str, int]) -> dict[str, Look]:
-    """Looks of methods by their numbers."""
-    return {method: look(number) for method, number in numbers.items()}
 
 
 def of_accounting(accounting: str, own: Look | None = None) -> Look:

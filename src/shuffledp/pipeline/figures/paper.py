@@ -66,21 +66,7 @@ MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
 
 
 def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = None) -> list[Drawn]:
-    """Drawings by their jobs.
-
-    Parameters
-    ----------
-    jobs : sequence of mapping
-        As `Drawing.job` and `ClaimTable.job` make them.
-    store : Store, optional
-        Where drawings are kept (see `shuffledp.pipeline.figures.store`); those that are up to date are taken from
-        there, the others are drawn and put there. Without it everything is drawn.
-
-    Raises
-    ------
-    IntegrityError
-        If an input file does not match its checksum, naming it and the command that rebuilds it.
-    """
+    """Drawings by their jobs."""
     reader = _Reader()
     return [_drawn_or_kept(job, store, reader) for job in jobs]
 
@@ -199,7 +185,8 @@ def _drawing(job: DrawingJob, known: _Read) -> Drawn:
         "trusting": partial(_trusting, every, job["entry"]["methods"]),
     }
     if job["kind"] == "figure":
-        made = _made(job, known)
+        make = KINDS[job["entry"].get("kind", "curves")]
+        made = make(job, known.cells, known.summary, _mark(job, known.results))
         chart = made.chart
         files = _rendered(job, made)
         questions |= made.questions
@@ -227,13 +214,6 @@ def _without_parameter(job: DrawingJob, cells: pd.DataFrame, what: Picture) -> l
     computed = set(cells.loc[cells["status"] == "ok", "method"]) - set(what.selection["method"])
     named = [name for method, name in names(job, cells).items() if method in computed]
     return [f"{'; '.join(named)}: parameters() has no {parameter!r}"] if named else []
-
-
-def _made(job: DrawingJob, known: _Read) -> Made:
-    """The picture of a job, of whatever kind."""
-    return KINDS[job["entry"].get("kind", "curves")](
-        job, known.cells, known.summary, _mark(job, known.results)
-    )
 
 
 def _curves(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:

@@ -43,17 +43,7 @@ _BESIDE_TITLES, _NARROWEST = 0.12, 1.15  # inches
 
 
 def pareto(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
-    """The picture of a job.
-
-    Parameters
-    ----------
-    job : mapping
-        As `Drawing.job` makes it; its entry is of the kind ``pareto``.
-    cells, summary : DataFrame
-        Results of its methods.
-    mark : str
-        What is said about the data on the picture itself.
-    """
+    """The picture of a job."""
     entry = job["entry"]
     here = chosen(cells, job["where"])
     shown = offers(here, summary, entry, str(entry["y"]))

@@ -9,6 +9,7 @@ of gaps stand in the manifest, not in the picture.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -27,21 +28,7 @@ MOST_TICKS = 6
 
 
 def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFrame:
-    """Rows to draw for a quantity.
-
-    Parameters
-    ----------
-    cells, summary : DataFrame
-        Results of an experiment.
-    y : str
-        A metric of the summary, a number that every cell has (such as ``eps_local``), or a calibrated parameter of the
-        protocols (such as ``parameters.dummies``). What training adds may be absent: then there are no rows.
-
-    Raises
-    ------
-    ValueError
-        If nothing has that name.
-    """
+    """Rows to draw for a quantity."""
     shown: pd.DataFrame = summary[summary["metric"] == y]
     if not shown.empty or y in TRAINED_METRICS or (cells["status"] != "ok").all():
         return shown
@@ -118,7 +105,7 @@ def _legend_items(what: Picture) -> list[legend.Item]:
     shown = {
         name: _of_name(what, name)
         if joined or kinds[name] - {"simulated"}
-        else legend.without_line(_of_name(what, name))
+        else replace(_of_name(what, name), dash="")
         for one in what.together
         for name in one.curves
     }

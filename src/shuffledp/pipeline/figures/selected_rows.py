@@ -75,17 +75,7 @@ def names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
 
 
 def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Picture:
-    """What a figure shows.
-
-    Parameters
-    ----------
-    job : mapping
-        As `Drawing.job` makes it.
-    cells, summary : DataFrame
-        Results of its methods, of all files of the drawing.
-    mark : str
-        What is said about the data on the picture itself.
-    """
+    """What a figure shows."""
     entry = job["entry"]
     summary = in_unit(summary, entry.get("unit"))
     every = _named(matching(cells, across_files(job)), job)

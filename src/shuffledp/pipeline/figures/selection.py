@@ -20,20 +20,7 @@ from shuffledp.pipeline.figures.names import TRUST as TRUSTED
 
 
 def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
-    """Check the whole configuration: what runs, and what is drawn.
-
-    Parameters
-    ----------
-    config : mapping
-        Content of config/config.yaml, already merged with what the command line overrides.
-    root : Path
-        The project's folder; holds ``config/experiments``.
-
-    Raises
-    ------
-    ConfigurationError
-        At the first mistake, in one line with the place.
-    """
+    """Check the whole configuration: what runs, and what is drawn."""
     settings = load_experiments(config, root)
     return replace(settings, papers={key: _selected(paper) for key, paper in settings.papers.items()})
 

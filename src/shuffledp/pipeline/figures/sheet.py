@@ -24,21 +24,7 @@ INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
 
 @dataclass(frozen=True)
 class Made:
-    """One picture.
-
-    Parameters
-    ----------
-    draw : callable
-        Makes the figure, within the style.
-    numbers : bytes
-        What is drawn, as CSV.
-    chart : Chart or None
-        How the numbers are drawn; None if they cannot be explored.
-    without : sequence of str
-        Reasons why methods are not drawn, besides infeasibility.
-    questions : mapping
-        What the caption may call, besides the questions about numbers.
-    """
+    """One picture."""
 
     draw: Callable[[], Figure]
     numbers: bytes
@@ -75,15 +61,7 @@ def framed(ax: Axes, across: Axis, up: Axis) -> None:
 
 
 def ticked(ax: Axes, across: Ticks, up: Ticks, *, below: bool, left: bool) -> None:
-    """Ticks at places that were chosen, as few objects as can be: small ones are one line of markers.
-
-    Parameters
-    ----------
-    ax : Axes
-    across, up : Ticks
-    below, left : bool
-        Whether the axes have labels here.
-    """
+    """Ticks at places that were chosen, as few objects as can be: small ones are one line of markers."""
     ax.set_xticks(across.major, across.labels if below else [""] * len(across.major))
     ax.set_yticks(up.major, up.labels if left else [""] * len(up.major))
     if across.minor:

@@ -17,9 +17,11 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from shuffledp.pipeline.claims.errata_data import papers
 from shuffledp.pipeline.claims.evaluation import markdown, markdown_table
 from shuffledp.pipeline.claims.review import review_table, summary_table
 from shuffledp.pipeline.papers.deployments import computed_tables as deployments
@@ -56,77 +58,36 @@ def _percent(value: float) -> str:
     return f"{round(100 * value, 1) + 0.0:.1f} %"  # + 0.0 turns -0.0 into 0.0
 
 
-def _formatted(frame: pd.DataFrame, formats: Sequence[Callable[[float], str] | None]) -> str:
-    columns = [
-        [str(v) if form is None else form(float(v)) for v in frame[name]]
-        for name, form in zip(frame.columns, formats, strict=True)
-    ]
-    return markdown(list(frame.columns), zip(*columns, strict=True))
+def _messages(value: float) -> str:
+    return f"{value:,.2f}" if value < 10 else f"{value:,.0f}"
 
 
-def _budgets() -> str:
-    return _formatted(budget_gaps(), [None, *[_percent] * 4, "{:.2f}".format])
+def _budget(eps: float) -> str:
+    return f"{eps:.2f}" if eps >= 0.1 else f"{eps:.2g}"
 
 
-def _dummies() -> str:
-    return _formatted(dummy_gaps(), [None, "{:g}".format, *[_percent] * 5])
+Format = str | Callable[[float], str] | None
+"""How a column is written: a format specification, a function, or not at all where its cells are texts."""
 
 
-def _checkin() -> str:
-    return _formatted(checkin_gaps(), ["{:g}".format, *["{:.2f}".format] * 7, "{:g}".format])
+def _cell(value: Any, form: Format) -> str:
+    """A cell in words; empty for a number that there is not."""
+    if form is None:
+        return str(value)
+    if math.isnan(value):
+        return ""
+    return format(float(value), form) if isinstance(form, str) else form(float(value))
 
 
-def _gradients() -> str:
-    return _formatted(gradient_gaps(), ["{:g}".format, *[_percent] * 5])
+def _written(make: Callable[[], pd.DataFrame], *formats: Format) -> Callable[[], str]:
+    """A function that computes a table and writes it as Markdown, with a format for each column."""
 
+    def text() -> str:
+        frame = make()
+        rows = frame.itertuples(index=False, name=None)
+        return markdown(list(frame.columns), [list(map(_cell, row, formats)) for row in rows])
 
-def _table_two() -> str:
-    number = "{:.1f}".format
-    return _formatted(
-        table_two().drop(columns="delta"),  # the page says it
-        [None, number, number, lambda n: "" if math.isnan(n) else f"{n:.0f}", "{:.1e}".format, None],
-    )
-
-
-def _multi() -> str:
-    return _formatted(
-        multi_gaps(), [None, *[_percent] * 2, *["{:.2f}".format] * 4, "{:.3f}".format, "{:.2f}".format]
-    )
-
-
-def _variances() -> str:
-    return _formatted(variance_gaps(), ["{:.0f}".format, *["{:.4f}".format] * 6])
-
-
-def _safety() -> str:
-    return _formatted(safety_margins(), ["{:g}".format, "{:.0f}".format, "{:.1e}".format])
-
-
-def _dump_gaps() -> str:
-    def ratio(value: float) -> str:
-        return "" if math.isnan(value) else f"{value:.3g}"
-
-    def messages(value: float) -> str:
-        return "" if math.isnan(value) else f"{value:,.2f}" if value < 10 else f"{value:,.0f}"
-
-    return _formatted(dump_gaps(), [None, None, ratio, ratio, messages, messages])
-
-
-def _dump_savings() -> str:
-    number = "{:.1f}".format
-    return _formatted(dump.savings(), ["{:g}".format, number, number, "{:.2f}".format])
-
-
-def _shuffle_gaussian_table() -> str:
-    return _formatted(shuffle_gaussian.table_one(), [None, "{:.0f}".format, *[None] * 4])
-
-
-def _shuffling_cost() -> str:
-    return _formatted(shuffling_cost(), [None] * 6)
-
-
-def _checkin_budgets() -> str:
-    return _formatted(checkin_budgets(), [None, lambda eps: f"{eps:.2f}" if eps >= 0.1 else f"{eps:.2g}"])
+    return text
 
 
 def _summation_accountings() -> str:
@@ -146,19 +107,6 @@ def _summation_accountings() -> str:
     return markdown(header, rows)
 
 
-def _summation_cheaper() -> str:
-    def count(value: float) -> str:
-        return "" if math.isnan(value) else f"{value:,.0f}"
-
-    def small(value: float) -> str:
-        return f"{value:.2g}"
-
-    return _formatted(
-        summation.cheaper(),
-        [count, count, count, count, "{:.2f}".format, "{:.4g}".format, small, count, count],
-    )
-
-
 def _summation_growth() -> str:
     sizes = (2, 100)
     few, many = (summation.best_design(size).design.messages / size for size in sizes)
@@ -170,71 +118,43 @@ def _summation_growth() -> str:
     )
 
 
-def _deployed_systems() -> str:
-    small, number = "{:g}".format, "{:.5f}".format
-    table = deployments.systems().drop(columns=["system", "randomizer"])
-    return _formatted(
-        table,
-        [
-            None,
-            small,
-            "{:,.0f}".format,
-            "{:.0e}".format,
-            small,
-            number,
-            number,
-            "{:,.0f}".format,
-            number,
-            number,
-            None,
-        ],
-    )
-
-
-def _deployed_sources() -> str:
+def _deployed_sources() -> pd.DataFrame:
     table = deployments.sources()
     wanted = ["system", "mechanism", "printed eps", "printed delta", "what was read", "not found", "status"]
-    links = [
-        f"{read} ([source]({source}), {place})"
-        for read, source, place in zip(table["what was read"], table["source"], table["place"], strict=True)
-    ]
-    return _formatted(table.assign(**{"what was read": links})[wanted], [None] * len(wanted))
+    links = table["what was read"] + " ([source](" + table["source"] + "), " + table["place"] + ")"
+    return table.assign(**{"what was read": links})[wanted]
 
 
 #: What can stand between the marks, by name.
 TABLES: dict[str, Callable[[], str]] = {
-    "errata random_population": partial(markdown_table, "random_population"),
-    "errata dump": partial(markdown_table, "dump"),
-    "errata segmented": partial(markdown_table, "segmented"),
-    "errata shuffle_gaussian": partial(markdown_table, "shuffle_gaussian"),
-    "shuffle gaussian table one": _shuffle_gaussian_table,
-    "shuffle gaussian cost": _shuffling_cost,
-    "shuffle gaussian checkin": _checkin_budgets,
+    **{f"errata {paper}": partial(markdown_table, paper) for paper in papers()},
+    **{f"notes {paper}": partial(markdown_table, paper, "reading_notes") for paper in papers()},
+    "shuffle gaussian table one": _written(shuffle_gaussian.table_one, None, ".0f", *[None] * 4),
+    "shuffle gaussian cost": _written(shuffling_cost, *[None] * 6),
+    "shuffle gaussian checkin": _written(checkin_budgets, None, _budget),
     "summation accountings": _summation_accountings,
     "summation growth": _summation_growth,
-    "summation cheaper": _summation_cheaper,
-    "deployed systems": _deployed_systems,
-    "deployed sources": _deployed_sources,
-    "errata summation": partial(markdown_table, "summation"),
-    "errata comparison": partial(markdown_table, "comparison"),
-    "notes comparison": partial(markdown_table, "comparison", "reading_notes"),
-    "notes random_population": partial(markdown_table, "random_population", "reading_notes"),
-    "notes dump": partial(markdown_table, "dump", "reading_notes"),
-    "notes segmented": partial(markdown_table, "segmented", "reading_notes"),
-    "notes shuffle_gaussian": partial(markdown_table, "shuffle_gaussian", "reading_notes"),
-    "notes summation": partial(markdown_table, "summation", "reading_notes"),
+    "summation cheaper": _written(summation.cheaper, *[",.0f"] * 4, ".2f", ".4g", ".2g", ",.0f", ",.0f"),
+    "deployed systems": _written(
+        lambda: deployments.systems().drop(columns=["system", "randomizer"]),
+        *(None, "g", ",.0f", ".0e", "g", ".5f", ".5f", ",.0f", ".5f", ".5f", None),
+    ),
+    "deployed sources": _written(_deployed_sources, *[None] * 7),
     "errata summary": summary_table,
     "errata review": review_table,
-    "dump gaps": _dump_gaps,
-    "dump savings": _dump_savings,
-    "budgets": _budgets,
-    "dummies": _dummies,
-    "checkin": _checkin,
-    "gradients": _gradients,
-    "multi": _multi,
-    "table two": _table_two,
-    "variances": _variances,
-    "safety": _safety,
+    "dump gaps": _written(dump_gaps, None, None, ".3g", ".3g", _messages, _messages),
+    "dump savings": _written(dump.savings, "g", ".1f", ".1f", ".2f"),
+    "budgets": _written(budget_gaps, None, *[_percent] * 4, ".2f"),
+    "dummies": _written(dummy_gaps, None, "g", *[_percent] * 5),
+    "checkin": _written(checkin_gaps, "g", *[".2f"] * 7, "g"),
+    "gradients": _written(gradient_gaps, "g", *[_percent] * 5),
+    "multi": _written(multi_gaps, None, _percent, _percent, *[".2f"] * 4, ".3f", ".2f"),
+    "table two": _written(
+        lambda: table_two().drop(columns="delta"),  # the page says it
+        *(None, ".1f", ".1f", ".0f", ".1e", None),
+    ),
+    "variances": _written(variance_gaps, ".0f", *[".4f"] * 6),
+    "safety": _written(safety_margins, "g", ".0f", ".1e"),
 }
 
 
@@ -324,15 +244,7 @@ FROM_RESULTS: dict[str, tuple[str, tuple[str, ...], Callable[..., str]]] = {
 
 
 def from_results(name: str, folder: Path) -> str | None:
-    """A table of `FROM_RESULTS`, made of the reference in a folder; None if one of its tables is not there.
-
-    Parameters
-    ----------
-    name : str
-        Name of the table.
-    folder : Path
-        Holds ``<paper>/<experiment>.csv`` (see docs/reference.md).
-    """
+    """A table of `FROM_RESULTS`, made of the reference in a folder; None if one of its tables is not there."""
     paper, experiments, make = FROM_RESULTS[name]
     paths = [folder / paper / f"{experiment}.csv" for experiment in experiments]
     if not all(path.is_file() for path in paths):
@@ -341,20 +253,7 @@ def from_results(name: str, folder: Path) -> str | None:
 
 
 def refreshed(text: str, reference: Path = REFERENCE) -> str:
-    """Return a page with all its tables and numbers computed anew.
-
-    Parameters
-    ----------
-    text : str
-        The page.
-    reference : Path
-        Folder for `from_results`.
-
-    Raises
-    ------
-    ValueError
-        If the page names a table or number that does not exist, or a mark has no counterpart.
-    """
+    """Return a page with all its tables and numbers computed anew."""
     blocks, values = list(_BLOCK.finditer(text)), list(_VALUE.finditer(text))
     if text.count("<!-- begin ") != len(blocks) or text.count("<!-- end ") != len(blocks) + len(values):
         raise ValueError("A begin mark has no matching end mark, or the other way round.")
@@ -371,13 +270,7 @@ def refreshed(text: str, reference: Path = REFERENCE) -> str:
 
 
 def value(group: str, name: str) -> str:
-    """A number of a sentence.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
-    """
+    """A number of a sentence."""
     if group not in VALUES:
         raise ValueError(f"No group of numbers is named {group!r}. Known: {', '.join(VALUES)}.")
     numbers = VALUES[group]()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 from shuffledp.pipeline.claims.search_results import Found, largest
@@ -28,33 +29,7 @@ Values = Iterator[tuple[float, str]]
 
 @dataclass(frozen=True)
 class Question:
-    """A question with the search that is about it.
-
-    Parameters
-    ----------
-    id : str
-        ``OQ-`` and a number.
-    paper : str
-        Key of the paper or study that it is about.
-    question, statement : str
-        What is open, and a statement that the search may violate.
-    searched, method : str
-        Which settings, and how each is computed.
-    measure : str
-        What the number of a setting is.
-    limit : float
-        Above it the statement is violated; infinite where the number is the distance of two proven bounds.
-    floor : float
-        Below it the statement is violated.
-    values : callable
-        The numbers, each with its setting in words.
-    proof : str
-        What is proven, with the proof or where it stands.
-    seed : str
-        Name of the random numbers; empty where all settings of a list are looked at.
-    related : tuple of str
-        Ids of errata and notes.
-    """
+    """A question with the search that is about it."""
 
     id: str
     paper: str
@@ -103,17 +78,6 @@ def _small_balls(full: bool) -> Iterator[Question]:
         )
         seed = f"open questions, {key}"
 
-        def values(
-            users: int = users,
-            dimension: int = dimension,
-            orders: tuple[int, ...] = orders,
-            sigmas: tuple[float, float] = sigmas,
-            draws: int = draws,
-            ascents: int = ascents,
-            seed: str = seed,
-        ) -> Values:
-            return unit_ball_search.few_users(users, dimension, orders, sigmas, draws, ascents, seed)
-
         yield Question(
             id=key,
             paper="shuffle_gaussian",
@@ -124,7 +88,9 @@ def _small_balls(full: bool) -> Iterator[Question]:
             method=_INTEGRAL,
             measure=_BALL_MEASURE,
             limit=unit_ball_search.LIMIT,
-            values=values,
+            values=partial(
+                unit_ball_search.few_users, users, dimension, orders, sigmas, draws, ascents, seed
+            ),
             proof=_OBTUSE if users == 2 else "none",
             seed=seed,
             related=("SG-4", "SG-N5"),
@@ -310,18 +276,7 @@ def _bracket(full: bool) -> Iterator[Question]:
 
 
 def questions(effort: Effort) -> tuple[Question, ...]:
-    """Return the open questions.
-
-    Parameters
-    ----------
-    effort : {"full", "quick"}
-        How far the searches go.
-
-    Raises
-    ------
-    ValueError
-        If it is neither.
-    """
+    """Return the open questions."""
     if effort not in ("full", "quick"):
         raise ValueError(f"effort must be full or quick, got {effort!r}.")
     full = effort == "full"
@@ -338,21 +293,15 @@ def verdict(question: Question, found: Found) -> str:
 def row(question: Question, effort: Effort) -> dict[str, str]:
     """Search, and return the row of the table."""
     found = largest(question.values(), question.limit, question.floor)
+    stated = ("id", "paper", "question", "statement", "searched", "method", "measure", "proof")
     return {
-        "id": question.id,
-        "paper": question.paper,
-        "question": question.question,
-        "statement": question.statement,
-        "searched": question.searched,
-        "method": question.method,
+        **{name: getattr(question, name) for name in stated},
         "seed": question.seed or "-",
         "settings": str(found.settings),
-        "measure": question.measure,
         "extreme": f"{found.extreme:.7g}",
         "where": found.where,
         "violations": str(found.beyond),
         "verdict": verdict(question, found),
-        "proof": question.proof,
         "related": " ".join(question.related),
         "effort": effort,
     }

@@ -16,8 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
 from shuffledp.pipeline import manifest
-from shuffledp.pipeline.site import audit, claims, errata, headlines, library, origins, site_files
-from shuffledp.pipeline.site import open_questions_page as open_questions
+from shuffledp.pipeline.site import audit, claims, errata, library, origins, site_files
 from shuffledp.pipeline.site.cards import (
     Picture,
     deck,
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
     from jinja2.runtime import Context
 
     from shuffledp.pipeline.manifest import DrawnPaper, Entry
-    from shuffledp.pipeline.site.claims import Claim
-    from shuffledp.pipeline.site.headlines import Headline
+    from shuffledp.pipeline.site.csv_tables import Row
 
 TITLE = "shuffledp: results"
 PACKAGE_DATA = (
@@ -90,11 +88,11 @@ def overview(results: Results) -> Iterator[Page]:
             "count": {
                 "figure": kinds["figure"],
                 "table": kinds["table"],
-                **Counter(remark.kind for shown in results.papers for remark in shown.remarks),
+                **Counter(remark["kind"] for shown in results.papers for remark in shown.remarks),
             },
             "count_of_claims": results.count_of_claims,
             "audited": [
-                (name, sum(one.outcome == name for one in results.audited)) for name in audit.OUTCOMES
+                (name, sum(one["outcome"] == name for one in results.audited)) for name in audit.OUTCOMES
             ],
             "origins": origins.origins(papers),
             "data_notes": origins.data_notes(papers),
@@ -121,7 +119,9 @@ def paper_pages(results: Results) -> Iterator[Page]:
 def errata_page(results: Results) -> Iterator[Page]:
     """Errata and reading notes of all papers, those that matter most first."""
     remarks = [(shown, remark) for shown in results.papers for remark in shown.remarks]
-    effects = dict.fromkeys(r.effect for _, r in sorted(remarks, key=lambda pair: pair[1].rank) if r.effect)
+    effects = dict.fromkeys(
+        r["effect"] for _, r in sorted(remarks, key=lambda pair: pair[1]["rank"]) if r["effect"]
+    )
     tables = [
         (shown, manifest.without(shown.paper, lambda e: not errata.is_remarks(e))) for shown in results.papers
     ]
@@ -136,7 +136,7 @@ def errata_page(results: Results) -> Iterator[Page]:
         "Errata and reading notes",
         "errata.html.j2",
         {
-            "remarks": sorted(remarks, key=lambda pair: pair[1].rank),
+            "remarks": sorted(remarks, key=lambda pair: pair[1]["rank"]),
             "effects": tuple(effects),
             "tables": cards,
         },
@@ -165,9 +165,9 @@ def open_questions_page(results: Results) -> Iterator[Page]:
         "Open questions, and what is known numerically",
         "open_questions.html.j2",
         {
-            "questions": [(results.paper(question.paper), question) for question in results.questions],
-            "table": open_questions.TABLE,
-            "verdicts": open_questions.VERDICTS,
+            "questions": [(results.paper(question["paper"]), question) for question in results.questions],
+            "table": claims.QUESTIONS,
+            "verdicts": claims.SEARCHED,
         },
     )
 
@@ -181,8 +181,8 @@ def audit_page(results: Results) -> Iterator[Page]:
         "audit.html.j2",
         {
             "audited": results.audited,
-            "tasks": tuple(dict.fromkeys(one.task for one in results.audited)),
-            "accountings": tuple(dict.fromkeys(one.accounting for one in results.audited)),
+            "tasks": tuple(dict.fromkeys(one["task"] for one in results.audited)),
+            "accountings": tuple(dict.fromkeys(one["accounting"] for one in results.audited)),
             "outcomes": audit.OUTCOMES,
             "parts": audit.PARTS,
             "table": audit.TABLE,
@@ -214,10 +214,10 @@ def _leading(folder: Path, shown: Shown) -> Leading | None:
     for entry in shown.paper.entries:
         if entry.kind == "figure":
             groups.setdefault(entry.drawing, []).append(entry)
-    wanted = shown.headline.figure if shown.headline else ""
+    wanted = shown.headline["figure"] if shown.headline else ""
     if wanted and wanted not in groups:
         raise manifest.ManifestError(
-            f"{headlines.TABLE}: {shown.key} has no figure {wanted!r}. Known: {', '.join(groups)}."
+            f"{claims.HEADLINES}: {shown.key} has no figure {wanted!r}. Known: {', '.join(groups)}."
         )
     several = next((name for name, entries in groups.items() if len(entries) > 1), next(iter(groups), ""))
     if not several:
@@ -240,17 +240,16 @@ def _leading(folder: Path, shown: Shown) -> Leading | None:
 
 def read(folder: Path, papers: Sequence[str]) -> Results:
     """Read what the site shows; raises as `render`."""
-    claimed, judged = headlines.read(folder), claims.read(folder)
+    claimed, judged = claims.headlines(folder), claims.claims(folder)
     shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
-    return Results(folder, shown, audit.read(folder), open_questions.read(folder))
+    return Results(folder, shown, audit.read(folder), claims.questions(folder))
 
 
-def _shown(paper: DrawnPaper, claimed: Mapping[str, Headline], judged: Sequence[Claim]) -> Shown:
+def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row]) -> Shown:
     charts = {entry.id: chart for entry in paper.entries if (chart := chart_of(entry)) is not None}
-    own = tuple(claim for claim in judged if claim.paper == paper.key)
-    return Shown(
-        paper, name_of(paper.key, paper.title), claimed.get(paper.key), errata.remarks(paper), charts, own
-    )
+    own = tuple(claim for claim in judged if claim["paper"] == paper.key)
+    name, remarks = name_of(paper.key, paper.title), tuple(errata.remarks(paper))
+    return Shown(paper, name, claimed.get(paper.key), remarks, charts, own)
 
 
 def name_of(key: str, title: str) -> str:
@@ -265,31 +264,7 @@ def name_of(key: str, title: str) -> str:
 
 
 def render(folder: Path, papers: Sequence[str]) -> dict[str, bytes]:
-    """Write the site.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the results; the site belongs into it, because all links are relative to it.
-    papers : sequence of str
-        Keys of the papers, in the order in which they appear.
-
-    Returns
-    -------
-    dict of str to bytes
-        Every file but the checksum list, by its place in the folder; depends on the content of the folder alone.
-
-    Raises
-    ------
-    shuffledp.storage.IntegrityError
-        If a file is missing or damaged; names it and how to rebuild it.
-    ManifestError
-        If a manifest, picture or table does not have the agreed form.
-    CaptionError
-        If a caption is not valid reStructuredText.
-    ValueError
-        If a paper is named twice.
-    """
+    """Write the site."""
     expected = site_files.outputs(papers)
     results = read(folder, papers)
     pages = [page for make in PAGES for page in make(results)]

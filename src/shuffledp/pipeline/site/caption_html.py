@@ -74,27 +74,7 @@ def _continues(before: str, block: str) -> bool:
 
 
 def to_html(text: str, *, source: str, prefix: str) -> Markup:
-    """Turn a caption into HTML.
-
-    Parameters
-    ----------
-    text : str
-        reStructuredText. Inserting files, raw HTML and pictures are refused.
-    source : str
-        Name of the caption's file, for error messages.
-    prefix : str
-        Put before every id in the result, so that captions do not clash on one page.
-
-    Returns
-    -------
-    Markup
-        A fragment; formulas are MathML.
-
-    Raises
-    ------
-    CaptionError
-        Naming the file and, for mistakes in the markup, the line.
-    """
+    """Turn a caption into HTML."""
     settings = SETTINGS | {"id_prefix": prefix, "warning_stream": io.StringIO()}
     try:
         parts = publish_parts(text, source_path=source, writer=_Writer(), settings_overrides=settings)

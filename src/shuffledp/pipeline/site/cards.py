@@ -134,24 +134,7 @@ def heading(entry: Entry, title: str) -> str:
 
 
 def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] = ()) -> Deck:
-    """The cards of a paper.
-
-    Parameters
-    ----------
-    results : Path
-        Folder of the results.
-    page : str
-        The page that the cards are for, relative to it: links start there.
-    paper : DrawnPaper
-        The paper; entries with the same drawing become one card, at the place of the first of them.
-    explorable : iterable of str
-        Ids of entries with numbers to explore.
-
-    Raises
-    ------
-    ManifestError, CaptionError
-        If a picture, a table or a caption does not have the agreed form, or two variants have the same name.
-    """
+    """The cards of a paper."""
     groups: dict[str, list[Entry]] = {}
     for entry in paper.entries:
         groups.setdefault(entry.drawing, []).append(entry)

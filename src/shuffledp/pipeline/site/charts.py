@@ -53,18 +53,7 @@ def script(paper: str, charts: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def chart_of(entry: Entry) -> dict[str, Any] | None:
-    """What the explored chart shows, or None where a figure has no numbers.
-
-    Parameters
-    ----------
-    entry : Entry
-        A figure; its CSV file has the columns that its chart names, and ``curve``.
-
-    Raises
-    ------
-    ManifestError
-        If a column is missing, a number is none, or a curve, marker or kind of line is not known.
-    """
+    """What the explored chart shows, or None where a figure has no numbers."""
     chart, path = entry.chart, entry.files["csv"]
     if chart is None:
         return None
@@ -94,7 +83,12 @@ def _described(chart: Chart, rows: Sequence[Row]) -> dict[str, Any]:
         parts = [
             part
             for index, value in enumerate(panels)
-            for part in _parts(chart, [row for row in own if _in_panel(chart, row, value)], index, rows)
+            for part in _parts(
+                chart,
+                [row for row in own if chart.panels is None or row[chart.panels] in ("", value)],
+                index,
+                rows,
+            )
         ]
         if parts:
             curves.append({"label": curve.label or curve.id, **_look(curve), "parts": parts})
@@ -120,11 +114,6 @@ def _panels(chart: Chart, rows: Sequence[Row]) -> list[str]:
         return sorted(values, key=float)
     except ValueError:
         return values
-
-
-def _in_panel(chart: Chart, row: Row, value: str) -> bool:
-    """What does not depend on the panel's variable belongs to all panels."""
-    return chart.panels is None or row[chart.panels] in ("", value)
 
 
 def _panel_label(chart: Chart, value: str) -> str:

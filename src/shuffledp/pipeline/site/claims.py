@@ -1,110 +1,57 @@
-"""Every claim of the papers with its verdicts, for one page on which they can be sorted and searched."""
+"""Claims with their verdicts, headline claims and open questions, as the pages show them: rows of tables of claims."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from shuffledp.pipeline.manifest import ManifestError
-from shuffledp.pipeline.site.csv_tables import verified_rows
+from shuffledp.pipeline.site.csv_tables import Row, cell, verified_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-TABLE = "claims/claims.csv"
+HEADLINES = "claims/headlines.csv"
+QUESTIONS = "claims/open_questions.csv"
 OUTCOMES = ("holds", "in part", "fails", "untestable")
 """In the order in which the pages count and sort them."""
-_NOTHING = "-"
+SEARCHED = ("violated", "bracketed", "no violation found")
+"""Verdicts on open questions, in the order in which the page sorts them."""
 
 
-@dataclass(frozen=True)
-class Judgment:
-    """The verdict on a claim under one accounting and for one target of the error; both may be empty."""
-
-    accounting: str
-    target: str
-    measured: str
-    uncertainty: str
-    verdict: str
-    why: str
-
-    @property
-    def terms(self) -> str:
-        """Under which accounting, and against what the error is measured, in words."""
-        against = f"error against the {self.target}" if self.target else ""
-        return ", ".join(part for part in (self.accounting, against) if part)
+def claims(results: Path) -> tuple[Row, ...]:
+    """Return claims in the order of their table, each with its judgments by accounting and target of the error."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in verified_rows(results / "claims/claims.csv"):
+        rank, errata = OUTCOMES.index(row["overall"]), row["errata"].split()
+        claim = found.setdefault(row["id"], {**row, "rank": rank, "errata": errata, "judgments": []})
+        judgment = {name: "" if text == "-" else text for name, text in row.items()}
+        against = judgment["target"] and f"error against the {judgment['target']}"
+        terms = ", ".join(filter(None, (judgment["accounting"], against)))
+        claim["judgments"].append({**judgment, "terms": terms})
+    return tuple(found.values())
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A claim, or an ordering that follows from claims, with its verdicts; ``overall`` is the one over all of them."""
-
-    id: str
-    kind: str
-    paper: str
-    where: str
-    claim: str
-    stated: str
-    overall: str
-    expected: str
-    difference: str
-    figure: str
-    errata: tuple[str, ...]
-    judgments: tuple[Judgment, ...]
-
-    @property
-    def rank(self) -> int:
-        """Place of the verdict in `OUTCOMES`."""
-        return OUTCOMES.index(self.overall)
+def headlines(results: Path) -> dict[str, Row]:
+    """Return the headline claim of each paper, its numbers and the verdict."""
+    return {row["paper"]: row for row in verified_rows(results / HEADLINES)}
 
 
-_OF_JUDGMENT = tuple(field.name for field in fields(Judgment))
-_OF_CLAIM = tuple(field.name for field in fields(Claim) if field.name not in ("errata", "judgments"))
-
-
-def read(results: Path) -> tuple[Claim, ...]:
-    """The claims in the order of their table.
-
-    Parameters
-    ----------
-    results : Path
-        Folder of the results.
-
-    Raises
-    ------
-    shuffledp.storage.IntegrityError
-        If the table is missing or damaged.
-    ManifestError
-        If a column is missing, a verdict is unknown, or the rows of a claim differ in more than their judgment.
-    """
-    path = results / TABLE
-    rows: dict[str, list[dict[str, str]]] = {}
-    for row in verified_rows(path, (*_OF_CLAIM, "errata", *_OF_JUDGMENT)):
-        if unknown := {row["verdict"], row["overall"]} - set(OUTCOMES):
-            raise ManifestError(f"{path}, {row['id']}: no verdict is called {sorted(unknown)[0]!r}.")
-        rows.setdefault(row["id"], []).append(row)
-    return tuple(_claim(path, group) for group in rows.values())
-
-
-def _claim(path: Path, rows: list[dict[str, str]]) -> Claim:
-    first = rows[0]
-    for row in rows[1:]:
-        if differing := [name for name in (*_OF_CLAIM, "errata") if row[name] != first[name]]:
-            raise ManifestError(f"{path}, {first['id']}: its rows differ in {', '.join(differing)}.")
-    judgments = tuple(
-        Judgment(**{name: row[name] if row[name] != _NOTHING else "" for name in _OF_JUDGMENT})
-        for row in rows
-    )
-    return Claim(
-        **{name: first[name] for name in _OF_CLAIM},
-        errata=tuple(first["errata"].split()),
-        judgments=judgments,
+def questions(results: Path) -> tuple[Row, ...]:
+    """Return open questions with what searches found about them, in the order of their table."""
+    return tuple(
+        {
+            **row,
+            "rank": SEARCHED.index(row["verdict"]),
+            "settings": cell(row["settings"]),
+            "violations": cell(row["violations"]),
+            "related": row["related"].split(),
+        }
+        for row in verified_rows(results / QUESTIONS)
     )
 
 
-def counts(claims: Iterable[Claim]) -> Mapping[str, int]:
-    """How many claims have each outcome, in the order of `OUTCOMES`."""
-    found = Counter(claim.overall for claim in claims)
+def counts(of: Iterable[Row]) -> Mapping[str, int]:
+    """Return the number of claims by outcome, in the order of `OUTCOMES`."""
+    found = Counter(claim["overall"] for claim in of)
     return {outcome: found[outcome] for outcome in OUTCOMES}

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shuffledp.pipeline.manifest import DrawnPaper
-    from shuffledp.pipeline.site.audit import Audited
-    from shuffledp.pipeline.site.claims import Claim
-    from shuffledp.pipeline.site.errata import Remark
-    from shuffledp.pipeline.site.headlines import Headline
-    from shuffledp.pipeline.site.open_questions_page import OpenQuestion
+    from shuffledp.pipeline.site.csv_tables import Row
 
 _LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 
@@ -32,10 +28,10 @@ class Shown:
 
     paper: DrawnPaper
     name: str
-    headline: Headline | None
-    remarks: tuple[Remark, ...]
+    headline: Row | None
+    remarks: tuple[Row, ...]
     charts: Mapping[str, Mapping[str, Any]]
-    claims: tuple[Claim, ...]
+    claims: tuple[Row, ...]
 
     @cached_property
     def drawings(self) -> frozenset[str]:
@@ -44,17 +40,17 @@ class Shown:
 
     def figures_on(self, remark: str) -> tuple[str, ...]:
         """The drawings of the claims on which an erratum or note bears."""
-        found = dict.fromkeys(claim.figure for claim in self.claims_on(remark))
+        found = dict.fromkeys(claim["figure"] for claim in self.claims_on(remark))
         return tuple(figure for figure in found if figure in self.drawings)
 
-    def remarks_on(self, drawing: str) -> tuple[Remark, ...]:
+    def remarks_on(self, drawing: str) -> tuple[Row, ...]:
         """The errata and notes that bear on claims about a drawing."""
-        named = {name for claim in self.claims if claim.figure == drawing for name in claim.errata}
-        return tuple(remark for remark in self.remarks if remark.id in named)
+        named = {name for claim in self.claims if claim["figure"] == drawing for name in claim["errata"]}
+        return tuple(remark for remark in self.remarks if remark["id"] in named)
 
-    def claims_on(self, remark: str) -> tuple[Claim, ...]:
+    def claims_on(self, remark: str) -> tuple[Row, ...]:
         """The claims on which an erratum or note bears."""
-        return tuple(claim for claim in self.claims if remark in claim.errata)
+        return tuple(claim for claim in self.claims if remark in claim["errata"])
 
     @property
     def key(self) -> str:
@@ -98,8 +94,8 @@ class Results:
 
     folder: Path
     papers: tuple[Shown, ...]
-    audited: tuple[Audited, ...] = ()
-    questions: tuple[OpenQuestion, ...] = ()
+    audited: tuple[Row, ...] = ()
+    questions: tuple[Row, ...] = ()
 
     @property
     def replicated(self) -> tuple[Shown, ...]:
@@ -114,21 +110,21 @@ class Results:
     @cached_property
     def remark_ids(self) -> frozenset[str]:
         """Ids of all errata and reading notes."""
-        return frozenset(remark.id for shown in self.papers for remark in shown.remarks)
+        return frozenset(remark["id"] for shown in self.papers for remark in shown.remarks)
 
     @cached_property
     def claim_ids(self) -> frozenset[str]:
         """Ids of all claims."""
-        return frozenset(claim.id for shown in self.papers for claim in shown.claims)
+        return frozenset(claim["id"] for shown in self.papers for claim in shown.claims)
 
     @cached_property
     def question_ids(self) -> frozenset[str]:
         """Ids of all open questions."""
-        return frozenset(question.id for question in self.questions)
+        return frozenset(question["id"] for question in self.questions)
 
-    def questions_on(self, remark: str) -> tuple[OpenQuestion, ...]:
+    def questions_on(self, remark: str) -> tuple[Row, ...]:
         """The open questions that an erratum or note is about."""
-        return tuple(question for question in self.questions if remark in question.related)
+        return tuple(question for question in self.questions if remark in question["related"])
 
     def paper(self, key: str) -> Shown | None:
         """A paper of this run."""
@@ -140,13 +136,13 @@ class Results:
         every = [claim for shown in self.papers for claim in shown.claims]
         if not every:
             return ()
-        own = [claim for claim in every if claim.kind == "claim"]
+        own = [claim for claim in every if claim["kind"] == "claim"]
         parts = [
-            (shown.name, [claim for claim in shown.claims if claim.kind == "claim"])
+            (shown.name, [claim for claim in shown.claims if claim["kind"] == "claim"])
             for shown in self.papers
             if shown.claims
         ]
-        parts += [("all papers", own), ("orderings", [claim for claim in every if claim.kind != "claim"])]
+        parts += [("all papers", own), ("orderings", [claim for claim in every if claim["kind"] != "claim"])]
         return tuple((name, claims.counts(of)) for name, of in parts)
 
     @property

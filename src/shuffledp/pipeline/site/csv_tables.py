@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.pipeline.manifest import CHECKSUMS, ManifestError
 from shuffledp.storage import read_verified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
+Row = Mapping[str, Any]
+"""What a page shows of one row, by name."""
 DIGITS = 6  # significant digits of a number on a page
 NO_NUMBER = ("infeasible", "–")
 """What stands in place of a number in a column of numbers."""
@@ -38,53 +40,21 @@ class Table:
 
 
 def text_of(path: Path, problem: type[ValueError] = ManifestError) -> str:
-    """The content of a text file of a paper's drawings, verified as it is read: the manifest was loaded before.
-
-    Raises
-    ------
-    ValueError
-        Of the given kind, if it is not UTF-8.
-    shuffledp.storage.IntegrityError
-        If it has changed since it was drawn.
-    """
+    """The content of a text file of a paper's drawings, verified as it is read: the manifest was loaded before."""
     try:
         return read_verified(path, path.with_name(CHECKSUMS)).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise problem(f"{path} is not UTF-8 text: {error}.") from None
 
 
-def verified_rows(path: Path, columns: Iterable[str]) -> list[dict[str, str]]:
-    """The rows of a CSV file that has a checksum of its own beside it.
-
-    Parameters
-    ----------
-    path : Path
-        The table; its checksum ends in ``.sha256`` instead.
-    columns : iterable of str
-        What it has at least.
-
-    Raises
-    ------
-    shuffledp.storage.IntegrityError
-        If the table is missing or damaged.
-    ManifestError
-        If a column is missing.
-    """
+def verified_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file that has a checksum of its own beside it."""
     content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
-    reader = csv.DictReader(content.splitlines(keepends=True))
-    if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
-        raise ManifestError(f"{path}: no column {', '.join(missing)}.")
-    return list(reader)
+    return list(csv.DictReader(content.splitlines(keepends=True)))
 
 
 def lines(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a CSV file.
-
-    Raises
-    ------
-    ManifestError
-        If there is no header, or a row has another number of cells.
-    """
+    """Header and rows of a CSV file."""
     found = [row for row in csv.reader(text_of(path).splitlines(keepends=True)) if row]
     if not found:
         raise ManifestError(f"{path} is empty, expected a header and rows.")

@@ -34,18 +34,7 @@ def chart_data(paper: str) -> str:
 
 
 def outputs(papers: Sequence[str]) -> tuple[str, ...]:
-    """Every file of the site, relative to the folder of the results, the checksum list last.
-
-    Parameters
-    ----------
-    papers : sequence of str
-        Keys of the papers.
-
-    Raises
-    ------
-    ValueError
-        If a paper is named twice, or like a page that is none of a paper.
-    """
+    """Every file of the site, relative to the folder of the results, the checksum list last."""
     names = [
         INDEX,
         *(paper_page(paper) for paper in papers),

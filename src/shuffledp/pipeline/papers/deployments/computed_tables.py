@@ -26,16 +26,7 @@ _MECHANISMS = {"symmetric_rappor": "symmetric RAPPOR, sums"}
 
 @remember(1)
 def systems() -> pd.DataFrame:
-    """Return the systems whose settings were found, with their printed eps and the exact ones.
-
-    Returns
-    -------
-    DataFrame
-        A row per setting: ``setting``, its key; ``eps0`` (as printed, of a bit), ``users``, ``delta``, ``printed eps``;
-        ``exact eps from`` and ``to``, between which the eps lies that holds for every data set; ``users needed`` for
-        the printed eps; ``eps`` with a part of the users colluding, an upper bound; ``verdict`` on the printed eps;
-        ``system`` and ``randomizer``. Lower bounds are rounded downwards and upper bounds upwards, to 5 decimals.
-    """
+    """Return the systems whose settings were found, with their printed eps and the exact ones."""
     found = {key: one for key, one in deployments().items() if one.status == "verified"}
     return pd.DataFrame([_row(key, one) for key, one in found.items()])
 
@@ -83,14 +74,7 @@ def verdict(printed: float, lower: float, upper: float) -> str:
 
 
 def sources() -> pd.DataFrame:
-    """Return where the settings of every system were read, and which were not found.
-
-    Returns
-    -------
-    DataFrame
-        A row per system and place: ``system``, ``mechanism``, ``printed eps``, ``printed delta``, ``source``,
-        ``place``, ``what was read``, ``not found`` and ``status``, ``verified`` or ``incomplete``.
-    """
+    """Return where the settings of every system were read, and which were not found."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for known in deployments().values():
         row = rows.setdefault(

@@ -58,13 +58,7 @@ QUANTITIES: Mapping[str, Reader] = {
 def available(
     case: Case, experiment: str, methods: Sequence[str], read: Reader = errors
 ) -> dict[str, pd.Series[float]]:
-    """Values of those methods that have one under the accounting: both sides of a ratio have the same.
-
-    Raises
-    ------
-    Untestable
-        If none has.
-    """
+    """Values of those methods that have one under the accounting: both sides of a ratio have the same."""
     found = {}
     for method in methods:
         try:
@@ -79,13 +73,7 @@ def available(
 
 
 def at(values: pd.Series[float], **point: float) -> float:
-    """The value at a grid point.
-
-    Raises
-    ------
-    Untestable
-        If the grid lacks it.
-    """
+    """The value at a grid point."""
     for name, wanted in point.items():
         levels = values.index.get_level_values(name)
         values = values[[math.isclose(level, wanted) for level in levels]]
@@ -133,13 +121,7 @@ def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[
 
 
 def _by_function(case: Case, method: str, n: int, k: int, eps: float, delta: float) -> float:
-    """Error of a rival at a setting that no experiment has; not a number where it is infeasible.
-
-    Raises
-    ------
-    ValueError
-        If its error is not known as a function of the setting.
-    """
+    """Error of a rival at a setting that no experiment has; not a number where it is infeasible."""
     how = case.accounting
     try:
         if method == "grr_blanket":

@@ -43,23 +43,7 @@ def table_four() -> pd.DataFrame:
 
 
 def flexible_table(entries: tuple[tuple[int, ...], ...], eps_local: float) -> pd.DataFrame:
-    """Return a table of dummies per sending user, checked.
-
-    Parameters
-    ----------
-    entries : tuple of tuple of int
-        As printed, a row per :data:`EPS`, a column per :data:`COLUMNS`.
-    eps_local : float
-        Budget of the reports (nats); ``inf`` for values that are sent as they are.
-
-    Returns
-    -------
-    DataFrame
-        One row per cell with the columns ``eps`` (nats), ``delta``, ``k``, ``rate``; ``paper``, the printed entry;
-        ``formula``, the theorem's value before rounding; ``ours``, that rounded up; ``corrected`` and
-        ``exact``, the smallest number by a rigorous closed form and by the exact divergence; ``delta of the
-        paper's entry``, exact; and ``verdict``: ``agrees``, or what is different.
-    """
+    """Return a table of dummies per sending user, checked."""
     rows = []
     for (row, eps), (column, (k, rate)) in product(enumerate(EPS), enumerate(COLUMNS)):
         setting = (USERS, k, eps, DELTA, rate)
@@ -156,17 +140,7 @@ FORMULAS = {
 
 
 def table_two() -> pd.DataFrame:
-    """Return Table 2 with formulas in place of orders of magnitude, evaluated at eps 1 and delta 1e-6.
-
-    Returns
-    -------
-    DataFrame
-        One row per setting, protocol and accounting with the columns ``setting``, ``protocol``, ``accounting``,
-        ``delta``; ``messages`` and ``messages formula`` (per user, own report included), ``bits`` and ``bits formula``
-        (per message), ``mse`` and ``mse formula`` (of a frequency, averaged over the values), and ``condition`` of the
-        published theorem.
-        Where it fails, or nothing suffices, the numbers are missing and ``condition`` says why.
-    """
+    """Return Table 2 with formulas in place of orders of magnitude, evaluated at eps 1 and delta 1e-6."""
     rows = []
     for (name, (n, k)), protocol, accounting in product(SETTINGS.items(), FORMULAS, _ACCOUNTINGS):
         messages, bits, mse, condition = FORMULAS[protocol]
@@ -266,15 +240,7 @@ _ROWS: Mapping[str, Callable[[int, int, str], Row]] = {
 
 
 def gaps() -> pd.DataFrame:
-    """Return how the protocols of Table 2 compare with pureDUMP, at eps 1 and delta 1e-6.
-
-    Returns
-    -------
-    DataFrame
-        One row per setting and protocol with the columns ``setting``, ``protocol``; ``error, printed`` and ``error,
-        exact``, the mean squared error over that of pureDUMP under the same accounting; ``messages, printed`` and
-        ``messages, exact``, per user, own report included. Not a number where the condition of the theorem fails.
-    """
+    """Return how the protocols of Table 2 compare with pureDUMP, at eps 1 and delta 1e-6."""
     numbers = {
         (row["setting"], row["protocol"], row["accounting"]): (float(row["mse"]), float(row["messages"]))
         for row in table_two().to_dict("records")
@@ -294,13 +260,7 @@ def gaps() -> pd.DataFrame:
 
 
 def savings() -> pd.DataFrame:
-    """Return how many dummies per value Theorem 5.2 and the exact divergence ask for, 1,000 values, delta 1e-6.
-
-    Returns
-    -------
-    DataFrame
-        One row per eps with the columns ``eps`` (nats), ``printed`` and ``exact`` (dummies over values) and ``factor``.
-    """
+    """Return how many dummies per value Theorem 5.2 and the exact divergence ask for, 1,000 values, delta 1e-6."""
     k, rows = 1_000, []
     for eps in (0.1, 0.2, 0.4, 0.6, 0.8, 1.0):
         printed, exact = (dummy_count(k, eps, DELTA, accounting=a) / k for a in _ACCOUNTINGS)

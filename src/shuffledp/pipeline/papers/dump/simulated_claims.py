@@ -25,18 +25,7 @@ FEWEST_REPEATS = 30
 
 
 def deviations(case: Case, experiment: str, method: str) -> pd.DataFrame:
-    """Simulated minus expected error in standard errors of the mean, per feasible cell.
-
-    Returns
-    -------
-    DataFrame
-        The cells with the columns ``mean``, ``error`` (standard error) and ``z``.
-
-    Raises
-    ------
-    Untestable
-        If there are too few repeats.
-    """
+    """Simulated minus expected error in standard errors of the mean, per feasible cell."""
     cells = case.cells(experiment, method)
     values = case.evidence.found(experiment, method).values
     repeats = values[values["kind"] == "simulated"].groupby("cell")["value"]

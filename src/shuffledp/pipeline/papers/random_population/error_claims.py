@@ -92,13 +92,7 @@ def all_errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
 
 
 def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Expected errors of a method by panel and eps, for the target of the case, at the rates that the text lists.
-
-    Raises
-    ------
-    Untestable
-        If the run has none of these rates.
-    """
+    """Expected errors of a method by panel and eps, for the target of the case, at the rates that the text lists."""
     values = all_errors(case, experiment, method)
     if PANEL[experiment] == "rate":
         values = values.drop(RATE_APART, level="panel", errors="ignore")
@@ -172,23 +166,7 @@ def _with_sampling(values: pd.Series[float], experiment: str, method: str) -> pd
 
 
 def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
-    """Expected l1 distance over two values when an independent normal error is added to that of one frequency.
-
-    Parameters
-    ----------
-    error : float
-        Expected l1 distance before: twice the mean absolute error of one of the frequencies.
-    deviation : float
-        Standard deviation of the normal error of that frequency.
-    laplace : bool
-        Whether the first error is Laplace rather than normal.
-
-    Returns
-    -------
-    float
-        Exact for these two laws: ``E|L + G| = s sqrt(2/pi) + b erfcx(s / (b sqrt 2))`` for Laplace noise with mean
-        absolute value b.
-    """
+    """Expected l1 distance over two values when an independent normal error is added to that of one frequency."""
     from scipy.special import erfcx
 
     normal = 2 * math.sqrt(2 / math.pi) * deviation

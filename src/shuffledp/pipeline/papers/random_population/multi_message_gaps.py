@@ -71,18 +71,7 @@ def _amplified_error(law: Law, eps: float, accounting: str) -> float:
 
 
 def multi_gaps() -> pd.DataFrame:
-    """Return how the errors of the protocols of Figures 7 and 8 compare, over :data:`~comparisons.EPS`.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``population``; ``union saves`` and ``expected saves``, the reduction of the error by MULTI-UNION and
-        MULTI-EXPECTED against AMPLIFIED with the printed theorem, as means; ``printed least`` and ``printed most``,
-        the error of MULTI-EXPECTED over that of MULTI-UNION; ``exact least`` and ``exact most``, the same with the
-        exact quantile and the exact Gaussian delta; ``exact Polya``, the largest error of MULTI-EXACT over that of
-        MULTI-UNION with the exact quantile; ``loses below``, the eps_central (nats) below which AMPLIFIED with exact
-        accounting has a smaller error than MULTI-EXPECTED as published.
-    """
+    """Return how the errors of the protocols of Figures 7 and 8 compare, over :data:`~comparisons.EPS`."""
     rows = []
     for name, law in MULTI_POPULATIONS.items():
         n1 = {
@@ -151,19 +140,7 @@ OPEN = "open"
 
 
 def table_two() -> pd.DataFrame:
-    """Return the lower bounds on the number of participants of Table II, checked.
-
-    Returns
-    -------
-    DataFrame
-        One row per law of N - 1 with the columns ``law``; ``delta``; ``printed bound``, ``corrected bound`` and ``exact
-        quantile`` (participants, user 1 included, reached except with probability ``DELTA / 2``; the quantile
-        is under the worst law if two moments are given, and not a number if only a tail is); ``tail at printed
-        bound`` (probability that fewer take part, or the largest that the definition allows); ``verdict``:
-        ``unsafe`` if that is above ``DELTA / 2``, ``right`` if printed and corrected bound agree, otherwise
-        ``safe``; ``open`` for the sub-Gaussian law, of which the printed bound is right with another definition
-        (RP-N10).
-    """
+    """Return the lower bounds on the number of participants of Table II, checked."""
     share = DELTA / 2
     rows = []
     for name, population in TABLE_TWO_POPULATIONS.items():

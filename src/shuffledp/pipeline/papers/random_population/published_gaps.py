@@ -38,14 +38,7 @@ def _error_ratio(eps_local: float, reference: float) -> float:
 
 
 def budget_gaps() -> pd.DataFrame:
-    """Return by how much amplification reduces the error against LOCAL, as a mean over :data:`EPS`.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``population`` and, as fractions of the error of LOCAL, ``simplified``, ``printed``, ``corrected``,
-        ``exact``; then ``printed over exact``, the mean ratio of the errors of AMPLIFIED.
-    """
+    """Return by how much amplification reduces the error against LOCAL, as a mean over :data:`EPS`."""
     rows = []
     for name, law in POPULATIONS.items():
         ratios = {
@@ -73,19 +66,7 @@ def _dummies_gain(law: Law, eps: float, accounting: str, adaptive: bool) -> floa
 
 
 def dummies_error(law: Law, eps: float, accounting: str, *, adaptive: bool) -> float:
-    """Return the error with the number of dummies that minimizes (6) or (7), over the error without any.
-
-    Parameters
-    ----------
-    law : Law
-        Of the number of other users.
-    eps : float
-        Central budget (nats), at delta 1e-5.
-    accounting : str
-        "printed", "corrected" or "exact".
-    adaptive : bool
-        Which kind of dummies; equation (7) is used without its stray factor.
-    """
+    """Return the error with the number of dummies that minimizes (6) or (7), over the error without any."""
     plan = optimal_dummies(law, eps, DELTA, adaptive=adaptive, accounting=accounting, grid=_grid(law))
     window = law.window()
     n = window.support + 1.0
@@ -104,15 +85,7 @@ def _grid(law: Law) -> list[int]:
 
 
 def dummy_gaps() -> pd.DataFrame:
-    """Return by how much optimal dummies reduce the error against AMPLIFIED with the same accounting.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``population``, ``eps`` (nats), and as fractions of the error of AMPLIFIED ``non-adaptive printed``,
-        ``non-adaptive corrected``, ``non-adaptive exact``, ``adaptive printed``, ``adaptive exact``. Equation (7) is
-        used without its stray factor.
-    """
+    """Return by how much optimal dummies reduce the error against AMPLIFIED with the same accounting."""
     cases: list[tuple[str, Law, float]] = [
         (name, POPULATIONS[name], eps)
         for name, points in (("Adult, rate 0.05", EPS_SMALL), ("Poisson, mean 1000", (*EPS_SMALL, 0.1)))
@@ -137,15 +110,6 @@ def dummy_gaps() -> pd.DataFrame:
 
 def checkin_gaps() -> pd.DataFrame:
     """Return the error of RandomCheckin relative to AMPLIFIED on Adult, over :data:`EPS`.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``rate``; ``printed least``, ``printed mean``, ``printed most``; ``exact least``, ``exact most``, all of
-        these relative to the frequency among the reports that each protocol keeps; then ``all users least`` and
-        ``all users most``, with exact accounting relative to the frequency among all participants, as the figures
-        have it; ``larger budget up to``, the largest eps_central of the grid at which the printed check-in budget is
-        larger than that of Theorem 1.
 
     Notes
     -----
@@ -194,12 +158,6 @@ def checkin_gaps() -> pd.DataFrame:
 def gradient_gaps() -> pd.DataFrame:
     """Return by how much AMPLIFIED reduces the error of RandomCheckin for gradients, over :data:`EPS`.
 
-    Returns
-    -------
-    DataFrame
-        Columns ``rate``; as fractions of the error of RandomCheckin ``printed least``, ``printed mean``, ``printed
-        most``, ``exact least``, ``exact most``.
-
     Notes
     -----
     Figure 9: N - 1 is Bin(59999, rate), the noise is Laplace. What is compared is the noise only, proportional to
@@ -235,14 +193,7 @@ def gradient_gaps() -> pd.DataFrame:
 
 
 def variance_gaps() -> pd.DataFrame:
-    """Return eps_central (nats) for mean 5000 and eps_local 0.5 against the variance, as in Figure 2.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``variance`` (users squared), and ``printed``, ``corrected`` and ``exact``, each for delta 1e-4 and
-        1e-3. 0.5 means no amplification. ``exact`` is the worst case over all populations with these moments.
-    """
+    """Return eps_central (nats) for mean 5000 and eps_local 0.5 against the variance, as in Figure 2."""
     rows = []
     for variance in (0, 8700, 20_000):
         row: dict[str, float] = {"variance": variance}
@@ -256,15 +207,7 @@ def variance_gaps() -> pd.DataFrame:
 
 
 def safety_margins() -> pd.DataFrame:
-    """Return how far the printed Theorems 1 and 2 stay below the delta that they promise.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``delta``, ``settings`` (those in which the theorem amplifies) and ``largest``, the largest exact delta
-        at the printed eps_central over the promised one. Settings: expected 100, 1000, 10000 and 100000 others,
-        binomial with rates 0.05 and 0.9 and Poisson; eps_local 0.05, 0.2, 1, 3 and 6.
-    """
+    """Return how far the printed Theorems 1 and 2 stay below the delta that they promise."""
     laws: list[Law] = []
     for mean in (100, 1000, 10_000, 100_000):
         laws += [Binomial(round(mean / rate), rate) for rate in (0.05, 0.9)] + [Poisson(float(mean))]

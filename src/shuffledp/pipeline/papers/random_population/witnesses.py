@@ -52,24 +52,7 @@ def _theorem(omega: float, eps_local: float, log_term: float) -> float:
 def theorem3_limit(
     mean: float, eps_local: float, delta_tail: float, delta_split: float | None = None
 ) -> float:
-    """Return the variance at which Theorem 3 stops amplifying, that is ``eps_central = eps_local``.
-
-    Parameters
-    ----------
-    mean : float
-        Expected number of other users.
-    eps_local : float
-        Nats.
-    delta_tail : float
-        Delta in Omega.
-    delta_split : float, optional
-        Delta in ``log(4 / delta)``; the same unless given.
-
-    Returns
-    -------
-    float
-        In users squared. Negative if not even a fixed population is amplified.
-    """
+    """Return the variance at which Theorem 3 stops amplifying, that is ``eps_central = eps_local``."""
     log4 = math.log(4 / (delta_tail if delta_split is None else delta_split))
     e = math.exp(eps_local)
     # (2 s + 1) / (Omega / 2 - s) = E + 1 with Omega = 2 s^2 / L4 is a quadratic equation in s.
@@ -109,20 +92,7 @@ def _mapped(excess: float, eps_local: float) -> float:
 
 
 def _figure_3_optimum(log_factor: float, exact_report: bool) -> tuple[int, float, float]:
-    """Solve equation (6) in the setting of Figure 3 with changed constants in Theorem 4a.
-
-    Parameters
-    ----------
-    log_factor : float
-        What stands beside the mean under the root of Omega.
-    exact_report : bool
-        Map user 1's own report exactly, instead of through the subsampling lemma.
-
-    Returns
-    -------
-    tuple
-        Optimal number of dummies, local budget without dummies (nats), squared error relative to no dummies.
-    """
+    """Solve equation (6) in the setting of Figure 3 with changed constants in Theorem 4a."""
     log4 = math.log(4 / DELTA)
 
     def budget(dummies: int) -> float:

@@ -40,13 +40,7 @@ Panel = tuple[str, int, int, str]
 
 
 def table(case: Case, method: str) -> pd.DataFrame:
-    """Cells of a method in both experiments, under the levels `PANEL`.
-
-    Raises
-    ------
-    Untestable
-        If the method has no result under the accounting of the case.
-    """
+    """Cells of a method in both experiments, under the levels `PANEL`."""
     parts = []
     for experiment in EXPERIMENTS:
         cells = case.cells(experiment, method).reset_index().assign(data=experiment)
@@ -56,13 +50,7 @@ def table(case: Case, method: str) -> pd.DataFrame:
 
 
 def parameters(cells: pd.DataFrame) -> list[dict[str, Any]]:
-    """What a method was calibrated to, by cell.
-
-    Raises
-    ------
-    Untestable
-        If the table lacks them.
-    """
+    """What a method was calibrated to, by cell."""
     if "parameters" not in cells or cells["parameters"].isna().any():
         raise Untestable("the table has no calibrated parameters")
     return [json.loads(text) for text in cells["parameters"]]
@@ -110,13 +98,7 @@ def spreads(case: Case) -> dict[Panel, float]:
 
 
 def available(case: Case, methods: list[str]) -> dict[str, pd.Series[float]]:
-    """Errors of those methods that have results under the accounting.
-
-    Raises
-    ------
-    Untestable
-        If none has.
-    """
+    """Errors of those methods that have results under the accounting."""
     found = {}
     for method in methods:
         try:
@@ -129,13 +111,7 @@ def available(case: Case, methods: list[str]) -> dict[str, pd.Series[float]]:
 
 
 def at(values: pd.Series[float], *, split: str | None = None, data: str | None = None) -> pd.Series[float]:
-    """The values at a split, or of one experiment; their index keeps its levels.
-
-    Raises
-    ------
-    Untestable
-        If there is none.
-    """
+    """The values at a split, or of one experiment; their index keeps its levels."""
     if split is not None:
         values = values[values.index.get_level_values("split") == split]
     if data is not None:
@@ -154,13 +130,7 @@ def by_panel(values: pd.Series[float]) -> dict[Panel, pd.Series[float]]:
 
 
 def across(values: pd.Series[float], level: str, first: Any, second: Any) -> pd.DataFrame:
-    """The same panels at two values of a level, as the columns ``first`` and ``second``.
-
-    Raises
-    ------
-    Untestable
-        If no panel has both.
-    """
+    """The same panels at two values of a level, as the columns ``first`` and ``second``."""
     wide = values.unstack(level)
     if not {first, second} <= set(wide.columns):
         raise Untestable(f"needs the papers' grid: {level} {first} and {second}")

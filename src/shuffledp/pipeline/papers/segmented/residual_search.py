@@ -52,22 +52,7 @@ def bound(form: Form, eps: float, k: int, eps_local: float, others: int) -> floa
 def few_users(
     numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], form: Form
 ) -> Iterator[tuple[float, str]]:
-    """Compare with the worst of all data sets of a few users.
-
-    Parameters
-    ----------
-    numbers, domains : iterable of int
-        Other users, >= 1, and numbers of values.
-    budgets : iterable of float
-        Local budgets, nats.
-    form : {"stated", "replacement"}
-        What the exact delta is divided by.
-
-    Yields
-    ------
-    tuple
-        Exact delta of the worst data set over the bound, and the setting in words.
-    """
+    """Compare with the worst of all data sets of a few users."""
     for others, k, eps_local in product(numbers, domains, budgets):
         rows = response_rows(k, eps_local)
         laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}
@@ -86,23 +71,7 @@ def few_users(
 
 
 def same_value_laws(others: int, k: int, eps_local: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the laws of what is seen if all others hold the victim's old value.
-
-    Parameters
-    ----------
-    others : int
-        >= 0.
-    k : int
-        Values, >= 3.
-    eps_local : float
-        Nats.
-
-    Returns
-    -------
-    tuple of (m,) ndarray
-        Probabilities of the numbers of responses with the old and the new value, which are sufficient, before and after
-        the victim moves.
-    """
+    """Return the laws of what is seen if all others hold the victim's old value."""
     n, e = others + 1, math.exp(eps_local)
     same, moved = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
     possible = same + moved <= n
@@ -117,20 +86,7 @@ def same_value_laws(others: int, k: int, eps_local: float) -> tuple[NDArray[np.f
 def many_users(
     numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], targets: Iterable[float]
 ) -> Iterator[tuple[float, str]]:
-    """Compare with the data set in which all others hold the victim's value, for many users.
-
-    Parameters
-    ----------
-    numbers, domains : iterable of int
-        Other users, >= 1, and numbers of values, >= 3.
-    budgets, targets : iterable of float
-        Local budgets, nats, and what the theorem as stated gives for delta.
-
-    Yields
-    ------
-    tuple
-        Exact delta over the stated one, and the setting in words.
-    """
+    """Compare with the data set in which all others hold the victim's value, for many users."""
     wanted = tuple(targets)
     for others, k, eps_local in product(numbers, domains, budgets):
         p = math.exp(eps_local)

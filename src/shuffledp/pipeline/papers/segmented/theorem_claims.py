@@ -91,22 +91,6 @@ def tight(case: Case, domain_size: int, n: int, blankets: Sequence[float]) -> Ve
 def blurred_delta(eps: float, rate: float, n: int, blankets: int, domain_size: int, reports: Window) -> float:
     """Delta of the pair and of the number of messages, for a fixed number of blanket messages.
 
-    Parameters
-    ----------
-    eps : float
-        Nats.
-    rate : float
-        With which the victim's item is sent.
-    n, blankets, domain_size : int
-        Users, blanket messages of each, and items.
-    reports : Window
-        Law of the number of reports of all others.
-
-    Returns
-    -------
-    float
-        The exact divergence for an analyzer who sees these; that of all counts is no smaller.
-
     Notes
     -----
     The number of messages leaves the victim's report a probability: given that u reports arrived, by Bayes. Derived for

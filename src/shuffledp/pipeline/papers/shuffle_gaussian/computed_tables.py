@@ -57,17 +57,7 @@ CHECKIN_ORDER = 256
 
 
 def table_one() -> pd.DataFrame:
-    """Return Table 1, a row per printed entry.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``row`` and ``rounds``; ``paper``, the entry as printed; ``computed``, under the settings with which
-        the row comes out: distance 1 and orders up to 30 for the method of the paper, sensitivity 2 and its search of
-        local deltas for the clones; ``verdict``: ``agrees`` if both have the same five digits after the point, or what
-        comes out; and ``equal terms``, the value at sigma 9.48 and distance 1 with all orders and, for the clones, a
-        fine search and optimal composition (eps in nats).
-    """
+    """Return Table 1, a row per printed entry."""
     computed = {
         "Ours": shuffle_gaussian_epsilons(USERS, SIGMA, ROUNDS, DELTA, MOST_ORDER),
         "Clones": gaussian_clones_epsilons(
@@ -98,13 +88,6 @@ def table_one() -> pd.DataFrame:
 
 def shuffling_cost() -> pd.DataFrame:
     """Return eps of Figure 1a after 10 epochs, shuffled over central, on like and on unlike terms.
-
-    Returns
-    -------
-    DataFrame
-        A row per comparison. ``shuffled`` and ``central`` say how the two budgets are computed. ``terms``: ``like`` if
-        both are about the same relation and the same distance of two records, else how they differ. ``shuffled eps``
-        and ``central eps`` in nats, and ``ratio``, what shuffling costs: text of three significant digits.
 
     Notes
     -----
@@ -142,18 +125,7 @@ def shuffling_cost() -> pd.DataFrame:
 
 
 def checkin_budgets(sigma: float = CHECKIN_SIGMA) -> pd.DataFrame:
-    """Return eps of Figure 1b after all of its rounds, by accountant.
-
-    Parameters
-    ----------
-    sigma : float
-        Noise per unit of distance, > 0.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``accountant`` and ``eps`` (nats). Relation: replacement.
-    """
+    """Return eps of Figure 1b after all of its rounds, by accountant."""
     reports = round(USERS * CHECKIN_RATE)
 
     def joined(form: CheckinForm) -> float:

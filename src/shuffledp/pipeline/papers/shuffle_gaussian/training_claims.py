@@ -77,13 +77,7 @@ def accuracies(case: Case, experiment: str, method: str) -> pd.Series[float]:
 
 
 def at_round(values: pd.Series[float], rounds: int) -> float:
-    """The value at a round.
-
-    Raises
-    ------
-    Untestable
-        If the grid lacks it.
-    """
+    """The value at a round."""
     if rounds not in values.index:
         raise Untestable(f"needs the papers' grid: there is no round {rounds}")
     return float(values.loc[rounds])

@@ -48,25 +48,6 @@ def shuffled_gaussian_rdp(
 ) -> float:
     """Return the Renyi divergence of the shuffled reports of the new records against those of the old.
 
-    Parameters
-    ----------
-    order : float
-        Above 1.
-    old, new : (n, dimension) ndarray
-        Records; n >= 2, and ``(n - 1) dimension`` at most 4.
-    sigma : float
-        Standard deviation of the noise, > 0, not much below half of the distances.
-
-    Returns
-    -------
-    float
-        Nats; absolute error below 1e-8 or so.
-
-    Raises
-    ------
-    ValueError
-        If the grid would be too large.
-
     Notes
     -----
     The mean report is independent of the differences and has the divergence of one Gaussian. The differences have a
@@ -132,26 +113,7 @@ def few_users(
     ascents: int,
     seed: str,
 ) -> Iterator[tuple[float, str]]:
-    """Search data sets of a handful of users: random ones, then small steps upwards from the best of them.
-
-    Parameters
-    ----------
-    users, dimension : int
-        As for :func:`shuffled_gaussian_rdp`. Two users need no more than a plane.
-    orders : tuple of int
-        Drawn from with equal probability.
-    sigmas : tuple of float
-        Range of sigma, drawn uniformly in the logarithm.
-    draws, ascents : int
-        Random data sets; and steps tried from the best of them.
-    seed : str
-        Name of the random numbers.
-
-    Yields
-    ------
-    tuple
-        :func:`ratio`, and the setting in words.
-    """
+    """Search data sets of a handful of users: random ones, then small steps upwards from the best of them."""
     rng = named_rng(seed)
     best, start = -math.inf, (2, 1.0, np.zeros((users + 1, dimension)))
     for _ in range(draws):
@@ -200,22 +162,7 @@ def _words(order: int, points: NDArray[np.float64], sigma: float) -> str:
 
 
 def many_users(numbers: tuple[int, ...], draws: int, seed: str) -> Iterator[tuple[float, str]]:
-    """Search data sets in which all others hold the same record, anywhere in the ball; order 2, exact for any number.
-
-    Parameters
-    ----------
-    numbers : tuple of int
-        Users.
-    draws : int
-        Random places for each of them.
-    seed : str
-        Name of the random numbers.
-
-    Yields
-    ------
-    tuple
-        Divergence over that of Theorem 1, and the setting in words.
-    """
+    """Search data sets in which all others hold the same record of the ball; order 2, exact for any number."""
     rng = named_rng(seed)
     for n in numbers:
         for _ in range(draws):

@@ -54,22 +54,6 @@ def log_normal_transform(t: NDArray[np.float64], spread: float) -> NDArray[np.fl
 def common_place_rdp(n: int, sigma: float, *, changed: float, original: float, product: float) -> float:
     """Return the exact divergence of order 2 when all users but one hold the same record, wherever that is.
 
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 2.
-    sigma : float
-        Standard deviation of the noise, > 0.
-    changed, original : float
-        Squared distances of the new and of the replaced record to the record of all others.
-    product : float
-        Inner product of the two differences.
-
-    Returns
-    -------
-    float
-        Nats. Theorem 1 is the case ``original = 0``.
-
     Notes
     -----
     With A and B the likelihood ratios of one report at the new and at the replaced place against the common one, the

@@ -36,14 +36,7 @@ _EXPLAINED = 0.006
 
 
 def readings() -> pd.DataFrame:
-    """Return the points read off Figure 1.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``panel``, ``curve``, ``n`` (users), ``max_value`` (Delta), ``reading`` (panel a: root mean squared
-        error; b and c: bits per user) and ``reading_error``.
-    """
+    """Return the points read off Figure 1."""
     path = resources.files("shuffledp.pipeline.papers.summation").joinpath(*PACKAGE_DATA)
     with path.open(encoding="utf-8") as file:
         return pd.read_csv(file)
@@ -62,15 +55,7 @@ class _Point:
 
 
 def figure_points() -> pd.DataFrame:
-    """Return all points of Figure 1 that were read off, with ours beside them.
-
-    Returns
-    -------
-    DataFrame
-        One row per point: ``panel``, ``curve``, ``n``, ``Delta``, ``quantity``, ``paper``, ``reading error``; ``ours``
-        and ``ours is``, the same protocol as near to the paper's description as can be; ``other`` and ``other is``,
-        what accounting or proof make of it; and ``verdict``: ``agrees`` within the reading error, or what is different.
-    """
+    """Return all points of Figure 1 that were read off, with ours beside them."""
     rows = []
     for point in readings().to_dict("records"):
         panel, paper, error = point["panel"], float(point["reading"]), float(point["reading_error"])
@@ -112,19 +97,7 @@ def _modular(size: int) -> NoiseDesign:
 
 
 def best_design(size: int, *, atoms: str = "best") -> ShippedDesign:
-    """Return the shipped design for a Delta at the settings of Figure 1.
-
-    Parameters
-    ----------
-    size : int
-        Delta, >= 1.
-    atoms : {"halving", "star", "hub", "best"}
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the shipped design for a Delta at the settings of Figure 1."""
     found = shipped_design(size, EPS, DELTA, EPS_STAR, atoms=atoms)
     if found is None:
         raise ValueError(f"No design with atoms {atoms!r} is shipped for Delta = {size}.")
@@ -195,17 +168,7 @@ _POINTS: Mapping[tuple[str, bool], Callable[[int, int], _Point]] = {
 
 
 def designs() -> pd.DataFrame:
-    """Return the shipped designs, certified anew.
-
-    Returns
-    -------
-    DataFrame
-        One row per design: ``Delta``; ``atoms``, or ``coarse`` for coarse noise; ``hubs``; ``law`` of the noises;
-        ``eps``, ``delta``, ``eps*``; ``noise messages``, N, of all users together; ``per Delta``, N / Delta;
-        ``analytic over this``, N of the paper's closed form over N; ``certified delta``, the upper bound found in this
-        run; and ``verdict``: ``certified`` or ``too large``. Coarse designs above Delta = 3 are not certified anew:
-        theirs is the upper bound that they are shipped with.
-    """
+    """Return the shipped designs, certified anew."""
     found: list[tuple[NoiseDesign | CoarseDesign, str, str, str, float]] = [
         (s.design, s.design.atoms, " ".join(map(str, s.design.hubs)), s.design.law, _certified(s.design))
         for s in shipped_designs()
@@ -239,16 +202,7 @@ def designs() -> pd.DataFrame:
 
 
 def cheaper() -> pd.DataFrame:
-    """Return the expected noise messages N with noise of our own, beside the best with negative binomials.
-
-    Returns
-    -------
-    DataFrame
-        One row per Delta with a shipped coarse design: ``Delta``; ``negative binomial`` and ``jumps``, N of certified
-        designs with atoms (nan where none is shipped); ``coarse``, N of coarse noise; ``times fewer``, the first over
-        the last; ``certified delta`` and ``margin`` of the coarse design; ``pairs``, how many ordered pairs of inputs
-        the certificate covers; ``CPU seconds`` that it took.
-    """
+    """Return the expected noise messages N with noise of our own, beside the best with negative binomials."""
     rows = []
     for one in shipped_coarse_designs():
         design, certificate = one.design, one.certificate
@@ -292,15 +246,7 @@ def _certified(design: NoiseDesign) -> float:
 
 
 def accountings() -> pd.DataFrame:
-    """Return the expected noise messages N of correlated noise by four ways to choose the noise.
-
-    Returns
-    -------
-    DataFrame
-        One row per Delta of Figure 1: ``Delta``; ``analytic``, the paper's closed form; ``modular``, the smallest
-        noises under its Theorem 8; ``paper``, from the reading of panel (c), with ``reading error``; ``exact, paper's
-        atoms`` and ``exact, best atoms``, certified designs.
-    """
+    """Return the expected noise messages N of correlated noise by four ways to choose the noise."""
     drawn = readings()
     rows = []
     for point in drawn[(drawn["panel"] == "c") & (drawn["curve"] == "correlated noise")].to_dict("records"):

@@ -36,23 +36,7 @@ APART = 4
 
 
 def sums_deltas(others: int, p: float, eps: float) -> NDArray[np.float64]:
-    """Return delta of the sums of bits for every data set of the others.
-
-    Parameters
-    ----------
-    others : int
-        Other users, >= 1.
-    p : float
-        In (0, 1/2).
-    eps : float
-        Nats, >= 0.
-
-    Returns
-    -------
-    (others + 1, others + 1) ndarray
-        By how many hold the value that the victim leaves and the one that it takes, nan where these are too many. The
-        other direction of the divergence is the transposed table.
-    """
+    """Return delta of the sums of bits for every data set of the others."""
     counts = [_count(held, others - held, p) for held in range(others + 1)]
     found = np.full((others + 1, others + 1), np.nan)
     for first in range(others + 1):
@@ -75,22 +59,7 @@ def _joined(law: NDArray[np.float64], p: float, *, one: bool) -> NDArray[np.floa
 
 
 def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> Iterator[tuple[float, str]]:
-    """Search all data sets of a few users whose sums are seen.
-
-    Parameters
-    ----------
-    numbers : iterable of int
-        Numbers of other users.
-    flips : iterable of float
-        Values of p.
-    third : bool
-        Whether there is a third value.
-
-    Yields
-    ------
-    tuple
-        Delta of the worst data set over the largest one that is known, and the setting in words.
-    """
+    """Search all data sets of a few users whose sums are seen."""
     for others, p, share in product(numbers, flips, _SHARES):
         eps = share * 2 * (math.log1p(-p) - math.log(p))
         table = sums_deltas(others, p, eps)
@@ -110,22 +79,7 @@ def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> 
 def many(
     numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
 ) -> Iterator[tuple[float, str]]:
-    """Compare the bound for every data set with the largest of three, for many users whose sums are seen.
-
-    Parameters
-    ----------
-    numbers : iterable of int
-        Users.
-    bit_budgets : iterable of float
-        ``log((1 - p) / p)``, nats.
-    targets : iterable of float
-        Delta of the worst of the three data sets where the two are compared.
-
-    Yields
-    ------
-    tuple
-        Proven delta over that of the worst of the three, and the setting in words; 1 would decide the question.
-    """
+    """Compare the bound for every data set with the largest of three, for many users whose sums are seen."""
     for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
         proven = proven_bits_delta(n, p, eps)
         yield proven / known, f"{words}: delta {proven:.4g} proven, {known:.4g} lost"
@@ -134,13 +88,7 @@ def many(
 def beside(
     numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
 ) -> Iterator[tuple[float, str]]:
-    """Search the data sets next to the three, for many users whose sums are seen; parameters as of `many`.
-
-    Yields
-    ------
-    tuple
-        Delta of the worst data set over that of the worst of the three, and the setting in words.
-    """
+    """Search the data sets next to the three, for many users whose sums are seen; parameters as of `many`."""
     for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
         others = n - 1
         held = sorted({*range(APART + 1), *range(others - APART, others + 1)})
@@ -192,20 +140,7 @@ def known_delta(n: int, p: float, eps: float) -> float:
 def vectors(
     numbers: Iterable[int], domains: Iterable[int], flips: Iterable[float]
 ) -> Iterator[tuple[float, str]]:
-    """Search all data sets of a few users whose whole vectors of bits are seen, in random order.
-
-    Parameters
-    ----------
-    numbers, domains : iterable of int
-        Other users, and sizes of the domain.
-    flips : iterable of float
-        Values of p.
-
-    Yields
-    ------
-    tuple
-        Delta of the worst data set over the largest one that is known, and the setting in words.
-    """
+    """Search all data sets of a few users whose whole vectors of bits are seen, in random order."""
     for others, k, p in product(numbers, domains, flips):
         rows = vector_rows(k, p)
         laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}

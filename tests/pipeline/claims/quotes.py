@@ -26,20 +26,7 @@ def normalized(text: str) -> str:
 
 
 def missing_quotes(errata: Iterable[Erratum], text: str) -> list[tuple[str, str]]:
-    """Return the passages that errata quote and the text does not have.
-
-    Parameters
-    ----------
-    errata : iterable of Erratum
-        Of one paper; those about released code quote that, and are passed over.
-    text : str
-        The paper, as extracted.
-
-    Returns
-    -------
-    list of (str, str)
-        The id of an erratum and the passage; empty if all passages stand in the text.
-    """
+    """Return the passages that errata quote and the text does not have."""
     paper = normalized(text)
     return [
         (e.id, passage)
