@@ -18,7 +18,6 @@ from fabricated import (
     PAPERS,
     claim_rows,
     fabricate,
-    publish_audit,
     publish_claims,
     publish_headlines,
 )
