@@ -20,6 +20,9 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
+from statistics import fmean
+
+import times_by_version
 
 from shuffledp.accounting import (
     GRR,
@@ -210,15 +213,20 @@ def measured(asked: Sequence[Asked], lines: Path | None = None, code: str = "") 
     return [found[one.question, one.kind, one.setting] for one in asked]
 
 
+def grouped(found: Sequence[Measured]) -> dict[tuple[str, str], list[Measured]]:
+    """Return the times by question and kind."""
+    groups: dict[tuple[str, str], list[Measured]] = {}
+    for one in found:
+        groups.setdefault((one.question, one.kind), []).append(one)
+    return groups
+
+
 def above(found: Sequence[Measured]) -> str:
     """How many settings take longer than the aim, and which."""
     slow = [one for one in found if one.seconds > LIMIT]
     if not slow:
         return f"None of {len(found):,} settings takes more than {LIMIT:g} s."
-    groups: dict[tuple[str, str], list[Measured]] = {}
-    for one in slow:
-        groups.setdefault((one.question, one.kind), []).append(one)
-    parts = [f"{question}, {kind} ({len(rows)})" for (question, kind), rows in groups.items()]
+    parts = [f"{question}, {kind} ({len(rows)})" for (question, kind), rows in grouped(slow).items()]
     return (
         f"{len(slow)} of {len(found):,} settings take more than {LIMIT:g} s, "
         f"{sum(one.seconds > 2 * LIMIT for one in slow)} of them more than {2 * LIMIT:g} s: {'; '.join(parts)}."
@@ -229,12 +237,9 @@ def table(found: Sequence[Measured]) -> Iterator[str]:
     """The table in Markdown: a row per question and kind."""
     yield f"| question | for | settings | mean | largest | above {LIMIT:g} s | the slowest |"
     yield "|---|---|---:|---:|---:|---:|---|"
-    groups: dict[tuple[str, str], list[Measured]] = {}
-    for one in found:
-        groups.setdefault((one.question, one.kind), []).append(one)
-    for (question, kind), rows in groups.items():
+    for (question, kind), rows in grouped(found).items():
         slowest = max(rows, key=lambda one: one.seconds)
-        mean = sum(one.seconds for one in rows) / len(rows)
+        mean = fmean(one.seconds for one in rows)
         above = sum(one.seconds > LIMIT for one in rows)
         yield (
             f"| {question} | {kind} | {len(rows)} | {1e3 * mean:.0f} ms | {1e3 * slowest.seconds:.0f} ms | {above} | "
@@ -266,6 +271,8 @@ def main() -> None:
         return
     text += f"\n\n{above(found)}\n\nPython {platform.python_version()}, one thread."
     write_block(PAGE, "times of the accountant", text)
+    means = {", ".join(key): fmean(one.seconds for one in rows) for key, rows in grouped(found).items()}
+    times_by_version.keep(means, times_by_version.of_code())
 
 
 if __name__ == "__main__":

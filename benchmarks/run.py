@@ -14,6 +14,7 @@ import segmented
 import shuffle_gaussian
 import simulation
 import summation
+import times_by_version
 
 import accountant
 
@@ -33,6 +34,7 @@ def main() -> None:
         simulation,
         learning,
     )
+    seconds = {}
     for row in chain.from_iterable(part.rows() for part in parts):
         cells = ["", "", ""]
         if row.reference is not None:
@@ -40,6 +42,8 @@ def main() -> None:
         if row.difference is not None:
             cells[2] = f"{row.difference:.0e}"
         print(f"| {row.name} | {1e3 * row.seconds:.2f} ms | {' | '.join(cells)} |", flush=True)
+        seconds[row.name.partition(":")[0]] = row.seconds  # behind it are speeds of this run
+    times_by_version.keep(seconds, times_by_version.of_code())
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ ELSEWHERE = {
     "test_mirror.py": "the tests",
     "test_structure.py": "benchmarks/structure.py",
     "test_time_table.py": "benchmarks/pipeline.py",
+    "test_times_by_version.py": "benchmarks/times_by_version.py",
     "test_typed_numbers.py": "README.md and docs/",
     "test_wheel.py": "the wheel",
     "test_other_pythons.py": "tools/other_pythons.py",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shuffledp.accounting.segmented.items import blanket_slots
 from shuffledp.accounting.segmented.plans import (
     SEGMENTED_ACCOUNTINGS,
     SegmentedPlan,
@@ -279,29 +280,36 @@ class _Search:
     accounting: str
     spread: float | None
 
+    def rates(self, blankets: float) -> tuple[float, ...]:
+        """Return the rates of all levels for a number of blanket messages."""
+        setting = (self.domain_size, self.set_size, self.eps, self.delta, self.accounting)
+        return _rates(sum(self.level_sizes), blankets, *setting)
+
     def plan(self, blankets: float, flat: tuple[float, float] | None = None) -> SegmentedPlan:
         """Return the plan for a number of blanket messages."""
-        n = sum(self.level_sizes)
-        setting = (self.domain_size, self.set_size)
-        rates = tuple(
-            level_rate(n, blankets, *setting, e, self.delta, accounting=self.accounting) for e in self.eps
-        )
         return SegmentedPlan(
             self.level_sizes,
             self.eps,
             self.delta,
-            rates,
+            self.rates(blankets),
             blankets,
-            *setting,
+            self.domain_size,
+            self.set_size,
             self.accounting,
             blanket_law_of(self.accounting),
             flat,
         )
 
     def objective(self, blankets: float) -> float:
-        """Return what is minimized."""
-        plan = self.plan(blankets)
-        return plan.error_bound() if self.spread is None else plan.expected_sse(self.spread)
+        """Return what is minimized: an error of the plan, without the checks of its arguments."""
+        rates, messages = self.rates(blankets), sum(self.level_sizes) * blankets
+        reports = sum(n * rate for n, rate in zip(self.level_sizes, rates, strict=True))
+        if self.spread is None:
+            return segmented_error_bound(messages, self.set_size, reports)
+        binomial = blanket_law_of(self.accounting) == "binomial"
+        cell_rate = blanket_slots(blankets).rate / self.domain_size if binomial else 0.0
+        noise = blanket_sse(messages, cell_rate, reports)
+        return segmented_sse(self.level_sizes, rates, self.set_size, noise, self.spread, TRUTHS[0])
 
     def kinks(self) -> list[float]:
         """Return m_k of all levels that somebody chose, increasing."""
@@ -317,6 +325,20 @@ class _Search:
             for n, e in zip(self.level_sizes, self.eps, strict=True)
             if n > 0
         )
+
+
+@remember(1 << 15)
+def _rates(
+    n: int,
+    blankets: float,
+    domain_size: int,
+    set_size: int,
+    eps: tuple[float, ...],
+    delta: float,
+    accounting: str,
+) -> tuple[float, ...]:
+    setting = (n, blankets, domain_size, set_size)
+    return tuple(level_rate(*setting, e, delta, accounting=accounting) for e in eps)
 
 
 @remember(_REMEMBERED)

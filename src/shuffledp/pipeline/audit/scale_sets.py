@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.pipeline.audit import pairs
@@ -38,12 +39,23 @@ def _items(plan: Any, rate: float, eps: float) -> Measured:
     found = []
     for items in sorted({1, apart}):
         if plan.blanket_law == "poisson":
-            total = poisson_counts(2 * items * plan.n * plan.blankets / d)
+            found.append(_of_poisson(2 * items * plan.n * plan.blankets / d, items, rate, eps))
         else:
-            total = binomial_counts(plan.n * plan.slots.count, 2 * items * plan.slots.rate / d)
-        found.append(pairs.of_split(total, pairs.binomial_gains(items, rate), eps))
+            law = (plan.n * plan.slots.count, 2 * items * plan.slots.rate / d)
+            found.append(_of_binomial(*law, items, rate, eps))
     side: Side = "exact" if s == 1 and rate == 1 else "lower"
     return Measured(largest(found), side, "messages of the items of two sets, added up for each")
+
+
+# Of how users are spread over levels these know nothing: several such splits of one experiment share them.
+@cache
+def _of_poisson(mean: float, items: int, rate: float, eps: float) -> Bounds:
+    return pairs.of_split(poisson_counts(mean), pairs.binomial_gains(items, rate), eps)
+
+
+@cache
+def _of_binomial(slots: int, share: float, items: int, rate: float, eps: float) -> Bounds:
+    return pairs.of_split(binomial_counts(slots, share), pairs.binomial_gains(items, rate), eps)
 
 
 def balls_into_bins(protocol: BallsIntoBins, population: Law, level: int, eps: float) -> Measured:

@@ -46,18 +46,19 @@ def random_subspaces(
     through : (count,) ndarray of int, optional
         Nonzero vectors that the subspaces must contain; they come second.
     """
-    elements = np.zeros((count, 1), np.int64)
+    elements = np.zeros((2**dimension, count), np.int64)  # numpy is slow along short axes
+    size = 1
     if through is not None:
-        elements = np.column_stack((elements, through))
-    while elements.shape[1] < 2**dimension:
+        elements[1], size = through, 2
+    while size < len(elements):
         new = rng.integers(0, 2**bits, size=count)
-        while True:  # a uniform vector outside of what is spanned so far
-            inside = np.nonzero(np.any(elements == new[:, None], axis=1))[0]
-            if not inside.size:
-                break
+        inside = np.flatnonzero(np.any(elements[:size] == new, axis=0))
+        while inside.size:  # a uniform vector outside of what is spanned so far
             new[inside] = rng.integers(0, 2**bits, size=inside.size)
-        elements = np.concatenate((elements, elements ^ new[:, None]), axis=1)
-    return elements
+            inside = inside[np.any(elements[:size, inside] == new[inside], axis=0)]
+        np.bitwise_xor(elements[:size], new, out=elements[size : 2 * size])
+        size *= 2
+    return elements.T
 
 
 def kernel_bases(matrices: NDArray[Any], bits: int) -> tuple[Ints, Ints]:

@@ -147,8 +147,8 @@ class PrivateCoin(PlannedUsers):
 
     def _add(self, counts: Ints, repeats: Ints, vectors: Ints) -> None:
         """Add one hit in the given repeats (M,) for every vector (M, w) that stands for a value."""
-        index = np.where(vectors <= self.domain_size, repeats[:, None] * self.domain_size + vectors - 1, -1)
-        hits = index[(vectors > 0) & (index >= 0)]
+        values = vectors.T - 1  # as they lie in memory
+        hits = (values + repeats * self.domain_size)[(values >= 0) & (values < self.domain_size)]
         if hits.size * 8 < counts.size:
             np.add.at(counts.reshape(-1), hits, 1)
         else:
