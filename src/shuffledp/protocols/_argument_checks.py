@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from functools import cache, wraps
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shuffledp.numerics.argument_guards import guarded_call
-from shuffledp.numerics.argument_types import Kind, kind_of, shown
+from shuffledp.numerics.argument_types import shown
 from shuffledp.populations import Population
 from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Budget, Participants, Public, Task, Users
@@ -61,15 +61,9 @@ def with_checked_objects(
 _REQUEST = frozenset(("budget", "population", "task", "accounting"))
 
 
-@cache
-def _kind(annotation: Hashable) -> Kind:
-    """What numbers, flags, texts and mappings have to be; other options are for the protocol to look at."""
-    return kind_of(annotation, lambda name: object)
-
-
 def with_checked_arguments(calibrate: Callable[..., Any]) -> Callable[..., Any]:
     """A ``calibrate`` that refuses what is no budget, no population or no task, and options of other kinds."""
-    guarded = guarded_call(calibrate, _kind, method=True, known_well=_REQUEST)
+    guarded = guarded_call(calibrate, method=True, known_well=_REQUEST)
 
     @wraps(calibrate)
     def checked(

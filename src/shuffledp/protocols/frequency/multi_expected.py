@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.multi_message import multi_expected_plan
-from shuffledp.accounting.random_population.secure_sum import group_order, most_users
+from shuffledp.accounting.random_population.secure_sum import ORDER_FORMS, group_order, most_users
 from shuffledp.guarantees import UPPER, under
+from shuffledp.numerics.argument_ranges import one_of
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.samplers import LARGEST_SCALE
 from shuffledp.populations import Law, Population
@@ -40,7 +41,7 @@ class MultiExpected(GaussianShares):
         eps: float,
         *,
         accounting: str = "exact",
-        order: str = "safe",
+        order: Annotated[str, one_of(ORDER_FORMS)] = "safe",
         share_form: str | None = None,
     ) -> Self:
         """Half of delta pays for the noise, averaged over the number of users, the other half for the secure sum.

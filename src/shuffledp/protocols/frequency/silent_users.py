@@ -32,7 +32,7 @@ from shuffledp.accounting.general.count_pairs import (
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import check_budget, check_count
+from shuffledp.numerics.argument_ranges import Unit, check_budget, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -217,7 +217,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
 
     @classmethod
     @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: float | None = None) -> Self:
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: Unit | None = None) -> Self:
         """Reports and dummies, see :func:`silent_report`.
 
         Parameters
