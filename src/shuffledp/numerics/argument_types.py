@@ -156,7 +156,8 @@ def check_of(hint: Any) -> Check | None:
     others = [each for each in inner if each is not NoneType]
     if origin in (Union, UnionType) and len(others) == 1:
         known = check_of(others[0])
-        return known and partial(_unless_none, known)
+        if getattr(known, "func", None) is not _of_kind:  # else messages say "or None"
+            return known and partial(_unless_none, known)
     kind = _kind_of(hint)
     if kind is None:
         return None
