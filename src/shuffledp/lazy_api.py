@@ -37,13 +37,14 @@ def offered(tree: ast.Module) -> dict[str, tuple[str, str]]:
 
 
 @cache
-def _offered_by(file: str) -> dict[str, tuple[str, str]]:
+def offered_by(file: str) -> dict[str, tuple[str, str]]:
+    """Names that a module's file imports under ``TYPE_CHECKING``: defining module and name there."""
     return offered(ast.parse(Path(file).read_text(encoding="utf-8")))
 
 
 def homes(package: str) -> dict[str, tuple[str, str]]:
     """What a door offers: for each name the module that defines it and its name there; imports none of them."""
-    return dict(_offered_by(str(import_module(package).__file__)))
+    return dict(offered_by(str(import_module(package).__file__)))
 
 
 def behind(package: str, name: str) -> Any:

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
 
 from shuffledp.accountant.answers import Answer
 from shuffledp.accountant.deployments import amplification, smallest_batch
 from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
-from shuffledp.numerics.argument_ranges import check_choice
+from shuffledp.numerics.argument_ranges import check_choice, one_of
 
 Status = Literal["verified", "incomplete"]
 
@@ -120,7 +120,11 @@ def deployed_answer(deployment: str, *, users: int | None = None, colluding: flo
 
 
 def deployed_epsilon(
-    deployment: str, *, users: int | None = None, colluding: float = 0.0, bound: str = "upper"
+    deployment: str,
+    *,
+    users: int | None = None,
+    colluding: float = 0.0,
+    bound: Annotated[str, one_of(BOUNDS)] = "upper",
 ) -> float:
     """Return a bound on the central eps of a system with its own settings.
 
@@ -155,14 +159,13 @@ def deployed_epsilon(
     >>> round(deployed_epsilon("DAP, eps0 = 5", bound="lower"), 3)
     0.297
     """
-    check_choice("bound", bound, BOUNDS)
     answer = deployed_answer(deployment, users=users, colluding=colluding)
     if bound == "upper" or answer.eps_lower is None:
         return answer.eps
     return answer.eps_lower
 
 
-def deployed_printed(deployment: str) -> float:
+def deployed_printed(deployment: Annotated[str, one_of(tuple(deployments()))]) -> float:
     """Return the central eps that a text prints for a system, whatever is true of it.
 
     Parameters
@@ -181,7 +184,6 @@ def deployed_printed(deployment: str) -> float:
     ValueError
         If there is no such system, or its text prints none.
     """
-    check_choice("deployment", deployment, tuple(deployments()))
     printed = deployments()[deployment].eps
     if printed is None:
         raise ValueError(

@@ -43,7 +43,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import OwnDelta, population_epsilon
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import MOST, check_positive
+from shuffledp.numerics.argument_ranges import MOST, Eps
 from shuffledp.populations import Fixed, Law, Population
 
 Arrivals = Literal["fixed", "poisson", "binomial"]
@@ -135,7 +135,7 @@ def amplification(
 
 
 def budget(
-    eps: float,
+    eps: Eps,
     users: int | None = None,
     delta: float | None = None,
     *,
@@ -176,7 +176,6 @@ def budget(
     >>> round(budget(1.0, 100_000, 1e-8, randomizer="grr", domain_size=100).eps_local, 3)
     7.453
     """
-    eps = check_positive("eps", eps)
     if delta is None:
         raise ValueError("delta is missing; it must be in (0, 1).")
     setting = setting_of(randomizer, domain_size, subset_size, delta, rounds)
@@ -205,7 +204,7 @@ def budget(
 
 def smallest_batch(
     eps_local: float | None = None,
-    eps: float | None = None,
+    eps: Eps | None = None,
     delta: float | None = None,
     *,
     randomizer: str | Randomizer = "any",
@@ -255,7 +254,6 @@ def smallest_batch(
     """
     if eps is None or delta is None:
         raise ValueError("eps and delta are both needed.")
-    eps = check_positive("eps", eps)
     setting = setting_of(randomizer, domain_size, subset_size, delta, rounds)
     eps_local = eps_local_of(eps_local, setting)
     colluding = checked_fraction(colluding)

@@ -13,9 +13,9 @@ from shuffledp.accountant.batches import checked_fraction, checked_rounds, eps_l
 from shuffledp.accountant.deployments import amplification
 from shuffledp.accountant.reductions import one_round
 from shuffledp.accounting.general.composition import composed_epsilon
-from shuffledp.accounting.public_functions import check_fields
 from shuffledp.guarantees import UPPER
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_ranges import Count, check_count
+from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,13 +38,11 @@ class Batch:
     """
 
     eps_local: float
-    users: int
-    count: int = 1
+    users: Count
+    count: Count = 1
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_count("users", self.users)
-        check_count("count", self.count)
 
 
 @dataclass(frozen=True)

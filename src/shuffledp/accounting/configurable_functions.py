@@ -11,6 +11,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -25,7 +26,6 @@ from shuffledp.guarantees import (
     UPPER,
     Standing,
 )
-from shuffledp.lazy_api import behind
 from shuffledp.populations import Binomial, Fixed, SubExponential, SubGaussian
 
 Arguments = Mapping[str, Any]
@@ -74,8 +74,8 @@ class NamedFunction:
 
     @property
     def function(self) -> Callable[..., float]:
-        """The function; imports the module that defines it, and no other."""
-        found: Callable[..., float] = behind("shuffledp.accounting", self.name)
+        """The function as the package offers it; imports the module that defines it, and no other."""
+        found: Callable[..., float] = getattr(import_module("shuffledp.accounting"), self.name)
         return found
 
     def standing(self, arguments: Arguments) -> Standing:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import inspect
 import math
-import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from shuffledp.numerics.argument_types import Kind, check_kind, kind_of, shown
+from shuffledp.numerics.argument_types import Check, checks_of, shown
 
 #: Errors of arithmetic and of memory: arguments in range, numbers beyond what can be evaluated.
 _BEYOND = (ArithmeticError, MemoryError, RecursionError, np.linalg.LinAlgError)
 _T = TypeVar("_T")
-#: The kind that an annotation asks for.
-KindOf = Callable[[Hashable], Kind]
-_ANYTHING = kind_of("Any", lambda name: None)
 
 
 def _has_nan(value: Any) -> bool:
@@ -35,20 +31,14 @@ def _from_elsewhere(value: Any) -> bool:
 
 
 def guarded_call(
-    function: Callable[..., Any],
-    kind: KindOf,
-    *,
-    method: bool = False,
-    known_well: frozenset[str] = frozenset(),
+    function: Callable[..., Any], *, method: bool = False, known_well: frozenset[str] = frozenset()
 ) -> Callable[..., Any]:
-    """Return a function with its arguments checked.
+    """Return a function with its arguments checked and converted, by its annotations.
 
     Parameters
     ----------
     function : callable
-        Its annotations name the kinds of its arguments.
-    kind : callable
-        What an annotation asks for.
+        Its annotations are read at the first call.
     method : bool
         Whether the first parameter is an object or a class, which is not checked.
     known_well : frozenset of str
@@ -57,17 +47,10 @@ def guarded_call(
     Returns
     -------
     callable
-        With the same signature. It raises ValueError if an argument is not of its kind (a flag that is no bool, a
-        number that is nan), naming it; and if the value is beyond what double precision and memory can evaluate,
-        naming the call. It never returns nan.
+        With the same signature. It raises ValueError if an argument is not of its kind or out of its range, naming it;
+        and if the value is beyond what double precision and memory can evaluate, naming the call. It never returns nan.
     """
-    known: dict[str, Kind] = {}
-
-    def look_up() -> None:
-        """At the first call: reading signatures takes time, and classes that annotations name are imported for it."""
-        parameters = inspect.signature(function).parameters
-        for place, (name, parameter) in enumerate(parameters.items()):
-            known[name] = _ANYTHING if method and place == 0 else kind(parameter.annotation)
+    checks: dict[str, Check | None] = {}
 
     def call_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         given = [
@@ -80,14 +63,18 @@ def guarded_call(
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not known:
-            look_up()
+        if not checks:
+            checks.update(checks_of(function))
         # What there is no parameter for is left to the function, whose TypeError says so.
-        for (name, expected), value in zip(known.items(), args, strict=False):
-            check_kind(name, value, expected)
+        given = [
+            value if check is None else check(name, value)
+            for (name, check), value in zip(checks.items(), args, strict=False)
+        ]
+        args = (*given, *args[len(given) :])
         for name in kwargs:
-            if name in known:
-                check_kind(name, kwargs[name], known[name])
+            check = checks.get(name)
+            if check is not None:
+                kwargs[name] = check(name, kwargs[name])
         try:
             found = function(*args, **kwargs)
         except _BEYOND as error:
@@ -95,16 +82,8 @@ def guarded_call(
                 f"{call_of(args, kwargs)} is beyond what can be evaluated in double precision: "
                 f"{type(error).__name__}: {error}."
             ) from error
-        except ValueError as error:
-            texts = tuple(value for value in (*args, *kwargs.values()) if isinstance(value, str))
-            begun = bool(texts) and str(error).startswith(texts)
-            named = begun or any(re.search(rf"\b{name}\b", str(error)) for name in known)
-            unsaid = bool(known_well) and known_well.issuperset(kwargs)  # nothing that the call would tell
-            if (
-                type(error) is not ValueError or named or unsaid
-            ):  # an error with a meaning of its own keeps it
-                raise
-            raise ValueError(f"{call_of(args, kwargs)}: {error}") from error
+        except ValueError:
+            raise
         except Exception as error:
             if not any(map(_from_elsewhere, (*args, *kwargs.values()))):
                 raise
@@ -116,14 +95,14 @@ def guarded_call(
     return call
 
 
-def with_guarded_methods(cls: type[_T], kind: KindOf) -> type[_T]:
-    """Replace the public methods that a class itself defines by guarded ones, and return the class."""
+def guarded_methods(cls: type[_T]) -> type[_T]:
+    """Decorate a class: the public methods that it itself defines check their arguments."""
     for name, value in list(vars(cls).items()):
         if name.startswith("_") or getattr(value, "__isabstractmethod__", False):
             continue
         if inspect.isfunction(value):
-            setattr(cls, name, guarded_call(value, kind, method=True))
+            setattr(cls, name, guarded_call(value, method=True))
         elif isinstance(value, classmethod):
-            checked = guarded_call(cast("Callable[..., Any]", value.__func__), kind, method=True)
+            checked = guarded_call(cast("Callable[..., Any]", value.__func__), method=True)
             setattr(cls, name, classmethod(checked))
     return cls

@@ -1,12 +1,15 @@
-"""Validation of numeric arguments: the messages name the argument, its value and the allowed range.
+"""Ranges of arguments: checks whose messages name argument, value and range, and annotations that have them.
 
-All of them accept Python and numpy scalars, and reject nan, text and booleans.
+All of them accept Python and numpy scalars, and reject nan, text and booleans. An annotation of a public function, of a
+method of a guarded class or of a field declares a range; the guard at the entrance checks it and passes on what the
+check returns, the configuration is compared with it, and its bad values are tried.
 """
 
 import math
 import sys
-from collections.abc import Sequence
-from typing import SupportsFloat
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Annotated, SupportsFloat
 
 import numpy as np
 
@@ -68,12 +71,12 @@ def check_unit(name: str, value: SupportsFloat) -> float:
     return number
 
 
-def check_count(name: str, value: SupportsFloat, least: int = 0) -> int:
-    """Return `value` as an int if it is an integer in [least, 2^53], else raise ValueError."""
-    allowed = f"an integer in [{least}, 2^53]"
+def check_count(name: str, value: SupportsFloat, least: int = 0, most: int = MOST) -> int:
+    """Return `value` as an int if it is an integer in [least, most], else raise ValueError."""
+    allowed = f"an integer in [{least}, {'2^53' if most == MOST else most}]"
     number = _as_float(name, value, allowed)
-    beyond = type(value) is int and value > MOST  # by one, which a float does not tell
-    if beyond or not (least <= number <= MOST and number == math.floor(number)):
+    beyond = type(value) is int and value > most  # by one, which a float does not tell
+    if beyond or not (least <= number <= most and number == math.floor(number)):
         raise ValueError(f"{name} must be {allowed}, got {value!r}.")
     return int(number)
 
@@ -83,3 +86,24 @@ def check_choice(name: str, value: str, known: Sequence[str]) -> str:
     if value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
     return value
+
+
+Positive = Annotated[float, check_positive]
+NonNegative = Annotated[float, check_nonnegative]
+Unit = Annotated[float, check_unit]
+"""Share or probability in [0, 1]."""
+OpenUnit = Annotated[float, check_open_unit]
+"""Share or probability in (0, 1)."""
+Eps = Positive
+"""Privacy budget in nats."""
+EpsAt = NonNegative
+"""Point of a privacy profile in nats."""
+Delta = OpenUnit
+Count = Annotated[int, check_count]
+FromOne = Annotated[int, partial(check_count, least=1)]
+FromTwo = Annotated[int, partial(check_count, least=2)]
+
+
+def one_of(known: Sequence[str]) -> Callable[[str, str], str]:
+    """Return the check of a choice, for ``Annotated[str, one_of(known)]``."""
+    return partial(check_choice, known=known)

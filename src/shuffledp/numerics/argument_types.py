@@ -1,39 +1,42 @@
-"""Whether arguments are of the kind that their annotations state: the part of validation that needs no thought.
+"""Checks of arguments, read from annotations: of what kind a value must be, and in which range.
 
-Ranges are checked by the functions themselves (`checks.py`). Here a flag must be True or False and not a text that
-Python takes for true, a number must not be nan, a population must be a population.
+A flag must be True or False and not a text that Python takes for true, a number must not be nan, a population must be a
+population. A range is declared as ``Annotated[kind, check]``, see :mod:`shuffledp.numerics.argument_ranges`.
 """
 
 from __future__ import annotations
 
+import builtins
+import dataclasses
 import inspect
 import math
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+import sys
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, SupportsFloat, cast
+from functools import cache, partial
+from importlib import import_module
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, SupportsFloat, SupportsIndex, Union, cast, get_args, get_origin
 
 import numpy as np
 
-#: Looks up a class by the name that stands in an annotation; None if it is a name of literals.
-Lookup = Callable[[str], "type | None"]
-Fits = Callable[[Any], bool]
+from shuffledp.lazy_api import offered_by
+from shuffledp.numerics.argument_ranges import check_choice
+
+#: Returns a value of an argument of that name, converted, or raises ValueError.
+Check = Callable[[str, Any], Any]
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What an annotation asks for.
+class _Kind:
+    """Kind of a value: whether a value fits, and what messages call it."""
 
-    Parameters
-    ----------
-    fits : callable
-        Whether a value is of this kind.
-    words : str
-        What it is called in messages.
-    """
-
-    fits: Fits
+    fits: Callable[[Any], bool]
     words: str
+
+
+class _Array:
+    """Kind of what numpy reads as an array of numbers; takes the place of ``ArrayLike``, a union of protocols."""
 
 
 def _number(value: Any) -> bool:
@@ -45,34 +48,6 @@ def _number(value: Any) -> bool:
         return not math.isnan(float(cast("SupportsFloat", value)))
     except (TypeError, ValueError, OverflowError):
         return False
-
-
-def _flag(value: Any) -> bool:
-    return isinstance(value, (bool, np.bool_))
-
-
-def _text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _nothing(value: Any) -> bool:
-    return value is None
-
-
-def _anything(value: Any) -> bool:
-    return True
-
-
-def _generator(value: Any) -> bool:
-    return isinstance(value, np.random.Generator)
-
-
-def _side(value: Any) -> bool:
-    return isinstance(value, str) and value in ("upper", "lower")
-
-
-def _mapping(value: Any) -> bool:
-    return isinstance(value, Mapping)
 
 
 def _array(value: Any) -> bool:
@@ -87,79 +62,54 @@ def _array(value: Any) -> bool:
         return False
 
 
-_PLAIN = {
-    "bool": Kind(_flag, "True or False"),
-    "float": Kind(_number, "a number"),
-    "int": Kind(_number, "a number"),
-    "str": Kind(_text, "a name"),
-    "Literal": Kind(_text, "a name"),
-    "ArrayLike": Kind(_array, "numbers"),
-    "NDArray": Kind(_array, "numbers"),
-    "Side": Kind(_side, "'upper' or 'lower'"),
-    "np.random.Generator": Kind(_generator, "a numpy.random.Generator"),
-    "Mapping": Kind(_mapping, "a mapping"),
-    "Callable": Kind(callable, "a function"),
-    "None": Kind(_nothing, "None"),
-    "Any": Kind(_anything, "anything"),
-    "SupportsIndex": Kind(_anything, "an integer"),  # the function turns it into one, or refuses it
+_ANYTHING = _Kind(lambda value: True, "anything")
+_NUMBER = _Kind(_number, "a number")
+_NUMBERS = _Kind(_array, "numbers")
+_TEXT = _Kind(lambda value: isinstance(value, str), "a name")
+_PLAIN: Mapping[Any, _Kind | None] = {
+    bool: _Kind(lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
+    float: _NUMBER,
+    int: _NUMBER,
+    str: _TEXT,
+    Literal: _TEXT,
+    _Array: _NUMBERS,
+    np.ndarray: _NUMBERS,
+    np.random.Generator: _Kind(
+        lambda value: isinstance(value, np.random.Generator), "a numpy.random.Generator"
+    ),
+    Mapping: _Kind(lambda value: isinstance(value, Mapping), "a mapping"),
+    SupportsIndex: None,  # the function turns it into an integer, or refuses it
+    Callable: _Kind(callable, "a function"),
+    NoneType: _Kind(lambda value: value is None, "None"),
 }
 
 
-def _split(annotation: str, separator: str) -> Iterator[str]:
-    """Parts of an annotation between separators that stand outside of brackets."""
-    part, depth = "", 0
-    for letter in annotation:
-        depth += (letter in "[(") - (letter in "])")
-        if letter == separator and depth == 0:
-            yield part.strip()
-            part = ""
-        else:
-            part += letter
-    yield part.strip()
+def _kind_of(hint: Any) -> _Kind | None:
+    """Return the kind that an annotation asks for; None if any value is of it."""
+    origin = get_origin(hint) or hint
+    if origin is Annotated:
+        return _kind_of(hint.__origin__)
+    if origin in (Union, UnionType):
+        kinds = [_kind_of(each) for each in get_args(hint)]
+        known = [kind for kind in kinds if kind is not None]
+        if len(known) < len(kinds):
+            return None
+        words = " or ".join(dict.fromkeys(kind.words for kind in known))
+        return _Kind(lambda value: any(kind.fits(value) for kind in known), words)
+    if origin in (Sequence, tuple):
+        return _sequence([each for each in get_args(hint) if each is not ...])
+    if origin in _PLAIN:
+        return _PLAIN[origin]
+    if not isinstance(origin, type) or origin in (Any, object):
+        return None
+    return _Kind(
+        lambda value: _isinstance(value, origin), getattr(origin, "in_words", f"a {origin.__name__}")
+    )
 
 
-def kind_of(annotation: object, lookup: Lookup) -> Kind:
-    """What an annotation asks for.
-
-    Parameters
-    ----------
-    annotation : str or type
-        Such as ``"float | None"`` or ``"Sequence[int]"``.
-    lookup : callable
-        The class that a name in the annotation stands for; None for a name of literals, which takes texts. A class may
-        say what messages call it, in `in_words`.
-    """
-    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    kinds = [_one(part, lookup) for part in _split(text, "|")]
-    if len(kinds) == 1:
-        return kinds[0]
-    tests = [kind.fits for kind in kinds]
-    words = " or ".join(dict.fromkeys(kind.words for kind in kinds))
-    return Kind(lambda value: any(test(value) for test in tests), words)
-
-
-def plain_kind(annotation: object) -> Kind | None:
-    """What an annotation of numbers, flags and texts alone asks for; None if it names anything else."""
-    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    known = all(part in ("bool", "float", "int", "str", "None") for part in _split(text, "|"))
-    return kind_of(text, lambda name: None) if known else None
-
-
-def _one(annotation: str, lookup: Lookup) -> Kind:
-    name, _, inner = annotation.partition("[")
-    if name in ("Sequence", "tuple"):
-        return _sequence([part for part in _split(inner.removesuffix("]"), ",") if part != "..."], lookup)
-    if name in _PLAIN:
-        return _PLAIN[name]
-    known = lookup(name)
-    if known is None:
-        return _PLAIN["Literal"]
-    return Kind(lambda value: _isinstance(value, known), getattr(known, "in_words", f"a {name}"))
-
-
-def _sequence(inner: list[str], lookup: Lookup) -> Kind:
+def _sequence(inner: Sequence[Any]) -> _Kind:
     """Of `inner`, one kind for all items, or one kind for each of a fixed number."""
-    kinds = [kind_of(part, lookup) for part in inner]
+    kinds = [_kind_of(each) or _ANYTHING for each in inner]
     alike = len(set(inner)) == 1
 
     def fits(value: Any) -> bool:
@@ -175,21 +125,120 @@ def _sequence(inner: list[str], lookup: Lookup) -> Kind:
             kind.fits(item) for kind, item in zip(kinds, value, strict=True)
         )
 
-    words = "numbers" if re.match("float|int|tuple", inner[0]) else inner[0].partition("[")[0]
-    return Kind(fits, f"a sequence of {words}")
+    numbers = kinds[0] is _NUMBER or get_origin(inner[0]) is tuple
+    words = "numbers" if numbers else getattr(inner[0], "__name__", kinds[0].words)
+    return _Kind(fits, f"a sequence of {words}")
 
 
-def _isinstance(value: Any, known: type) -> bool:
+def _isinstance(value: Any, known: Any) -> bool:
     if not getattr(known, "_is_protocol", False):
         return isinstance(value, known)
     members = {name for name in vars(known) if not name.startswith("_")} | set(known.__annotations__)
     return not isinstance(value, type) and all(hasattr(type(value), m) or hasattr(value, m) for m in members)
 
 
-def check_kind(name: str, value: Any, kind: Kind) -> None:
-    """Raise ValueError, naming the argument, its value and what it must be, if it is not of that kind."""
+def check_of(hint: Any) -> Check | None:
+    """Return the check that an annotation stands for; None where any value will do.
+
+    Parameters
+    ----------
+    hint : object
+        An annotation, evaluated. Of ``Annotated[kind, check]`` the check is returned, also where None will do; of
+        ``Sequence[Annotated[..]]`` one that gives a tuple of what it returns for each item; of a ``Literal`` of texts
+        one of the choice.
+    """
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        check: Check = hint.__metadata__[0]
+        return check
+    if origin is Literal:
+        return partial(check_choice, known=inner)
+    others = [each for each in inner if each is not NoneType]
+    if origin in (Union, UnionType) and len(others) == 1:
+        known = check_of(others[0])
+        if getattr(known, "func", None) is not _of_kind:  # else messages say "or None"
+            return known and partial(_unless_none, known)
+    kind = _kind_of(hint)
+    if kind is None:
+        return None
+    if origin in (Sequence, tuple) and len({*inner} - {...}) == 1 and get_origin(inner[0]) is Annotated:
+        return partial(_each, kind, inner[0].__metadata__[0])
+    return partial(_of_kind, kind)
+
+
+def _of_kind(kind: _Kind, name: str, value: Any) -> Any:
     if not kind.fits(value):
         raise ValueError(f"{name} must be {kind.words}, got {shown(value)}.")
+    return value
+
+
+def _each(kind: _Kind, check: Check, name: str, value: Any) -> tuple[Any, ...]:
+    return tuple([check(name, each) for each in _of_kind(kind, name, value)])
+
+
+def _unless_none(check: Check, name: str, value: Any) -> Any:
+    return None if value is None else check(name, value)
+
+
+class _Names(dict[str, Any]):
+    """Names in annotations of a module; what it imports for type checkers alone is imported when it is looked up."""
+
+    def __init__(self, module: Mapping[str, Any]) -> None:
+        super().__init__(ArrayLike=_Array)
+        self._module = module
+
+    def __missing__(self, name: str) -> Any:
+        if name in self._module or hasattr(builtins, name):
+            raise KeyError(name)  # then these are asked
+        home, original = offered_by(self._module["__file__"])[name]
+        return getattr(import_module(home), original)
+
+
+def checks_of(function: Callable[..., Any]) -> dict[str, Check | None]:
+    """Return the check of each parameter, from a function's annotations.
+
+    Annotations of a user's own file that mean nothing here are not checked.
+    """
+    module = inspect.unwrap(function).__globals__
+    names = _Names(module)
+    checks = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        try:
+            hint = Any if parameter.annotation is parameter.empty else parameter.annotation
+            checks[name] = check_of(eval(hint, module, names) if isinstance(hint, str) else hint)
+        except Exception:
+            if module["__name__"].startswith("shuffledp."):
+                raise
+            checks[name] = None
+    return checks
+
+
+@cache
+def _field_checks(record: Hashable) -> tuple[tuple[str, Check], ...]:
+    """Return names and checks of the fields of a dataclass, each in the module of the class that declares it."""
+    found = []
+    for field in dataclasses.fields(cast("Any", record)):
+        owner = next(
+            cls for cls in cast("type", record).__mro__ if field.name in inspect.get_annotations(cls)
+        )
+        module = vars(sys.modules[owner.__module__])
+        hint = eval(field.type, module, _Names(module)) if isinstance(field.type, str) else field.type
+        if (check := check_of(hint)) is not None:
+            found.append((field.name, check))
+    return tuple(found)
+
+
+def check_fields(record: Any, *, named: bool = False) -> None:
+    """Check the fields of a frozen dataclass by their annotations, and store what the checks return.
+
+    To be called first in ``__post_init__``; raises ValueError. If `named`, messages begin with the class.
+    """
+    before = f"{type(record).__name__}: " if named else ""
+    for name, check in _field_checks(cast("Hashable", type(record))):
+        value = getattr(record, name)
+        checked = check(before + name, value)
+        if checked is not value:
+            object.__setattr__(record, name, checked)
 
 
 def shown(value: Any) -> str:

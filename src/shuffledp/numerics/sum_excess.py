@@ -24,14 +24,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
+
+from shuffledp.numerics.argument_types import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Side = Literal["upper", "lower"]
+
+def _check_side(name: str, value: object) -> object:
+    if value not in ("upper", "lower"):
+        raise ValueError(f"{name} must be 'upper' or 'lower', got {shown(value)}.")
+    return value
+
+
+Side = Annotated[Literal["upper", "lower"], _check_side]
 
 #: Half of the gap between the two sides, relative, unless it costs more than so many products.
 _GAP = 1e-7

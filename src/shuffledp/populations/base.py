@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from shuffledp.numerics.argument_guards import with_guarded_methods
+from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import check_count, check_open_unit
-from shuffledp.numerics.argument_types import Kind, kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,18 +19,7 @@ if TYPE_CHECKING:
 #: Mass left out on either side of a probability window unless the caller asks for another.
 DEFAULT_TAIL = 1e-30
 
-_T = TypeVar("_T")
 TailConvention = Literal["variance_proxy", "printed"]
-
-
-@cache
-def _kind(annotation: Hashable) -> Kind:
-    return kind_of(annotation, lambda name: None)
-
-
-def guarded_methods(cls: type[_T]) -> type[_T]:
-    """Decorate a class: its public methods refuse what is not of the kind that they ask for, naming it."""
-    return with_guarded_methods(cls, _kind)
 
 
 def checked_size(size: int | tuple[int, ...] | None) -> tuple[int, ...]:

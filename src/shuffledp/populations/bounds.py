@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import get_args
 
+from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_nonnegative,
     check_open_unit,
     check_positive,
 )
-from shuffledp.populations.base import Population, TailConvention, guarded_methods
+from shuffledp.populations.base import Population, TailConvention
 
 
 @guarded_methods

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_open_unit, check_unit
 from shuffledp.numerics.argument_types import shown
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window, thin
-from shuffledp.populations.base import DEFAULT_TAIL, Law, checked_size, guarded_methods
+from shuffledp.populations.base import DEFAULT_TAIL, Law, checked_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache, wraps
+from functools import wraps
 from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.numerics.argument_guards import guarded_call
-from shuffledp.numerics.argument_types import Kind, kind_of
 from shuffledp.populations import Fixed, Law, Population
 from shuffledp.protocols.base import check_object
 from shuffledp.tasks import Budget, Frequency, Task
@@ -97,12 +96,6 @@ _KNOWN_WELL = frozenset(("budget", "population", "task", "accounting"))
 _ACCOUNTING = Parameter("accounting", Parameter.KEYWORD_ONLY, default="exact", annotation="str")
 
 
-@cache
-def _kind(annotation: Hashable) -> Kind:
-    """What numbers, flags, texts and mappings have to be; other options are for the protocol to look at."""
-    return kind_of(annotation, lambda name: object)
-
-
 def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
     """Make a ``calibrate`` refuse what is no population, and options of other kinds than their annotations.
 
@@ -116,7 +109,7 @@ def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
         check_object(f"{cls.name}: population", population, Population, "Fixed(999) for 1,000 users")
         return calibrate(cls, budget, population, task, *args, **options)
 
-    return guarded_call(checked, _kind, method=True, known_well=_KNOWN_WELL)
+    return guarded_call(checked, method=True, known_well=_KNOWN_WELL)
 
 
 def from_request(fit: Callable[..., T]) -> Callable[..., T]:

@@ -176,25 +176,6 @@ def test_what_the_theorem_does_not_cover_is_refused_with_a_reason(ask):
         ask()
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: grr_blanket_delta(-0.1, 10, 5, 1.0),
-        lambda: grr_blanket_delta(0.1, 0, 5, 1.0),
-        lambda: grr_blanket_delta(0.1, 10, 1, 1.0),
-        lambda: grr_blanket_delta(0.1, 10, 5, math.inf),
-        lambda: grr_blanket_delta(0.1, 10, 5, 1.0, dummies=-1),
-        lambda: blanket_local_budget(10, 5, 0.0, 0.1, accounting="exact"),
-        lambda: blanket_local_budget(10, 5, 1.0, 1.0, accounting="exact"),
-        lambda: blanket_local_budget(10, 5, 1.0, 0.1, accounting="corrected"),
-        lambda: grr_blanket_epsilon(10, 5, 0.1, 0.0, accounting="exact"),
-    ],
-)
-def test_arguments_outside_their_range_are_rejected(ask):
-    with pytest.raises(ValueError, match="must be"):
-        ask()
-
-
 def in_forty_digits(n, values, eps_local, eps):
     """The average over all numbers of uniform reports, term by term."""
     with mpmath.workdps(40):

@@ -233,13 +233,11 @@ def test_delta_falls_with_eps_and_candidates_and_grows_with_beta_and_q():
 @pytest.mark.parametrize(
     "arguments",
     [
-        (-0.1, 2.0, 0.1, 2.0, 5),
         (0.1, 1.0, 0.1, 2.0, 5),
         (0.1, 2.0, 0.0, 2.0, 5),
         (0.1, 2.0, 0.34, 2.0, 5),
         (0.1, INF, 1.1, 4.0, 5),
         (0.1, 2.0, 0.1, 0.9, 5),
-        (0.1, 2.0, 0.1, 2.0, -1),
         (0.1, math.nan, 0.1, 2.0, 5),
     ],
 )

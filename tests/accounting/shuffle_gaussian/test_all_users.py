@@ -314,16 +314,11 @@ def test_own_row_with_enough_orders_or_the_right_distance(sigma, most, want):
         (lambda: shuffle_gaussian_rdp([math.nan], 10, 1.0), "orders must be"),
         (lambda: shuffle_gaussian_rdp("23", 10, 1.0), "orders must be"),
         (lambda: shuffle_gaussian_rdp([True], 10, 1.0), "orders must be"),
-        (lambda: shuffle_gaussian_rdp([2], 0, 1.0), r"n must be an integer in \[1, 2\^53\], got 0"),
-        (lambda: shuffle_gaussian_rdp([2], 10, 0.0), "sigma must be a positive finite number"),
-        (lambda: shuffle_gaussian_rdp([2], 10, 1e-200), r"sigma must be in \[1e-100, 1e100\]"),
         (lambda: rdp_to_epsilon([2, 3], [0.1], 0.1), "the same shape"),
         (lambda: rdp_to_epsilon([1, 3], [0.1, 0.1], 0.1), "above 1"),
         (lambda: rdp_to_epsilon([2, 3], [0.1, -0.1], 0.1), "rdp must be >= 0"),
         (lambda: rdp_to_epsilon([2, 3], [0.1, math.nan], 0.1), "rdp must be >= 0"),
-        (lambda: rdp_to_epsilon([2, 3], [0.1, 0.1], 0), r"delta must be in \(0, 1\), got 0"),
         (lambda: shuffle_gaussian_epsilons(N, 1.0, [0], 0.1), "rounds must be"),
-        (lambda: enough_orders(N, 1.0, 0.1, 0), "rounds must be"),
     ],
 )
 def test_wrong_arguments_are_named(call, message):

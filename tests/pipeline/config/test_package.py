@@ -62,7 +62,8 @@ BROKEN = {
     "others of an argument": (PAPER, "mean: 5000", "mean: 1000000000000000", f"{CURVE}.methods.moments.arguments.population.mean:", "at most 1e+12"),
     "others that are fixed": (PAPER, "law: binomial, trials: 2000, rate: $rate", "users: 1000000000000000", f"{COINS}.population.users:", "at most 1e+12, got 1000000000000000."),
     "flag of an argument": (PAPER, "eps_local: 0.5", "eps_local: 0.5, adaptive: 'no'", f"{CURVE}.methods.moments.arguments:", "adaptive must be True or False, got 'no'."),
-    "count of an argument as text": (PAPER, "eps_local: 0.5", "eps_local: 0.5, dummies: many", f"{CURVE}.methods.moments.arguments:", "dummies must be a number, got 'many'."),
+    "count of an argument as text": (PAPER, "eps_local: 0.5", "eps_local: 0.5, dummies: many", f"{CURVE}.methods.moments.arguments:", "dummies must be an integer in [0, 2^53], got 'many'."),
+    "count of an argument below its range": (PAPER, "eps_local: 0.5", "eps_local: 0.5, dummies: -3", f"{CURVE}.methods.moments.arguments:", "dummies must be an integer in [0, 2^53], got -3."),
     "results that would be a pattern": (RUN, "results: results", "results: '{paper}'", "config: results:", "'{paper}', expected a folder of its own"),
     # populations, tasks, data
     "trials zero": (PAPER, "trials: 2000", "trials: 0", f"{COINS}.population.trials:", "at least 1, got 0."),

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
@@ -39,6 +39,7 @@ from shuffledp.accounting.general.exports import loss_distribution, profile_end
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.profiles import Exported, at_each, hockey_stick
 from shuffledp.accounting.general.random_allocation import (
+    DIRECTIONS,
     MOST_EPS,
     allocation_delta,
     allocation_deltas_within,
@@ -56,6 +57,7 @@ from shuffledp.numerics.argument_ranges import (
     check_count,
     check_open_unit,
     check_positive,
+    one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
@@ -88,7 +90,7 @@ def allocation_bounds(
     *,
     eps_local: float | None = None,
     sigma: float | None = None,
-    direction: str = "both",
+    direction: Annotated[str, one_of(DIRECTIONS)] = "both",
 ) -> dict[str, float]:
     """Return eps of random allocation by every method that says something.
 
@@ -135,7 +137,7 @@ def allocation_method_epsilon(
     *,
     eps_local: float | None = None,
     sigma: float | None = None,
-    direction: str = "both",
+    direction: Annotated[str, one_of(DIRECTIONS)] = "both",
 ) -> float:
     """Return eps of random allocation by one method.
 

@@ -31,9 +31,12 @@ from shuffledp.accounting.segmented.plans import (
 )
 from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread, sampling_sse
 from shuffledp.numerics.argument_ranges import (
+    Count,
+    Delta,
+    Eps,
+    FromOne,
+    FromTwo,
     check_choice,
-    check_count,
-    check_open_unit,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
@@ -53,11 +56,11 @@ _XTOL = 1e-10
 
 
 def mm_plan(
-    n: int,
-    domain_size: int,
-    set_size: int,
-    eps: float,
-    delta: float,
+    n: FromOne,
+    domain_size: FromTwo,
+    set_size: FromOne,
+    eps: Eps,
+    delta: Delta,
     *,
     accounting: str = "exact",
     calibration: str = "variation_ratio",
@@ -91,7 +94,6 @@ def mm_plan(
     -----
     Luo, Wang and Yi 2022, for one item; Wang et al. 2024, arXiv 2407.19639, Section 6 and Lemma 1.
     """
-    n = check_count("n", n, 1)
     check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
     check_choice("calibration", calibration, CALIBRATIONS)
     if calibration == "variation_ratio":
@@ -99,7 +101,6 @@ def mm_plan(
     elif accounting == "exact":
         raise Infeasible(f"The {calibration} calibration is for one item and is composed by groups.")
     else:
-        domain_size = check_count("domain_size", domain_size, 2)
         item = item_delta(eps, delta, set_size)
         published = _analytic_mean if calibration == "analytic" else _numeric_mean
         blankets = published(eps / set_size, item) * domain_size / n
@@ -160,11 +161,11 @@ class SeparatePlan:
 
 
 def sep_mm_plan(
-    level_sizes: Sequence[int],
-    eps: Sequence[float],
-    delta: float,
-    domain_size: int,
-    set_size: int,
+    level_sizes: Sequence[Count],
+    eps: Sequence[Eps],
+    delta: Delta,
+    domain_size: FromTwo,
+    set_size: FromOne,
     *,
     weights: str = "equal",
     accounting: str = "exact",
@@ -205,7 +206,6 @@ def sep_mm_plan(
     Wang et al. 2024, arXiv 2407.19639, Section 6.
     """
     check_choice("weights", weights, GROUP_WEIGHTS)
-    check_open_unit("delta", delta)
     spread = checked_spread(spread, domain_size, set_size)
     if len(level_sizes) != len(eps) or sum(level_sizes) == 0:
         raise ValueError(
@@ -215,7 +215,7 @@ def sep_mm_plan(
     groups = tuple(
         mm_plan(n, domain_size, set_size, e, delta, accounting=accounting, calibration=calibration)
         for n, e in zip(level_sizes, eps, strict=True)
-        if check_count("level_sizes", n) > 0
+        if n > 0
     )
     if weights == "equal":
         raw = [1.0] * len(groups)

@@ -19,7 +19,7 @@ from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
 from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive
+from shuffledp.numerics.argument_ranges import Count, check_choice, check_count, check_positive
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.comparisons import Comparison, Outputs
@@ -62,7 +62,7 @@ class SymmetricRAPPOR:
     view: Literal["sums", "reports"] = "sums"
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        check_fields(self, named=True)
         number = check_positive("SymmetricRAPPOR: eps_bit", self.eps_bit)
         if number > MOST_EPS_LOCAL / 2:
             raise ValueError(
@@ -90,7 +90,7 @@ class SymmetricRAPPOR:
         return UPPER
 
     def own_delta(
-        self, others: int, eps: float, side: Side, target: float | None = None, gap: float = 0.0
+        self, others: Count, eps: float, side: Side, target: float | None = None, gap: float = 0.0
     ) -> float | None:
         """Return a bound for the sums, or None where vectors are seen.
 

@@ -41,10 +41,10 @@ from shuffledp.accounting.general.epsilon_search import (
 from shuffledp.accounting.general.profiles import Exported, at_each
 from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
 from shuffledp.accounting.general.sparse_grr import data_set_deltas, few_matches, tabulated_delta
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative, check_open_unit
-from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import Delta, EpsAt, FromOne
+from shuffledp.numerics.argument_types import check_fields, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.sum_excess import Summands, expected_positive_part
@@ -88,7 +88,9 @@ class OwnDelta(Protocol):
         """
 
 
-def blanket_randomizer_delta(randomizer: Randomizer, users: int, eps: float, bound: str = "upper") -> float:
+def blanket_randomizer_delta(
+    randomizer: Randomizer, users: FromOne, eps: EpsAt, bound: Literal["upper", "lower"] = "upper"
+) -> float:
     """Return delta of the shuffled reports of a local randomizer.
 
     Parameters
@@ -125,14 +127,14 @@ def blanket_randomizer_delta(randomizer: Randomizer, users: int, eps: float, bou
     >>> f"{blanket_randomizer_delta(GRR(1.0, domain_size=5), 2, 0.8):.6f}"
     '0.029675'
     """
-    users = check_count("users", users, 1)
-    eps = check_nonnegative("eps", eps)
-    side = _side(bound)
+    side = bound
     check_randomizer(randomizer)
     return population_delta(randomizer, Fixed(users - 1), eps, side)
 
 
-def blanket_epsilon(randomizer: Randomizer, users: int, delta: float, bound: str = "upper") -> float:
+def blanket_epsilon(
+    randomizer: Randomizer, users: FromOne, delta: Delta, bound: Literal["upper", "lower"] = "upper"
+) -> float:
     """Return the central eps of the shuffled reports of a local randomizer.
 
     Parameters
@@ -167,9 +169,7 @@ def blanket_epsilon(randomizer: Randomizer, users: int, delta: float, bound: str
     >>> [round(blanket_epsilon(LaplaceRandomizer(1.0), 1_000, 1e-6, side), 3) for side in ("lower", "upper")]
     [0.11, 0.13]
     """
-    users = check_count("users", users, 1)
-    delta = check_open_unit("delta", delta)
-    side = _side(bound)
+    side = bound
     check_randomizer(randomizer)
     return population_epsilon(randomizer, Fixed(users - 1), delta, side)
 
@@ -197,7 +197,6 @@ class BlanketProfile(Exported):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_choice("kind", self.kind, ("upper", "lower"))
         check_randomizer(self.randomizer)
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
@@ -455,7 +454,3 @@ def _averaged(delta_of: Callable[[int], float], law: Law, side: Side) -> float:
         at = window.start + (start if side == "upper" else stop - 1)
         total += float(np.sum(window.pmf[start:stop])) * delta_of(at)
     return total
-
-
-def _side(bound: str) -> Side:
-    return "lower" if check_choice("bound", bound, SIDES) == "lower" else "upper"

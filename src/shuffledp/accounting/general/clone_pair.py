@@ -17,14 +17,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from shuffledp.accounting.general.clones import clone_rate
+from shuffledp.accounting.general.clones import REDUCTIONS
 from shuffledp.accounting.general.comparisons import Outputs
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import check_positive
+from shuffledp.numerics.argument_ranges import Eps, one_of
+from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.comparisons import Comparison
@@ -48,15 +49,13 @@ class ClonePair:
     is one for the value of the reduction, not for a randomizer.
     """
 
-    eps_local: float
-    reduction: str = "clones"
+    eps_local: Eps
+    reduction: Annotated[str, one_of(REDUCTIONS)] = "clones"
 
     def __post_init__(self) -> None:
-        number = check_positive("ClonePair: eps_local", self.eps_local)
-        if number > 300:
+        check_fields(self, named=True)
+        if self.eps_local > 300:
             raise ValueError(f"ClonePair: eps_local must be at most 300, got {self.eps_local!r}.")
-        clone_rate(number, self.reduction)  # checks it
-        object.__setattr__(self, "eps_local", number)
 
     @property
     def standing(self) -> Standing:

@@ -24,15 +24,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 import numpy as np
 
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.profiles import Exported, at_each
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative
-from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import Count, EpsAt, one_of
+from shuffledp.numerics.argument_types import check_fields, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import LAST_DIGITS, log_ratio, negligible, raised
 from shuffledp.numerics.roots import root_below
@@ -54,7 +54,7 @@ _XTOL = 1e-11
 _BLOCK = 4096
 
 
-def clone_rate(eps_local: float, reduction: str = "clones") -> float:
+def clone_rate(eps_local: EpsAt, reduction: Annotated[str, one_of(REDUCTIONS)] = "clones") -> float:
     """Return the probability that another user's report is a clone.
 
     Parameters
@@ -76,8 +76,7 @@ def clone_rate(eps_local: float, reduction: str = "clones") -> float:
     rate; for any other randomizer ``e^-eps_local`` is a lower bound on the part of a report that hides user 1, so that
     what is computed from it is an upper bound on delta.
     """
-    check_choice("reduction", reduction, REDUCTIONS)
-    decay = math.exp(-check_nonnegative("eps_local", eps_local))
+    decay = math.exp(-eps_local)
     return decay if reduction == "clones" else 2 * decay / (1 + decay)
 
 
@@ -178,14 +177,12 @@ class OtherReports:
     """
 
     population: Population
-    dummies: int = 0
+    dummies: Count = 0
     adaptive: bool = False
-    reduction: str = "clones"
+    reduction: Annotated[str, one_of(REDUCTIONS)] = "clones"
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_count("dummies", self.dummies)
-        check_choice("reduction", self.reduction, REDUCTIONS)
 
     @property
     def expected(self) -> float:
@@ -200,7 +197,7 @@ class OtherReports:
             raise ValueError(f"others must be at least 0, got {shown(others)}.")
         return np.asarray(np.maximum(known, self.dummies) if self.adaptive else known + self.dummies)
 
-    def rate(self, eps_local: float) -> float:
+    def rate(self, eps_local: EpsAt) -> float:
         """Probability that one of them is a clone."""
         return clone_rate(eps_local, self.reduction)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.general.exports import profile_end, to_pld
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import Delta, FromOne, Positive
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.profiles import PrivacyProfile
@@ -23,10 +23,10 @@ _NEGLIGIBLE = 1e-4
 
 def composed_epsilon(
     mechanisms: Sequence[PrivacyProfile | Any],
-    delta: float,
+    delta: Delta,
     *,
-    rounds: Sequence[int] | None = None,
-    step: float | None = None,
+    rounds: Sequence[FromOne] | None = None,
+    step: Positive | None = None,
 ) -> float:
     """Return the eps of several mechanisms that are used on the same users, one after the other or at once.
 
@@ -77,9 +77,8 @@ def composed_epsilon(
     >>> round(composed_epsilon([batch, GaussianProfile(0.1)], 1e-6, rounds=[16, 1]), 4)
     0.4699
     """
-    delta = check_open_unit("delta", delta)
     found: list[Any] = list(mechanisms)
-    counts = [1] * len(found) if rounds is None else [check_count("rounds", r, 1) for r in rounds]
+    counts = [1] * len(found) if rounds is None else rounds
     if not found or len(found) != len(counts):
         raise ValueError(
             f"At least one mechanism, and rounds for each: got {len(found)} and {len(counts)} of them."
@@ -96,7 +95,7 @@ def composed_epsilon(
     if len(profiles) < len(found) and step is None:
         raise ValueError("With loss distributions, step must be given: their value_discretization_interval.")
     negligible = _NEGLIGIBLE * delta / sum(counts)
-    distance = _step(profiles, negligible) if step is None else check_positive("step", step)
+    distance = _step(profiles, negligible) if step is None else step
     total: Any = None
     for one, times in zip(found, counts, strict=True):
         loss = to_pld(one, step=distance, negligible=negligible) if hasattr(one, "delta") else one

@@ -24,7 +24,7 @@ from scipy.special import ndtr, ndtri
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.user_functions import delta_of
-from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import OpenUnit, Positive, Unit
 from shuffledp.numerics.logs import log_sum
 from shuffledp.numerics.roots import root_below
 from shuffledp.optional_dependencies import needed
@@ -79,7 +79,7 @@ def _convex(eps: NDArray[np.float64], deltas: NDArray[np.float64]) -> NDArray[np
     return convex_minorant(np.expm1(eps), np.minimum.accumulate(np.clip(deltas, 0.0, 1.0)))
 
 
-def to_pld(profile: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1e-15) -> Any:
+def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUnit = 1e-15) -> Any:
     """Return the profile as a loss distribution of the library dp_accounting, which can compose it.
 
     Parameters
@@ -118,8 +118,6 @@ def to_pld(profile: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1
     >>> round(loss.get_epsilon_for_delta(1e-6), 4), round(loss.self_compose(16).get_epsilon_for_delta(1e-6), 4)
     (0.053, 0.2339)
     """
-    step = check_positive("step", step)
-    negligible = check_open_unit("negligible", negligible)
     end = profile_end(profile, negligible)
     points = math.ceil(end / step) + 1
     if points > _MOST_POINTS:
@@ -292,7 +290,7 @@ def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArr
     return np.asarray(np.max(np.maximum(np.maximum(steep, flat), 0.0), axis=-1), np.float64)
 
 
-def true_positive_rate(profile: PrivacyProfile, false_positive_rate: float) -> float:
+def true_positive_rate(profile: PrivacyProfile, false_positive_rate: Unit) -> float:
     """Return the largest true positive rate of an attack with a given false positive rate.
 
     Parameters
@@ -331,7 +329,7 @@ class GaussianFit:
     regret: float
 
 
-def gaussian_fit(profile: PrivacyProfile, *, negligible: float = 1e-15) -> GaussianFit:
+def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> GaussianFit:
     """Return the smallest mu for which Gaussian differential privacy implies nothing that the profile does not.
 
     Parameters
@@ -351,7 +349,6 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: float = 1e-15) -> Gauss
     Dong, Roth and Su (2022), Corollary 1: mu-GDP is ``delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)``
     at all eps.
     """
-    negligible = check_open_unit("negligible", negligible)
     eps, delta = profile_grid(profile, negligible)
     keep = delta > negligible
     mu = max(

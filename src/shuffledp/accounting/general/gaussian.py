@@ -6,10 +6,10 @@ import math
 
 from scipy.special import log_ndtr
 
-from shuffledp.numerics.argument_ranges import check_positive
+from shuffledp.numerics.argument_ranges import Positive
 
 
-def log_gaussian_delta(mu: float, eps: float) -> float:
+def log_gaussian_delta(mu: Positive, eps: float) -> float:
     """Return the log of the hockey stick of Normal(mu, 1) and Normal(0, 1).
 
     Parameters
@@ -30,7 +30,6 @@ def log_gaussian_delta(mu: float, eps: float) -> float:
 
     Exact up to rounding, less than 1e-10 relative where delta is above 1e-300; both directions agree.
     """
-    mu = check_positive("mu", mu)
     if math.isnan(eps):
         raise ValueError(f"eps must be a number, got {eps!r}.")
     first = float(log_ndtr(mu / 2 - eps / mu))

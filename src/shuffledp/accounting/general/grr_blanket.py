@@ -17,7 +17,7 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -28,14 +28,7 @@ from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta, is_long
 from shuffledp.accounting.general.profiles import Profile
 from shuffledp.accounting.general.randomizers import GRR
-from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_open_unit,
-    check_positive,
-)
+from shuffledp.numerics.argument_ranges import Count, Delta, Eps, EpsAt, FromOne, FromTwo, one_of
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
@@ -60,7 +53,9 @@ _FLOOR = 1e-320
 _ROWS = 256
 
 
-def grr_blanket_delta(eps: float, n: int, domain_size: int, eps_local: float, *, dummies: int = 0) -> float:
+def grr_blanket_delta(
+    eps: EpsAt, n: FromOne, domain_size: FromTwo, eps_local: Eps, *, dummies: Count = 0
+) -> float:
     """Return delta of one of n shuffled GRR reports under the blanket of the others, and of dummies.
 
     Parameters
@@ -94,11 +89,7 @@ def grr_blanket_delta(eps: float, n: int, domain_size: int, eps_local: float, *,
     Source: Balle, Bell, Gascon and Nissim (2019) for the blanket; the divergence is derived in
     :mod:`shuffledp.accounting.general.dummy_blanket`.
     """
-    eps = check_nonnegative("eps", eps)
-    n = check_count("n", n, 1)
-    domain_size = check_count("domain_size", domain_size, 2)
-    eps_local = check_positive("eps_local", eps_local)
-    return favored_blanket_delta(eps, n, domain_size, eps_local, check_count("dummies", dummies))
+    return favored_blanket_delta(eps, n, domain_size, eps_local, dummies)
 
 
 def favored_blanket_delta(
@@ -129,7 +120,12 @@ def favored_blanket_delta(
 
 
 def grr_blanket_epsilon(
-    n: int, domain_size: int, delta: float, eps_local: float, *, accounting: str = "exact"
+    n: FromOne,
+    domain_size: FromTwo,
+    delta: Delta,
+    eps_local: Eps,
+    *,
+    accounting: Annotated[str, one_of(GRR_ACCOUNTINGS)] = "exact",
 ) -> float:
     """Return the central eps of n shuffled GRR reports.
 
@@ -167,11 +163,6 @@ def grr_blanket_epsilon(
     >>> round(grr_blanket_epsilon(30_000, 50, 1e-6, 4.0, accounting="printed"), 4)
     0.8375
     """
-    n = check_count("n", n, 1)
-    domain_size = check_count("domain_size", domain_size, 2)
-    delta = check_open_unit("delta", delta)
-    eps_local = check_positive("eps_local", eps_local)
-    check_choice("accounting", accounting, GRR_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_epsilon(n, domain_size, delta, eps_local)
     _check_delta(delta)
@@ -181,7 +172,12 @@ def grr_blanket_epsilon(
 
 
 def blanket_local_budget(
-    n: int, domain_size: int, eps: float, delta: float, *, accounting: str = "exact"
+    n: FromOne,
+    domain_size: FromTwo,
+    eps: Eps,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(GRR_ACCOUNTINGS)] = "exact",
 ) -> float:
     """Return the largest local budget with which n shuffled GRR reports are (eps, delta)-private.
 
@@ -214,10 +210,6 @@ def blanket_local_budget(
     Printed: ``ln(m - k + 1)``, ``m = eps^2 (n - 1) / (14 ln(2/delta))``, Balle et al. 2019, Theorem 3.1. Both
     accountings give a lower bound on the budget that could be spent.
     """
-    n = check_count("n", n, 1)
-    domain_size = check_count("domain_size", domain_size, 2)
-    eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, GRR_ACCOUNTINGS)
     if accounting == "exact":
         return favored_local_budget(n, domain_size, eps, delta)
     if eps > 1:

@@ -27,10 +27,11 @@ from scipy.special import ndtr, ndtri
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.comparisons import Cells, Comparison, normal_mass
 from shuffledp.accounting.general.randomizers import MOST_INPUTS, checked_budget
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.user_functions import asked, numbers_of
 from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
+from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable

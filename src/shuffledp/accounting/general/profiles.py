@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
-from shuffledp.numerics.argument_ranges import check_choice, check_nonnegative, check_positive
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import OpenUnit, Positive, check_nonnegative, one_of
+from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +61,7 @@ def at_each(delta_at: Callable[[float], float], eps: ArrayLike) -> NDArray[np.fl
 class Exported:
     """Conversions that all privacy profiles have, imported when they are asked for."""
 
-    def to_pld(self: PrivacyProfile, *, step: float = 1e-3, negligible: float = 1e-15) -> Any:
+    def to_pld(self: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUnit = 1e-15) -> Any:
         """Return the profile as a loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""
         from shuffledp.accounting.general.exports import to_pld
 
@@ -184,8 +185,6 @@ class CountPair(Exported):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_choice("view", self.view, get_args(View))
-        check_choice("kind", self.kind, get_args(Kind))
         log_p, log_q = np.asarray(self.log_p, np.float64), np.asarray(self.log_q, np.float64)
         if log_p.shape != log_q.shape or log_p.ndim != 1:
             raise ValueError(f"log_p and log_q must be (k,), got shapes {log_p.shape} and {log_q.shape}.")
@@ -293,16 +292,14 @@ class GaussianProfile(Exported):
     [0.19741, 0.00683]
     """
 
-    mu: float
-    neighbours: str = "replace_one"
+    mu: Positive
+    neighbours: Annotated[str, one_of(("replace_one", "add_remove"))] = "replace_one"
     kind: ClassVar[Kind] = "exact"
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "Balle and Wang 2018, Theorem 8"
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "mu", check_positive("mu", self.mu))
-        check_choice("neighbours", self.neighbours, ("replace_one", "add_remove"))
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""

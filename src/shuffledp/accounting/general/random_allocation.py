@@ -23,7 +23,7 @@ at 0.3 nats.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
@@ -32,13 +32,7 @@ from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.comparisons import Cells, Comparison, Outputs, normal_mass
 from shuffledp.accounting.general.epsilon_search import COARSE, LEAST, limit_epsilon, search_epsilon
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.numerics.argument_ranges import (
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_open_unit,
-    check_positive,
-)
+from shuffledp.numerics.argument_ranges import Delta, EpsAt, FromOne, check_positive, one_of
 from shuffledp.numerics.expected_excess import chernoff_excess, expected_excesses
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
@@ -77,13 +71,13 @@ _ROUNDING, _ULPS = 4e-9, 1e-15
 
 
 def allocation_delta(
-    eps: float,
-    steps: int,
+    eps: EpsAt,
+    steps: FromOne,
     *,
     eps_local: float | None = None,
     sigma: float | None = None,
-    direction: str = "both",
-    bound: str = "upper",
+    direction: Annotated[str, one_of(DIRECTIONS)] = "both",
+    bound: Literal["upper", "lower"] = "upper",
 ) -> float:
     """Return delta of a user who takes part in one of several steps, chosen uniformly.
 
@@ -121,22 +115,21 @@ def allocation_delta(
     >>> f"{allocation_delta(0.5, 100, sigma=1.0, direction='remove'):.2e}"
     '4.42e-05'
     """
-    eps = min(check_nonnegative("eps", eps), MOST_EPS)
-    steps = check_count("steps", steps, 1)
+    eps = min(eps, MOST_EPS)
     step = checked_step(eps_local, sigma)
     sides = directions(direction)
-    side = _side(bound)
+    side = bound
     return max(_delta(step, steps, eps, way, side) for way in sides)
 
 
 def allocation_epsilon(
-    delta: float,
-    steps: int,
+    delta: Delta,
+    steps: FromOne,
     *,
     eps_local: float | None = None,
     sigma: float | None = None,
-    direction: str = "both",
-    bound: str = "upper",
+    direction: Annotated[str, one_of(DIRECTIONS)] = "both",
+    bound: Literal["upper", "lower"] = "upper",
 ) -> float:
     """Return eps of a user who takes part in one of several steps, chosen uniformly.
 
@@ -163,10 +156,8 @@ def allocation_epsilon(
     >>> [round(allocation_epsilon(1e-6, 1000, eps_local=1.0, direction=way), 4) for way in ("remove", "add")]
     [0.1161, 0.1266]
     """
-    delta = check_open_unit("delta", delta)
-    steps = check_count("steps", steps, 1)
     step = checked_step(eps_local, sigma)
-    side = _side(bound)
+    side = bound
     return max(_epsilon(step, steps, delta, way, side) for way in directions(direction))
 
 
@@ -278,12 +269,7 @@ def checked_step(eps_local: float | None, sigma: float | None) -> Step:
 
 def directions(direction: str) -> tuple[str, ...]:
     """Return the directions that a name stands for."""
-    check_choice("direction", direction, DIRECTIONS)
     return ("remove", "add") if direction == "both" else (direction,)
-
-
-def _side(bound: str) -> Side:
-    return "lower" if check_choice("bound", bound, ("upper", "lower")) == "lower" else "upper"
 
 
 @remember(256)

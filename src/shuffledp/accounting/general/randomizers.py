@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from shuffledp.accounting.general.comparisons import Comparison, Outputs
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import check_count, check_positive
-from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import FromOne, FromTwo, check_positive
+from shuffledp.numerics.argument_types import check_fields, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,21 +109,16 @@ class SubsetSelection:
     """
 
     eps_local: float
-    domain_size: int
-    subset_size: int
+    domain_size: FromTwo
+    subset_size: FromOne
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        check_fields(self, named=True)
         object.__setattr__(self, "eps_local", checked_budget("SubsetSelection", self.eps_local))
-        object.__setattr__(
-            self, "domain_size", check_count("SubsetSelection: domain_size", self.domain_size, 2)
-        )
-        size = check_count("SubsetSelection: subset_size", self.subset_size, 1)
-        if size >= self.domain_size:
+        if self.subset_size >= self.domain_size:
             raise ValueError(
                 f"SubsetSelection: subset_size must be in [1, {self.domain_size - 1}], got {self.subset_size!r}."
             )
-        object.__setattr__(self, "subset_size", size)
 
     @property
     def standing(self) -> Standing:
@@ -204,13 +199,12 @@ class GRR:
     """
 
     eps_local: float
-    domain_size: int
+    domain_size: FromTwo
 
     def __post_init__(self) -> None:
-        check_fields(self)
-        same = SubsetSelection(self.eps_local, check_count("GRR: domain_size", self.domain_size, 2), 1)
+        check_fields(self, named=True)
+        same = SubsetSelection(self.eps_local, self.domain_size, 1)
         object.__setattr__(self, "eps_local", same.eps_local)
-        object.__setattr__(self, "domain_size", same.domain_size)
 
     @property
     def standing(self) -> Standing:

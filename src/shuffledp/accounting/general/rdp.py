@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import Delta, check_count, check_positive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ class LastOrderWarning(UserWarning):
     """The best order is the last one: a longer list would probably give a smaller epsilon."""
 
 
-def gaussian_rdp(orders: ArrayLike, sigma: float) -> NDArray[np.float64]:
+def gaussian_rdp(orders: ArrayLike, sigma: Sigma) -> NDArray[np.float64]:
     """Return the Renyi divergence of one Gaussian report, ``order / (2 sigma^2)``.
 
     Parameters
@@ -43,7 +44,7 @@ def gaussian_rdp(orders: ArrayLike, sigma: float) -> NDArray[np.float64]:
     -----
     Corollary 1 of arXiv 2206.09569; Mironov (2017), Proposition 7. Exact for two records at distance 1.
     """
-    return check_orders(orders) / (2 * check_sigma(sigma) ** 2)
+    return check_orders(orders) / (2 * sigma**2)
 
 
 def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
@@ -82,7 +83,7 @@ def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
     return np.asarray(counts @ values)
 
 
-def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: float) -> tuple[float, float]:
+def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float, float]:
     """Return the eps that divergences imply, and the order that gives it.
 
     Parameters
@@ -136,7 +137,7 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: float) -> tuple[flo
     return epsilon, order
 
 
-def best_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: float) -> tuple[float, float]:
+def best_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float, float]:
     """Do what :func:`rdp_to_epsilon` does, without a warning: for lists that are short on purpose.
 
     Parameters, results and errors are those of that function; eps in nats.
@@ -147,7 +148,6 @@ def best_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: float) -> tuple[float
     """
     orders_ = np.asarray(orders, np.float64)
     values = np.asarray(rdp, np.float64)
-    delta = check_open_unit("delta", delta)
     if orders_.ndim != 1 or orders_.size == 0 or values.shape != orders_.shape:
         raise ValueError(
             "orders and rdp must be (k,) with k >= 1 and the same shape, "
@@ -196,12 +196,16 @@ def check_orders(orders: ArrayLike) -> NDArray[np.int64]:
     return numbers.astype(np.int64)
 
 
-def check_sigma(sigma: float) -> float:
-    """Return `sigma` as a float if it is in [1e-100, 1e100], where its square is a float, else raise ValueError."""
-    number = check_positive("sigma", sigma)
+def _check_sigma(name: str, value: float) -> float:
+    """Return `value` as a float if it is in [1e-100, 1e100], where its square is a float, else raise ValueError."""
+    number = check_positive(name, value)
     if not 1e-100 <= number <= 1e100:
-        raise ValueError(f"sigma must be in [1e-100, 1e100], got {sigma!r}.")
+        raise ValueError(f"{name} must be in [1e-100, 1e100], got {value!r}.")
     return number
+
+
+Sigma = Annotated[float, _check_sigma]
+Order = Annotated[int, partial(check_count, least=2, most=MOST_ORDER)]
 
 
 def rdp_from_log_excess(orders: NDArray[np.int64], log_excess: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from shuffledp.accounting.general.exports import renyi_from_profile
 from shuffledp.accounting.general.rdp import rdp_to_epsilon
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import Delta, check_count
+from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -93,7 +94,7 @@ class RenyiCurve:
 
     __rmul__ = __mul__
 
-    def epsilon(self, delta: float) -> float:
+    def epsilon(self, delta: Delta) -> float:
         """Return the eps, nats, that the curve implies for a delta in (0, 1); see :func:`rdp_to_epsilon`."""
         return rdp_to_epsilon(self.orders, self.divergences, delta)[0]
 

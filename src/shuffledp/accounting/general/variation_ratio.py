@@ -29,12 +29,7 @@ from functools import partial
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, pair_delta, settled_delta
-from shuffledp.numerics.argument_ranges import (
-    check_count,
-    check_nonnegative,
-    check_open_unit,
-    check_positive,
-)
+from shuffledp.numerics.argument_ranges import Count, Delta, EpsAt, check_positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -48,7 +43,7 @@ _MOST_EPS = 700.0
 
 
 def variation_ratio_delta(
-    eps: float, p: float, beta: float, q: float, candidates: int, *, sound: bool | None = None
+    eps: EpsAt, p: float, beta: float, q: float, candidates: Count, *, sound: bool | None = None
 ) -> float:
     """Return delta of the variation-ratio reduction.
 
@@ -96,14 +91,12 @@ def variation_ratio_delta(
     >>> f"{delta:.4g}"
     '1.068e-07'
     """
-    eps = check_nonnegative("eps", eps)
     labels, rate, factor = _reduced(p, beta, q, sound)
-    candidates = check_count("candidates", candidates)
     return factor * settled_delta(partial(binomial_blanket, candidates, rate), labels, eps)
 
 
 def variation_ratio_epsilon(
-    delta: float, p: float, beta: float, q: float, candidates: int, *, sound: bool | None = None
+    delta: Delta, p: float, beta: float, q: float, candidates: Count, *, sound: bool | None = None
 ) -> float:
     """Return the smallest eps at which :func:`variation_ratio_delta` is at most delta.
 
@@ -128,9 +121,7 @@ def variation_ratio_epsilon(
     -----
     Source and side as for :func:`variation_ratio_delta`: an upper bound wherever that is one.
     """
-    delta = check_open_unit("delta", delta)
     labels, rate, factor = _reduced(p, beta, q, sound)
-    candidates = check_count("candidates", candidates)
     return _epsilon(delta / factor, labels, rate, candidates)
 
 

@@ -22,7 +22,7 @@ are eps_local-LDP reports of public inputs. Without dummies `adaptive` has no ef
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import (
@@ -37,13 +37,7 @@ from shuffledp.accounting.random_population.closed_forms import (
     printed_epsilon,
     simplified_epsilon,
 )
-from shuffledp.numerics.argument_ranges import (
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_open_unit,
-    check_positive,
-)
+from shuffledp.numerics.argument_ranges import Count, Delta, Eps, EpsAt, one_of
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Law, MomentBounded, Population
@@ -67,12 +61,12 @@ _CLOSED_FORMS: dict[str, Callable[[OtherReports, float, float], float]] = {
 
 def clone_delta(
     population: Population,
-    eps_local: float,
-    eps_central: float,
+    eps_local: Eps,
+    eps_central: EpsAt,
     *,
-    dummies: int = 0,
+    dummies: Count = 0,
     adaptive: bool = False,
-    reduction: str = "clones",
+    reduction: Annotated[str, one_of(REDUCTIONS)] = "clones",
 ) -> float:
     """Return the exact delta of the clones reduction.
 
@@ -116,8 +110,6 @@ def clone_delta(
     >>> f"{delta:.4g}"
     '2.141e-06'
     """
-    eps_local = check_positive("eps_local", eps_local)
-    eps_central = check_nonnegative("eps_central", eps_central)
     reports = _reports(population, dummies, adaptive, reduction)
     if isinstance(population, Law):
         return exact_delta(reports, eps_local, eps_central)
@@ -128,13 +120,13 @@ def clone_delta(
 
 def amplified_epsilon(
     population: Population,
-    eps_local: float,
-    delta: float,
+    eps_local: Eps,
+    delta: Delta,
     *,
-    dummies: int = 0,
+    dummies: Count = 0,
     adaptive: bool = False,
-    accounting: str = "exact",
-    reduction: str = "clones",
+    accounting: Annotated[str, one_of(ACCOUNTINGS)] = "exact",
+    reduction: Annotated[str, one_of(REDUCTIONS)] = "clones",
 ) -> float:
     """Return the central eps that shuffled eps_local-LDP reports satisfy.
 
@@ -178,16 +170,12 @@ def amplified_epsilon(
     >>> round(amplified_epsilon(Binomial(9_999, 0.5), eps_local=1.0, delta=1e-6), 4)
     0.0769
     """
-    eps_local = check_positive("eps_local", eps_local)
-    delta = check_open_unit("delta", delta)
-    check_choice("accounting", accounting, ACCOUNTINGS)
     reports = _reports(population, dummies, adaptive, reduction)
     return _amplified_epsilon(reports, eps_local, delta, accounting)
 
 
 def _reports(population: Population, dummies: int, adaptive: bool, reduction: str) -> OtherReports:
-    check_choice("reduction", reduction, REDUCTIONS)
-    return OtherReports(population, check_count("dummies", dummies), adaptive, reduction)
+    return OtherReports(population, dummies, adaptive, reduction)
 
 
 @remember(_REMEMBERED)
@@ -203,13 +191,13 @@ def _amplified_epsilon(reports: OtherReports, eps_local: float, delta: float, ac
 
 def local_budget(
     population: Population,
-    eps_central: float,
-    delta: float,
+    eps_central: Eps,
+    delta: Delta,
     *,
-    dummies: int = 0,
+    dummies: Count = 0,
     adaptive: bool = False,
-    accounting: str = "exact",
-    reduction: str = "clones",
+    accounting: Annotated[str, one_of(ACCOUNTINGS)] = "exact",
+    reduction: Annotated[str, one_of(REDUCTIONS)] = "clones",
 ) -> float:
     """Return the largest local budget with which shuffling meets (eps_central, delta).
 
@@ -248,9 +236,6 @@ def local_budget(
     >>> round(local_budget(Binomial(9_999, 0.5), eps_central=0.5, delta=1e-6), 4)
     3.0919
     """
-    eps_central = check_positive("eps_central", eps_central)
-    delta = check_open_unit("delta", delta)
-    check_choice("accounting", accounting, ACCOUNTINGS)
     reports = _reports(population, dummies, adaptive, reduction)
     return _remembered_budget(reports, eps_central, delta, accounting)
 

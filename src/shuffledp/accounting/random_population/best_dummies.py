@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from shuffledp.accounting.general.clones import (
 )
 from shuffledp.accounting.random_population.report_errors import OBJECTIVES, _error_factors, report_variance
 from shuffledp.numerics.argument_ranges import (
-    check_choice,
+    Delta,
+    Eps,
     check_count,
-    check_open_unit,
-    check_positive,
+    one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.populations import Binomial, Fixed, Law, Population
@@ -94,15 +94,15 @@ def dummy_grid(population: Population) -> NDArray[np.int64]:
 
 def optimal_dummies(
     population: Population,
-    eps_central: float,
-    delta: float,
+    eps_central: Eps,
+    delta: Delta,
     *,
     adaptive: bool = False,
-    accounting: str = "exact",
+    accounting: Annotated[str, one_of(ACCOUNTINGS)] = "exact",
     grid: Sequence[int] | NDArray[np.int64] | None = None,
-    objective: str = "randomized_response",
+    objective: Annotated[str, one_of(OBJECTIVES)] = "randomized_response",
     stray_factor: bool = False,
-    reduction: str = "clones",
+    reduction: Annotated[str, one_of(REDUCTIONS)] = "clones",
 ) -> DummyPlan:
     """Return the number of dummies with the smallest expected error.
 
@@ -148,11 +148,6 @@ def optimal_dummies(
     >>> plan.dummies, round(plan.eps_local, 4)
     (34, 0.5784)
     """
-    eps_central = check_positive("eps_central", eps_central)
-    delta = check_open_unit("delta", delta)
-    check_choice("accounting", accounting, ACCOUNTINGS)
-    check_choice("objective", objective, OBJECTIVES)
-    check_choice("reduction", reduction, REDUCTIONS)
     if not isinstance(population, Law):
         name = type(population).__name__
         raise Infeasible(f"{name} is not a law, and the expected error with dummies needs one.")

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 from shuffledp.accounting.general.clones import (
     OtherReports,
     exact_epsilon,
     exact_local_budget,
 )
-from shuffledp.numerics.argument_ranges import (
-    check_choice,
-    check_count,
-    check_open_unit,
-    check_positive,
-    check_unit,
-)
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Unit, one_of
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Fixed
 
 
 def checkin_epsilon(
-    slots: int, eps_local: float, delta: float, *, rate: float = 1.0, accounting: str = "exact"
+    slots: FromOne,
+    eps_local: Eps,
+    delta: Delta,
+    *,
+    rate: Unit = 1.0,
+    accounting: Annotated[str, one_of(("printed", "exact"))] = "exact",
 ) -> float:
     """Return the central eps of random check-in with a fixed window.
 
@@ -65,11 +65,6 @@ def checkin_epsilon(
     >>> round(checkin_epsilon(5_000, eps_local=1.0, delta=1e-6, accounting="printed"), 4)
     0.2114
     """
-    slots = check_count("slots", slots, 1)
-    eps_local = check_positive("eps_local", eps_local)
-    delta = check_open_unit("delta", delta)
-    rate = check_unit("rate", rate)
-    check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         _check_exact_checkin(rate)
         return exact_epsilon(OtherReports(Fixed(slots - 1)), eps_local, delta)
@@ -77,7 +72,12 @@ def checkin_epsilon(
 
 
 def checkin_local_budget(
-    slots: int, eps_central: float, delta: float, *, rate: float = 1.0, accounting: str = "exact"
+    slots: FromOne,
+    eps_central: Eps,
+    delta: Delta,
+    *,
+    rate: Unit = 1.0,
+    accounting: Annotated[str, one_of(("printed", "exact"))] = "exact",
 ) -> float:
     """Return the largest local budget with which random check-in meets (eps_central, delta).
 
@@ -94,11 +94,6 @@ def checkin_local_budget(
     Source as for :func:`checkin_epsilon`. Rounded down by at most 1e-11 relative; a lower bound on the budget that
     could be spent.
     """
-    slots = check_count("slots", slots, 1)
-    eps_central = check_positive("eps_central", eps_central)
-    delta = check_open_unit("delta", delta)
-    rate = check_unit("rate", rate)
-    check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         _check_exact_checkin(rate)
         return exact_local_budget(OtherReports(Fixed(slots - 1)), eps_central, delta)

@@ -20,29 +20,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import numpy as np
 from scipy.special import digamma, log_ndtr, zeta
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.public_functions import guarded_methods
 from shuffledp.accounting.random_population.polya import as_law, best_polya_shape, polya_reach
-from shuffledp.accounting.random_population.population_bounds import population_lower_bound
+from shuffledp.accounting.random_population.population_bounds import BOUND_FORMS, population_lower_bound
 from shuffledp.accounting.random_population.secure_sum import (
+    ORDER_FORMS,
     group_order,
     most_users,
     security_bits,
     share_count,
 )
 from shuffledp.guarantees import Standing
-from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_choice,
-    check_count,
-    check_open_unit,
-    check_positive,
-)
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Positive, one_of
 from shuffledp.numerics.argument_types import shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
@@ -74,7 +69,7 @@ TABLE_II_BINOMIAL = Standing(
 _ENUMERATED = 1 << 22
 
 
-def discrete_gaussian_gap(n: ArrayLike, tau: float) -> NDArray[np.float64]:
+def discrete_gaussian_gap(n: ArrayLike, tau: Positive) -> NDArray[np.float64]:
     """Return how far a sum of discrete Gaussian variables is from a single one.
 
     Parameters
@@ -95,7 +90,6 @@ def discrete_gaussian_gap(n: ArrayLike, tau: float) -> NDArray[np.float64]:
     Source: Wang et al. 2023, Lemma 4, from Kairouz, Liu and Steinke (2021). Exact up to rounding; the factor is an
     upper bound.
     """
-    tau = check_positive("tau", tau)
     counts = np.asarray(n, np.int64)
     if counts.size and int(np.min(counts)) < 1:
         raise ValueError(f"n must be at least 1, got {int(np.min(counts))}.")
@@ -123,7 +117,12 @@ def _far_terms(counts: NDArray[np.int64], rate: float) -> NDArray[np.float64]:
 
 
 def multi_expected_delta(
-    population: Population, tau: float, eps: float, precision: int, *, accounting: str = "exact"
+    population: Population,
+    tau: Positive,
+    eps: Eps,
+    precision: FromOne,
+    *,
+    accounting: Annotated[str, one_of(SCALE_ACCOUNTINGS)] = "exact",
 ) -> float:
     """Return the delta of a sum hidden by discrete Gaussian noise, averaged over the number of users.
 
@@ -158,10 +157,6 @@ def multi_expected_delta(
     multi_expected adds up the laws of the integers. Replacement of one input, which changes the sum by at most p.
     """
     law = as_law(population, "the expected delta")
-    tau = check_positive("tau", tau)
-    eps = check_positive("eps", eps)
-    precision = check_count("precision", precision, 1)
-    check_choice("accounting", accounting, SCALE_ACCOUNTINGS)
     return _expected_delta(law, tau, eps, precision, accounting)
 
 
@@ -189,7 +184,12 @@ def _gaussian_deltas(mu: NDArray[np.float64], eps: float, gap: NDArray[np.float6
 
 
 def multi_expected_scale(
-    population: Population, eps: float, delta: float, precision: int, *, accounting: str = "exact"
+    population: Population,
+    eps: Eps,
+    delta: Delta,
+    precision: FromOne,
+    *,
+    accounting: Annotated[str, one_of(SCALE_ACCOUNTINGS)] = "exact",
 ) -> float:
     """Return the scale of the discrete Gaussian noise that each user adds in MULTI-EXPECTED.
 
@@ -237,9 +237,6 @@ def multi_expected_scale(
     4.3045
     """
     law = as_law(population, "the expected delta")
-    eps, delta = check_budget(eps, delta)
-    precision = check_count("precision", precision, 1)
-    check_choice("accounting", accounting, SCALE_ACCOUNTINGS)
     return _scale(law, eps, delta, precision, accounting)
 
 
@@ -331,7 +328,12 @@ def _users(n: ArrayLike) -> NDArray[np.float64]:
 
 
 def multi_union_plan(
-    population: Population, eps: float, delta: float, *, accounting: str = "exact", precision: int = 1
+    population: Population,
+    eps: Eps,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(BOUND_FORMS)] = "exact",
+    precision: FromOne = 1,
 ) -> PolyaPlan:
     """Return the parameters of MULTI-UNION.
 
@@ -374,12 +376,11 @@ def multi_union_plan(
     >>> plan.n1, plan.share_count, plan.group_order
     (423, 34, 670)
     """
-    eps, delta = check_budget(eps, delta)
     n1 = math.floor(population_lower_bound(population, delta / 2, form=accounting))
-    return _polya_plan(population, n1, eps, delta, accounting, check_count("precision", precision, 1))
+    return _polya_plan(population, n1, eps, delta, accounting, precision)
 
 
-def multi_exact_plan(population: Population, eps: float, delta: float) -> PolyaPlan:
+def multi_exact_plan(population: Population, eps: Eps, delta: Delta) -> PolyaPlan:
     """Return the parameters of MULTI-EXACT: Polya noise for bits with exact expected delta.
 
     Parameters
@@ -435,7 +436,12 @@ def _shares(sigma: float, order: int, accounting: str) -> int:
 
 
 def multi_expected_plan(
-    population: Population, eps: float, delta: float, *, accounting: str = "exact", order: str = "safe"
+    population: Population,
+    eps: Eps,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(SCALE_ACCOUNTINGS)] = "exact",
+    order: Annotated[str, one_of(ORDER_FORMS)] = "safe",
 ) -> DiscreteGaussianPlan:
     """Return the parameters of MULTI-EXPECTED.
 
@@ -470,7 +476,6 @@ def multi_expected_plan(
     :func:`multi_expected_scale`: deploy the protocol multi_expected, whose ``calibrate`` starts from this plan and
     raises tau where the integers need it. Shares and group order are rounded up. Replacement neighbors.
     """
-    delta = check_open_unit("delta", delta)
     law = as_law(population, "the expected delta")
     precision = math.ceil(math.sqrt(law.mean + 1))
     tau = multi_expected_scale(law, eps, delta, precision, accounting=accounting)

@@ -15,7 +15,14 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.argument_ranges import check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    Delta,
+    Eps,
+    NonNegative,
+    Positive,
+    check_open_unit,
+    check_positive,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Law, Population
@@ -34,7 +41,7 @@ _REMEMBERED = 1024
 _LEAST_EPS = 1e-100
 
 
-def negative_binomial_delta(shape: float, eps: float) -> float:
+def negative_binomial_delta(shape: NonNegative, eps: Eps) -> float:
     """Return the delta of a sum of bits hidden by the difference of two negative binomial variables.
 
     Parameters
@@ -66,8 +73,6 @@ def negative_binomial_delta(shape: float, eps: float) -> float:
     >>> [round(negative_binomial_delta(shape, 1.0), 6) for shape in (0.5, 0.9, 1.0)]
     [0.359166, 0.056841, 0.0]
     """
-    shape = check_nonnegative("shape", shape)
-    eps = check_positive("eps", eps)
     return float(_deltas(np.array([shape]), eps)[0])
 
 
@@ -104,7 +109,7 @@ def _deltas_of_little_eps(missing: NDArray[np.float64], eps: float) -> NDArray[n
     return np.asarray(np.minimum(sums, 1.0))
 
 
-def expected_polya_delta(population: Population, n1: float, eps: float) -> float:
+def expected_polya_delta(population: Population, n1: Positive, eps: Eps) -> float:
     """Return the delta of Polya noise planned for n1 users, averaged over the number of users.
 
     Parameters
@@ -131,7 +136,7 @@ def expected_polya_delta(population: Population, n1: float, eps: float) -> float
     Derived here from :func:`negative_binomial_delta`; the average over N is that of Wang et al. 2023, Section VI-A.
     """
     law = as_law(population, "the expected delta")
-    return _expected(law, check_positive("n1", n1), check_positive("eps", eps))
+    return _expected(law, n1, eps)
 
 
 def _expected(law: Law, n1: float, eps: float) -> float:
@@ -143,7 +148,7 @@ def _expected(law: Law, n1: float, eps: float) -> float:
     return min(float(window.pmf[:short] @ _deltas(shapes, eps)) + window.omitted, 1.0)
 
 
-def best_polya_shape(population: Population, eps: float, delta: float) -> int:
+def best_polya_shape(population: Population, eps: Eps, delta: Delta) -> int:
     """Return the largest number of users that Polya noise may be planned for.
 
     Parameters
@@ -170,7 +175,7 @@ def best_polya_shape(population: Population, eps: float, delta: float) -> int:
     Derived here. Never above the number that delta allows, so the noise is never too small.
     """
     law = as_law(population, "the expected delta")
-    return _best_shape(law, check_positive("eps", eps), check_open_unit("delta", delta))
+    return _best_shape(law, eps, delta)
 
 
 @remember(_REMEMBERED)

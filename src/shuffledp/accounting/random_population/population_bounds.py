@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.argument_ranges import (
-    check_choice,
-    check_nonnegative,
-    check_open_unit,
-)
+from shuffledp.numerics.argument_ranges import Delta, NonNegative, one_of
 from shuffledp.populations import (
     Binomial,
     Fixed,
@@ -30,7 +26,9 @@ BoundForm = Literal["printed", "corrected", "exact"]
 BOUND_FORMS: tuple[str, ...] = get_args(BoundForm)
 
 
-def population_lower_bound(population: Population, delta: float, *, form: str = "exact") -> float | int:
+def population_lower_bound(
+    population: Population, delta: Delta, *, form: Annotated[str, one_of(BOUND_FORMS)] = "exact"
+) -> float | int:
     """Return a number of users that take part except with probability delta.
 
     Parameters
@@ -83,8 +81,6 @@ def population_lower_bound(population: Population, delta: float, *, form: str = 
     >>> round(population_lower_bound(Binomial(9_999, 0.5), delta=1e-6, form="corrected"), 1)
     4628.8
     """
-    delta = check_open_unit("delta", delta)
-    check_choice("form", form, BOUND_FORMS)
     if isinstance(population, Fixed):
         return population.others + 1
     if form == "exact":
@@ -127,7 +123,7 @@ def _exact_lower_bound(population: Population, delta: float) -> int:
     return bound
 
 
-def population_shortfall(population: Population, bound: float) -> float:
+def population_shortfall(population: Population, bound: NonNegative) -> float:
     """Return the probability that fewer users take part than a bound says.
 
     Parameters
@@ -157,7 +153,6 @@ def population_shortfall(population: Population, bound: float) -> float:
 
     Derived here. Exact for a law, but for that error; an upper bound for every law with these moments.
     """
-    bound = check_nonnegative("bound", bound)
     missing = math.ceil(bound) - 1  # N < bound exactly if N - 1 < missing
     if isinstance(population, Law):
         window = population.window()

@@ -11,19 +11,13 @@ from __future__ import annotations
 import math
 import operator
 from fractions import Fraction
-from typing import Literal, SupportsIndex, get_args
+from typing import Annotated, Literal, SupportsIndex, get_args
 
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.polya import as_law
-from shuffledp.numerics.argument_ranges import (
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_open_unit,
-    check_positive,
-)
+from shuffledp.numerics.argument_ranges import Delta, EpsAt, FromOne, NonNegative, OpenUnit, Positive, one_of
 from shuffledp.populations import Law, MomentBounded, Population
 
 ShareForm = Literal["printed", "balle", "any_n"]
@@ -39,7 +33,7 @@ TOO_MANY = 1e-12
 _FRACTION_BITS = 60
 
 
-def security_bits(eps: float, delta: float) -> float:
+def security_bits(eps: EpsAt, delta: Delta) -> float:
     """Return the security that the shares need for a given loss of delta.
 
     Parameters
@@ -58,13 +52,15 @@ def security_bits(eps: float, delta: float) -> float:
     -----
     Source: Wang et al. 2023, Lemma 3, with the misprint E24 put right; in bits (E25). Exact up to rounding.
     """
-    eps = check_nonnegative("eps", eps)
-    delta = check_open_unit("delta", delta)
     return float(np.logaddexp(0.0, eps) - math.log(delta)) / math.log(2)
 
 
 def share_count(
-    security_bits: float, group_order: SupportsIndex, n: int | None = None, *, form: str = "any_n"
+    security_bits: NonNegative,
+    group_order: SupportsIndex,
+    n: FromOne | None = None,
+    *,
+    form: Annotated[str, one_of(SHARE_FORMS)] = "any_n",
 ) -> int:
     """Return how many shares per user make the summation secure.
 
@@ -109,22 +105,20 @@ def share_count(
     >>> share_count(security_bits=40, group_order=1024)  # for every n
     52
     """
-    sigma = check_nonnegative("security_bits", security_bits)
+    sigma = security_bits
     order = _check_order(group_order)
-    users = None if n is None else check_count("n", n, 1)
-    check_choice("form", form, SHARE_FORMS)
     if form == "printed":
         first = 8 + 5 * math.ceil(math.log(order)) + math.ceil(sigma)
         return max(first, 1 + math.ceil((4 * sigma + 2 * math.log2(order)) / 5))
     if form == "balle":
-        if users is None or users < _BALLE_USERS:
+        if n is None or n < _BALLE_USERS:
             raise ValueError(f"n must be at least {_BALLE_USERS} for form 'balle', got {n!r}.")
-        return _balle_shares(sigma, order, users)
-    if users is None:
+        return _balle_shares(sigma, order, n)
+    if n is None:
         return max(_hash_shares(sigma, order, _BALLE_USERS - 1), _balle_shares(sigma, order, _BALLE_USERS))
-    if users == 1:
+    if n == 1:
         return 1
-    return _hash_shares(sigma, order, users) if users < _BALLE_USERS else _balle_shares(sigma, order, users)
+    return _hash_shares(sigma, order, n) if n < _BALLE_USERS else _balle_shares(sigma, order, n)
 
 
 def _check_order(value: SupportsIndex) -> int:
@@ -175,7 +169,12 @@ def most_users(population: Population) -> int:
 
 
 def group_order(
-    population: Population, precision: int, tau: float, *, form: str = "safe", failure: float = 1e-10
+    population: Population,
+    precision: FromOne,
+    tau: Positive,
+    *,
+    form: Annotated[str, one_of(ORDER_FORMS)] = "safe",
+    failure: OpenUnit = 1e-10,
 ) -> int:
     """Return the order of the group in which noisy values are summed.
 
@@ -212,10 +211,6 @@ def group_order(
     Source: Wang et al. 2023, Theorem 6, for ``printed``; ``safe`` is derived here from tails of the normal kind, an
     upper bound on what the sum needs, rounded up. Privacy does not depend on q.
     """
-    precision = check_count("precision", precision, 1)
-    tau = check_positive("tau", tau)
-    check_choice("form", form, ORDER_FORMS)
-    failure = check_open_unit("failure", failure)
     if form == "safe":
         most = most_users(population)
         return max(2, math.ceil(most * precision + noise_margin(most, tau, failure)) + 1)

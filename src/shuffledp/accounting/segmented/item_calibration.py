@@ -7,22 +7,20 @@ arXiv 2407.19639, Section 5.2.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.labeled_counts import pair_delta
 from shuffledp.accounting.segmented.items import (
+    BLANKET_LAWS,
+    COMPOSITIONS,
     SLACK,
-    check_setting,
     item_blanket,
     item_delta,
     report_labels,
 )
-from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_nonnegative,
-)
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, FromTwo, NonNegative, one_of
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -39,7 +37,13 @@ _LEAST_BLANKETS, _MOST_BLANKETS = 1e-9, 1e9
 
 
 def reporting_rate(
-    n: int, blankets: float, domain_size: int, eps: float, delta: float, *, blanket_law: str = "binomial"
+    n: FromOne,
+    blankets: NonNegative,
+    domain_size: FromTwo,
+    eps: Eps,
+    delta: Delta,
+    *,
+    blanket_law: Annotated[str, one_of(BLANKET_LAWS)] = "binomial",
 ) -> float:
     """Return the largest probability with which one item may be sent.
 
@@ -78,9 +82,6 @@ def reporting_rate(
     0.2858
     0.3973
     """
-    check_setting(n, domain_size, blanket_law)
-    blankets = check_nonnegative("blankets", blankets)
-    eps, delta = check_budget(eps, delta)
     return _reporting_rate(n, blankets, domain_size, eps, delta, blanket_law)
 
 
@@ -105,14 +106,14 @@ def _reporting_rate(
 
 
 def blankets_for_full_reporting(
-    n: int,
-    domain_size: int,
-    set_size: int,
-    eps: float,
-    delta: float,
+    n: FromOne,
+    domain_size: FromTwo,
+    set_size: FromOne,
+    eps: Eps,
+    delta: Delta,
     *,
-    blanket_law: str = "binomial",
-    composition: str = "printed",
+    blanket_law: Annotated[str, one_of(BLANKET_LAWS)] = "binomial",
+    composition: Annotated[str, one_of(COMPOSITIONS)] = "printed",
 ) -> float:
     """Return the smallest expected number of blanket messages per user with which all items may be sent.
 
@@ -153,7 +154,6 @@ def blankets_for_full_reporting(
     >>> print(f"{blankets_for_full_reporting(1000, 100, 2, eps=1.0, delta=1e-6):.4f}")
     16.0591
     """
-    check_setting(n, domain_size, blanket_law)
     item = item_delta(eps, delta, set_size, composition=composition)
     return _full_reporting(n, domain_size, eps / set_size, item, blanket_law)
 

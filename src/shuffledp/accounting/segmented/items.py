@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import (
@@ -38,11 +38,14 @@ from shuffledp.accounting.general.labeled_counts import (
 )
 from shuffledp.numerics.argument_ranges import (
     MOST,
-    check_budget,
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_unit,
+    Delta,
+    Eps,
+    EpsAt,
+    FromOne,
+    FromTwo,
+    NonNegative,
+    Unit,
+    one_of,
 )
 from shuffledp.numerics.relative_sizes import negligible
 from shuffledp.numerics.windows import binomial_window
@@ -80,7 +83,7 @@ class Slots:
 _MOST_SLOTS = 10**6
 
 
-def blanket_slots(blankets: float) -> Slots:
+def blanket_slots(blankets: NonNegative) -> Slots:
     """Return ceil(m) slots, at least one, each used with probability m / ceil(m).
 
     Parameters
@@ -98,19 +101,18 @@ def blanket_slots(blankets: float) -> Slots:
     -----
     Wang et al. 2024, arXiv 2407.19639, Algorithm 2 and Section 5.1.1.
     """
-    blankets = check_nonnegative("blankets", blankets)
     count = max(1, math.ceil(blankets - SLACK))
     return Slots(count, min(blankets / count, 1.0))
 
 
 def segmented_delta(
-    eps: float,
-    reporting_rate: float,
-    n: int,
-    blankets: float,
-    domain_size: int,
+    eps: EpsAt,
+    reporting_rate: Unit,
+    n: FromOne,
+    blankets: NonNegative,
+    domain_size: FromTwo,
     *,
-    blanket_law: str = "binomial",
+    blanket_law: Annotated[str, one_of(BLANKET_LAWS)] = "binomial",
 ) -> float:
     """Return delta of the pair of counts for one item.
 
@@ -155,10 +157,7 @@ def segmented_delta(
     >>> print(f"{delta:.3g}")
     0.000317
     """
-    eps = check_nonnegative("eps", eps)
-    rate = check_unit("reporting_rate", reporting_rate)
-    check_setting(n, domain_size, blanket_law)
-    blankets = check_nonnegative("blankets", blankets)
+    rate = reporting_rate
     if rate == 0:
         return 0.0
     if blankets == 0:
@@ -168,7 +167,9 @@ def segmented_delta(
     )
 
 
-def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float, domain_size: int) -> float:
+def all_counts_delta(
+    eps: EpsAt, reporting_rate: Unit, n: FromOne, blankets: NonNegative, domain_size: FromTwo
+) -> float:
     """Return delta of the counts of all items for binomial blankets, the reports of others being known.
 
     Parameters
@@ -196,10 +197,7 @@ def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float,
 
     Derived for this project (erratum SEG-6.1). Replacement of one item.
     """
-    eps = check_nonnegative("eps", eps)
-    rate = check_unit("reporting_rate", reporting_rate)
-    check_setting(n, domain_size, "binomial")
-    blankets = check_nonnegative("blankets", blankets)
+    rate = reporting_rate
     least = segmented_delta(eps, rate, n, blankets, domain_size)
     slots = blanket_slots(blankets)
     if blankets == 0 or domain_size == 2 or rate in (0, 1):
@@ -222,7 +220,13 @@ def all_counts_delta(eps: float, reporting_rate: float, n: int, blankets: float,
     return min(float(others.pmf @ values) + others.omitted * rate, rate)
 
 
-def item_delta(eps: float, delta: float, set_size: int, *, composition: str = "printed") -> float:
+def item_delta(
+    eps: Eps,
+    delta: Delta,
+    set_size: FromOne,
+    *,
+    composition: Annotated[str, one_of(COMPOSITIONS)] = "printed",
+) -> float:
     """Return the delta that one item must have at ``eps / set_size`` for the whole set to be (eps, delta)-private.
 
     Parameters
@@ -247,19 +251,9 @@ def item_delta(eps: float, delta: float, set_size: int, *, composition: str = "p
     -----
     Group composition, Wang et al. 2024, arXiv 2407.19639, Lemma 1, and its proof.
     """
-    eps, delta = check_budget(eps, delta)
-    set_size = check_count("set_size", set_size, 1)
-    check_choice("composition", composition, COMPOSITIONS)
     if composition == "printed":
         return delta * math.exp(-eps) / set_size
     return delta * math.exp(eps / set_size - eps) * math.expm1(-eps / set_size) / math.expm1(-eps)
-
-
-def check_setting(n: int, domain_size: int, blanket_law: str = "poisson") -> None:
-    """Check the arguments that most functions share; ValueError if one is outside its range."""
-    check_count("n", n, 1)
-    check_count("domain_size", domain_size, 2)
-    check_choice("blanket_law", blanket_law, BLANKET_LAWS)
 
 
 def report_labels(rate: float) -> Labels:

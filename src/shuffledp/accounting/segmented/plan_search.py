@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -21,8 +21,24 @@ from shuffledp.accounting.segmented.plans import (
     full_reporting,
     level_rate,
 )
-from shuffledp.accounting.segmented.set_errors import checked_spread
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.accounting.segmented.set_errors import (
+    TRUTHS,
+    blanket_sse,
+    checked_spread,
+    segmented_error_bound,
+    segmented_sse,
+)
+from shuffledp.numerics.argument_ranges import (
+    Count,
+    Delta,
+    Eps,
+    FromOne,
+    FromTwo,
+    Positive,
+    check_choice,
+    check_open_unit,
+    one_of,
+)
 from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
@@ -44,16 +60,16 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 def segmented_plan(
-    level_sizes: Sequence[int],
-    eps: Sequence[float],
-    delta: float,
-    domain_size: int,
-    set_size: int,
+    level_sizes: Sequence[Count],
+    eps: Sequence[Eps],
+    delta: Delta,
+    domain_size: FromTwo,
+    set_size: FromOne,
     *,
-    blankets: float | None = None,
-    accounting: str = "exact",
+    blankets: Positive | None = None,
+    accounting: Annotated[str, one_of(SEGMENTED_ACCOUNTINGS)] = "exact",
     spread: float | None = None,
-    interval: tuple[float, float] | None = None,
+    interval: tuple[Positive, Positive] | None = None,
 ) -> SegmentedPlan:
     """Return the parameters of the segmented protocol, for a given number of blanket messages or the best one.
 
@@ -108,23 +124,20 @@ def segmented_plan(
     >>> round(plan.expected_sse(), 4), round(plan.error_bound(), 4)
     (0.0033, 0.0063)
     """
-    sizes = tuple(check_count("level_sizes", n) for n in level_sizes)
-    budgets = tuple(check_positive("eps", e) for e in eps)
+    sizes, budgets = tuple(level_sizes), tuple(eps)
     if len(sizes) != len(budgets) or sum(sizes) == 0:
         raise ValueError(
             f"level_sizes and eps must have the same length and hold at least one user, got {level_sizes!r} and "
             f"{eps!r}."
         )
-    check_open_unit("delta", delta)
-    check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
     check_items(domain_size, set_size)
     if spread is not None:
         spread = checked_spread(spread, domain_size, set_size)
     search = _Search(sizes, budgets, delta, domain_size, set_size, accounting, spread)
     if blankets is not None:
-        return search.plan(check_positive("blankets", blankets))
+        return search.plan(blankets)
     if interval is not None:
-        low, high = (check_positive("interval", end) for end in interval)
+        low, high = interval
         if low > high:
             raise ValueError(f"interval must be given as (smaller, larger), got {interval!r}.")
         interval = (low, high)

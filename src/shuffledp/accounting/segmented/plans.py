@@ -21,9 +21,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, reporting_rate
 from shuffledp.accounting.segmented.items import (
     BlanketLaw,
@@ -39,7 +38,9 @@ from shuffledp.accounting.segmented.set_errors import (
     segmented_sse,
 )
 from shuffledp.accounting.segmented.users import user_level_blankets, user_level_reporting_rate
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative, check_open_unit
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, FromTwo, NonNegative, one_of
+from shuffledp.numerics.argument_types import check_fields
 
 SegmentedAccounting = Literal["printed", "corrected", "exact"]
 SEGMENTED_ACCOUNTINGS: tuple[str, ...] = get_args(SegmentedAccounting)
@@ -79,22 +80,17 @@ class SegmentedPlan:
 
     level_sizes: tuple[int, ...]
     eps: tuple[float, ...]
-    delta: float
+    delta: Delta
     rates: tuple[float, ...]
-    blankets: float
-    domain_size: int
-    set_size: int
+    blankets: NonNegative
+    domain_size: FromOne
+    set_size: FromOne
     accounting: str
     blanket_law: BlanketLaw
     flat: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_open_unit("delta", self.delta)
-        check_nonnegative("blankets", self.blankets)
-        check_count("domain_size", self.domain_size, 1)
-        check_count("set_size", self.set_size, 1)
-        check_choice("blanket_law", self.blanket_law, get_args(BlanketLaw))
 
     @property
     def n(self) -> int:
@@ -125,7 +121,9 @@ class SegmentedPlan:
         """Return the paper's bound on the expected error, ``(n m + s Lambda) / Lambda^2``; needs no data."""
         return segmented_error_bound(self.n * self.blankets, self.set_size, self.reports)
 
-    def expected_sse(self, spread: float | None = None, *, truth: str = "empirical") -> float:
+    def expected_sse(
+        self, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
+    ) -> float:
         """Return the expected error if levels are independent of the data.
 
         Parameters
@@ -143,19 +141,18 @@ class SegmentedPlan:
             Sum over items of the expected squared error; exact.
         """
         spread = checked_spread(spread, self.domain_size, self.set_size)
-        check_choice("truth", truth, TRUTHS)
         return segmented_sse(self.level_sizes, self.rates, self.set_size, self.blanket_sse(), spread, truth)
 
 
 def level_rate(
-    n: int,
-    blankets: float,
-    domain_size: int,
-    set_size: int,
-    eps: float,
-    delta: float,
+    n: FromOne,
+    blankets: NonNegative,
+    domain_size: FromTwo,
+    set_size: FromOne,
+    eps: Eps,
+    delta: Delta,
     *,
-    accounting: str = "exact",
+    accounting: Annotated[str, one_of(SEGMENTED_ACCOUNTINGS)] = "exact",
 ) -> float:
     """Return the largest probability with which a user may send each item.
 
@@ -186,7 +183,6 @@ def level_rate(
     -----
     Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7; ``exact`` is derived for this project.
     """
-    check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
     if accounting == "exact":
         return user_level_reporting_rate(n, blankets, domain_size, set_size, eps, delta)
     check_items(domain_size, set_size)
@@ -196,7 +192,13 @@ def level_rate(
 
 
 def full_reporting(
-    n: int, domain_size: int, set_size: int, eps: float, delta: float, *, accounting: str = "exact"
+    n: FromOne,
+    domain_size: FromTwo,
+    set_size: FromOne,
+    eps: Eps,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(SEGMENTED_ACCOUNTINGS)] = "exact",
 ) -> float:
     """Return m_k, the smallest expected number of blanket messages per user with which all items may be sent.
 
@@ -225,7 +227,6 @@ def full_reporting(
     -----
     Wang et al. 2024, arXiv 2407.19639, Section 5.2; ``exact`` is derived for this project.
     """
-    check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
     if accounting == "exact":
         return user_level_blankets(n, domain_size, set_size, eps, delta)
     check_items(domain_size, set_size)
@@ -249,8 +250,6 @@ def blanket_law_of(accounting: str) -> BlanketLaw:
 
 
 def check_items(domain_size: int, set_size: int) -> None:
-    """Check the numbers of items; ValueError if a set is larger than the domain."""
-    check_count("domain_size", domain_size, 2)
-    check_count("set_size", set_size, 1)
+    """Raise ValueError if a set is larger than the domain."""
     if set_size > domain_size:
         raise ValueError(f"set_size must be at most domain_size = {domain_size}, got {set_size}.")

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shuffledp.accounting.general.profiles import at_each
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.segmented.items import segmented_delta
 from shuffledp.accounting.segmented.users import user_level_delta
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import Count
+from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,14 +47,14 @@ class SegmentedProfile:
     """
 
     plan: SegmentedPlan
-    level: int
+    level: Count
     neighbours: ClassVar[str] = "replace_one"
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "Wang et al. 2024 (arXiv 2407.19639), Theorem 3"
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if check_count("level", self.level) >= len(self.plan.rates):
+        if self.level >= len(self.plan.rates):
             raise ValueError(f"level must be in [0, {len(self.plan.rates) - 1}], got {self.level}.")
 
     @property

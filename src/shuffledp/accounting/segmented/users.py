@@ -33,13 +33,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import check_size
 from shuffledp.accounting.segmented.item_calibration import gaussian_noise
-from shuffledp.accounting.segmented.items import check_setting
-from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_count,
-    check_nonnegative,
-    check_unit,
-)
+from shuffledp.numerics.argument_ranges import Delta, Eps, EpsAt, FromOne, FromTwo, NonNegative, Unit
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, raised
 from shuffledp.numerics.roots import root_below
@@ -70,7 +64,12 @@ _MOST_POINTS = 1 << 20
 
 
 def user_level_delta(
-    eps: float, reporting_rate: float, n: int, blankets: float, domain_size: int, set_size: int
+    eps: EpsAt,
+    reporting_rate: Unit,
+    n: FromOne,
+    blankets: NonNegative,
+    domain_size: FromTwo,
+    set_size: FromOne,
 ) -> float:
     """Return delta of a user's whole set of items among Poisson blanket messages.
 
@@ -119,10 +118,7 @@ def user_level_delta(
     >>> print(f"{3 * math.exp(1.0) * item:.2e}")
     2.38e-05
     """
-    eps = check_nonnegative("eps", eps)
-    rate = check_unit("reporting_rate", reporting_rate)
-    check_setting(n, domain_size)
-    blankets = check_nonnegative("blankets", blankets)
+    rate = reporting_rate
     pairs = _exchanged(domain_size, set_size)
     if rate == 0 or pairs == 0:
         return 0.0
@@ -132,7 +128,7 @@ def user_level_delta(
 
 
 def user_level_reporting_rate(
-    n: int, blankets: float, domain_size: int, set_size: int, eps: float, delta: float
+    n: FromOne, blankets: NonNegative, domain_size: FromTwo, set_size: FromOne, eps: Eps, delta: Delta
 ) -> float:
     """Return the largest reporting probability with which a user is (eps, delta)-private.
 
@@ -159,9 +155,6 @@ def user_level_reporting_rate(
     -----
     Derived for this project; inverts :func:`user_level_delta`. Replacement of the user's whole set.
     """
-    check_setting(n, domain_size)
-    blankets = check_nonnegative("blankets", blankets)
-    eps, delta = check_budget(eps, delta)
     pairs = _exchanged(domain_size, set_size)
     if pairs == 0:
         return 1.0
@@ -170,7 +163,7 @@ def user_level_reporting_rate(
     return _rate(n * blankets / domain_size, pairs, eps, delta)
 
 
-def user_level_blankets(n: int, domain_size: int, set_size: int, eps: float, delta: float) -> float:
+def user_level_blankets(n: FromOne, domain_size: FromTwo, set_size: FromOne, eps: Eps, delta: Delta) -> float:
     """Return the smallest expected number of blanket messages per user with which all items may be sent.
 
     Parameters
@@ -198,8 +191,6 @@ def user_level_blankets(n: int, domain_size: int, set_size: int, eps: float, del
     Derived for this project; inverts :func:`user_level_delta` at a reporting rate of 1. Replacement of the user's whole
     set.
     """
-    check_setting(n, domain_size)
-    eps, delta = check_budget(eps, delta)
     pairs = _exchanged(domain_size, set_size)
     if pairs == 0:
         return 0.0
@@ -234,7 +225,6 @@ def _mean_for_full_reporting(pairs: int, eps: float, delta: float) -> float:
 
 def _exchanged(domain_size: int, set_size: int) -> int:
     """Items that two sets may differ in."""
-    set_size = check_count("set_size", set_size, 1)
     if set_size > domain_size:
         raise ValueError(f"set_size must be at most domain_size = {domain_size}, got {set_size}.")
     return min(set_size, domain_size - set_size)

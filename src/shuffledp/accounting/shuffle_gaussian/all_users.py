@@ -30,12 +30,13 @@ import numpy as np
 
 from shuffledp.accounting.general.rdp import (
     MOST_ORDER,
+    Order,
+    Sigma,
     check_orders,
-    check_sigma,
     epsilons_after,
     rdp_from_log_excess,
 )
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit
+from shuffledp.numerics.argument_ranges import Delta, FromOne
 from shuffledp.numerics.logs import log_binomials, log_sum
 from shuffledp.numerics.memoize import remember
 
@@ -49,7 +50,7 @@ _REMEMBERED = 64
 _CHUNK = 256
 
 
-def shuffle_gaussian_rdp(orders: ArrayLike, n: int, sigma: float) -> NDArray[np.float64]:
+def shuffle_gaussian_rdp(orders: ArrayLike, n: FromOne, sigma: Sigma) -> NDArray[np.float64]:
     """Return the Renyi divergence of n shuffled Gaussian reports, for the pair of Theorem 1.
 
     Parameters
@@ -81,13 +82,11 @@ def shuffle_gaussian_rdp(orders: ArrayLike, n: int, sigma: float) -> NDArray[np.
     ['4.081e-06', '1.632e-05', '6.53e-05']
     """
     orders = check_orders(orders)
-    n = check_count("n", n, 1)
-    sigma = check_sigma(sigma)
     log_excess = log_moment_excess(np.array([n]), sigma, int(orders.max()))[:, 0]
     return rdp_from_log_excess(orders, log_excess[orders])
 
 
-def enough_orders(n: int, sigma: float, delta: float, rounds: int = 1) -> int:
+def enough_orders(n: FromOne, sigma: Sigma, delta: Delta, rounds: FromOne = 1) -> int:
     """Return an order beyond which no order is better, for n shuffled reports in each round.
 
     Parameters
@@ -113,17 +112,13 @@ def enough_orders(n: int, sigma: float, delta: float, rounds: int = 1) -> int:
     Source: the divergence of Theorem 1 of arXiv 2206.09569, in experiments. An estimate: with fewer orders eps is still
     an upper bound of what all orders give.
     """
-    n = check_count("n", n, 1)
-    sigma = check_sigma(sigma)
-    delta = check_open_unit("delta", delta)
-    rounds = check_count("rounds", rounds, 1)
     jump = 2 * sigma**2 * math.log(n)
     alone = 1 + sigma * math.sqrt(2 * math.log(1 / delta) / rounds)
     return 20 + math.ceil(min(max(jump, alone), MOST_ORDER - 20))
 
 
 def shuffle_gaussian_epsilons(
-    n: int, sigma: float, rounds: Sequence[int], delta: float, most_order: int | None = None
+    n: FromOne, sigma: Sigma, rounds: Sequence[FromOne], delta: Delta, most_order: Order | None = None
 ) -> NDArray[np.float64]:
     """Return eps after several numbers of rounds of n shuffled Gaussian reports: one row of a table.
 
@@ -156,7 +151,7 @@ def shuffle_gaussian_epsilons(
 
 
 def shuffle_gaussian_epsilon(
-    *, n: int, sigma: float, rounds: int, delta: float, most_order: int | None = None
+    *, n: FromOne, sigma: Sigma, rounds: FromOne, delta: Delta, most_order: Order | None = None
 ) -> float:
     """Return eps after `rounds` rounds of n shuffled Gaussian reports; see :func:`shuffle_gaussian_epsilons`.
 
@@ -190,7 +185,7 @@ def checked_most_order(most_order: int | None, n: int, sigma: float, delta: floa
     """Return the largest order to evaluate: the one asked for, or enough of them for one round."""
     if most_order is None:
         return enough_orders(n, sigma, delta)
-    return int(check_orders([most_order])[0])
+    return most_order
 
 
 @remember(_REMEMBERED)

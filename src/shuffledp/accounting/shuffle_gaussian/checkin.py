@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from shuffledp.accounting.general.rdp import (
+    Order,
+    Sigma,
     check_orders,
-    check_sigma,
     rdp_from_log_excess,
 )
 from shuffledp.accounting.shuffle_gaussian.checkin_participants import (
@@ -32,11 +33,11 @@ from shuffledp.accounting.shuffle_gaussian.checkin_participants import (
     split_blocks,
 )
 from shuffledp.accounting.shuffle_gaussian.subsampled import (
-    check_rate,
+    Rate,
     epsilon_of_curve,
     log_subsampled_excess,
 )
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit
+from shuffledp.numerics.argument_ranges import Delta, FromOne, Unit
 from shuffledp.numerics.logs import log_sum
 from shuffledp.numerics.memoize import remember
 
@@ -52,7 +53,7 @@ _NEGLIGIBLE = 1e-15
 
 
 def checkin_shuffle_gaussian_rdp(
-    orders: ArrayLike, n: int, rate: float, sigma: float, *, form: CheckinForm = "convex"
+    orders: ArrayLike, n: FromOne, rate: Rate, sigma: Sigma, *, form: CheckinForm = "convex"
 ) -> NDArray[np.float64]:
     """Return a bound on the divergence of shuffled check-in with Gaussian reports, by direct summation.
 
@@ -94,13 +95,12 @@ def checkin_shuffle_gaussian_rdp(
     >>> [f"{r:.4g}" for r in checkin_shuffle_gaussian_rdp([2, 8, 32], n=10_000, rate=0.1, sigma=5.0)]
     ['4.081e-06', '1.633e-05', '6.59e-05']
     """
-    orders, n, rate, sigma = _checked(orders, n, rate, sigma)
-    check_choice("form", form, CHECKIN_FORMS)
+    orders = check_orders(orders)
     return rdp_from_log_excess(orders, _log_checkin_excess(orders, n, rate, sigma, form))
 
 
 def checkin_shuffle_gaussian_rdp_theorem3(
-    orders: ArrayLike, n: int, rate: float, sigma: float, split: float
+    orders: ArrayLike, n: FromOne, rate: Rate, sigma: Sigma, split: Unit
 ) -> NDArray[np.float64]:
     """Return the bound of Theorem 3 on the divergence of shuffled check-in with Gaussian reports.
 
@@ -130,8 +130,7 @@ def checkin_shuffle_gaussian_rdp_theorem3(
 
     An upper bound on that sum, and on the divergence only if the sum is one.
     """
-    orders, n, rate, sigma = _checked(orders, n, rate, sigma)
-    split = check_unit("split", split)
+    orders = check_orders(orders)
     sizes = np.array([1, _size_after(n, rate, split)])
     log_excess = log_subsampled_excess(orders, sizes, np.full(2, rate), sigma, "printed")
     total = _theorem3(log_excess[:, :1], log_excess[:, 1:], np.array([split]), n * rate)
@@ -139,7 +138,7 @@ def checkin_shuffle_gaussian_rdp_theorem3(
 
 
 def best_checkin_shuffle_gaussian_rdp_theorem3(
-    orders: ArrayLike, n: int, rate: float, sigma: float
+    orders: ArrayLike, n: FromOne, rate: Rate, sigma: Sigma
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the bound of Theorem 3 with the best Delta for each order, and that Delta.
 
@@ -161,7 +160,7 @@ def best_checkin_shuffle_gaussian_rdp_theorem3(
     Equation (13) of arXiv 2206.09569; side as for :func:`checkin_shuffle_gaussian_rdp_theorem3`, an upper bound on the
     printed sum. A finer grid could only make it smaller.
     """
-    orders, n, rate, sigma = _checked(orders, n, rate, sigma)
+    orders = check_orders(orders)
     alone = log_subsampled_excess(orders, np.ones(1, np.int64), np.array([rate]), sigma, "printed")
 
     def evaluate(splits: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -184,13 +183,13 @@ def best_checkin_shuffle_gaussian_rdp_theorem3(
 
 def checkin_shuffle_gaussian_epsilon(
     *,
-    n: int,
-    rate: float,
-    sigma: float,
-    rounds: int,
-    delta: float,
+    n: FromOne,
+    rate: Rate,
+    sigma: Sigma,
+    rounds: FromOne,
+    delta: Delta,
     form: CheckinForm = "convex",
-    most_order: int | None = None,
+    most_order: Order | None = None,
 ) -> float:
     """Return eps after `rounds` rounds of :func:`checkin_shuffle_gaussian_rdp`.
 
@@ -221,13 +220,13 @@ def checkin_shuffle_gaussian_epsilon(
 
 def checkin_theorem3_epsilon(
     *,
-    n: int,
-    rate: float,
-    sigma: float,
-    rounds: int,
-    delta: float,
-    split: float | None = None,
-    most_order: int | None = None,
+    n: FromOne,
+    rate: Rate,
+    sigma: Sigma,
+    rounds: FromOne,
+    delta: Delta,
+    split: Unit | None = None,
+    most_order: Order | None = None,
 ) -> float:
     """Return eps after `rounds` rounds of Theorem 3, with one Delta or, if `split` is not given, the best per order.
 
@@ -271,12 +270,6 @@ def _log_checkin_excess(
         kept[-1] = parts[:, ~split]
         first, last = split_blocks(first[split], last[split])
     return log_sum(np.concatenate(kept, axis=1).T)
-
-
-def _checked(
-    orders: ArrayLike, n: int, rate: float, sigma: float
-) -> tuple[NDArray[np.int64], int, float, float]:
-    return check_orders(orders), check_count("n", n, 1), check_rate(rate), check_sigma(sigma)
 
 
 def _form_of_sum(form: str) -> str:

@@ -24,13 +24,14 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import numpy as np
 
 from shuffledp.accounting.general.rdp import (
+    Order,
+    Sigma,
     check_orders,
-    check_sigma,
     epsilons_after,
     gaussian_rdp,
     rdp_from_log_excess,
@@ -40,7 +41,7 @@ from shuffledp.accounting.shuffle_gaussian.all_users import (
     log_central_moments,
     log_moment_excess,
 )
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit
+from shuffledp.numerics.argument_ranges import Delta, FromOne, Unit, check_unit
 from shuffledp.numerics.logs import log_binomials, log_sum
 from shuffledp.numerics.memoize import remember
 
@@ -58,7 +59,7 @@ _MOST_CURVE_ORDER = 512
 
 
 def subsampled_shuffle_gaussian_rdp(
-    orders: ArrayLike, n: int, m: int, sigma: float, *, form: SubsampledForm = "convex"
+    orders: ArrayLike, n: FromOne, m: FromOne, sigma: Sigma, *, form: SubsampledForm = "convex"
 ) -> NDArray[np.float64]:
     """Return a bound on the divergence of m shuffled Gaussian reports, of users drawn without replacement from n.
 
@@ -92,15 +93,13 @@ def subsampled_shuffle_gaussian_rdp(
     ['4.081e-06', '1.633e-05', '6.589e-05']
     """
     orders = check_orders(orders)
-    n = check_count("n", n, 1)
-    m = _check_subset(m, n)
-    sigma = check_sigma(sigma)
-    check_choice("form", form, SUBSAMPLED_FORMS)
+    if m > n:
+        raise ValueError(f"m must be in [1, n] with n = {n}, got {m}.")
     log_excess = log_subsampled_excess(orders, np.array([m]), np.array([m / n]), sigma, form)
     return rdp_from_log_excess(orders, log_excess[:, 0])
 
 
-def subsampled_rdp(rdp: ArrayLike, rate: float) -> NDArray[np.float64]:
+def subsampled_rdp(rdp: ArrayLike, rate: Unit) -> NDArray[np.float64]:
     """Return what sampling without replacement makes of the divergences of any mechanism: equation (10).
 
     Parameters
@@ -124,7 +123,6 @@ def subsampled_rdp(rdp: ArrayLike, rate: float) -> NDArray[np.float64]:
     values = np.asarray(rdp, np.float64)
     if values.ndim != 1 or values.size == 0 or not np.all(values >= 0):
         raise ValueError(f"rdp must be a non-empty list of numbers >= 0, got {rdp!r}.")
-    rate = check_unit("rate", rate)
     if rate == 0:
         return np.zeros(values.size)
     orders = np.arange(2, values.size + 2)
@@ -139,13 +137,13 @@ def subsampled_rdp(rdp: ArrayLike, rate: float) -> NDArray[np.float64]:
 
 def subsampled_shuffle_gaussian_epsilon(
     *,
-    n: int,
-    m: int,
-    sigma: float,
-    rounds: int,
-    delta: float,
+    n: FromOne,
+    m: FromOne,
+    sigma: Sigma,
+    rounds: FromOne,
+    delta: Delta,
     form: SubsampledForm = "convex",
-    most_order: int | None = None,
+    most_order: Order | None = None,
 ) -> float:
     """Return eps after `rounds` rounds of :func:`subsampled_shuffle_gaussian_rdp`.
 
@@ -175,7 +173,7 @@ def subsampled_shuffle_gaussian_epsilon(
 
 
 def subsampled_gaussian_epsilon(
-    *, rate: float, sigma: float, rounds: int, delta: float, most_order: int | None = None
+    *, rate: Rate, sigma: Sigma, rounds: FromOne, delta: Delta, most_order: Order | None = None
 ) -> float:
     """Return eps of Gaussian reports under Theorem 2 without any shuffling, ``order / (2 sigma^2)`` for each report.
 
@@ -197,7 +195,6 @@ def subsampled_gaussian_epsilon(
     -----
     Theorem 2 of arXiv 2206.09569 with Corollary 1. An upper bound for all neighbors, proven.
     """
-    rate = check_rate(rate)
     return epsilon_of_curve(
         lambda last: subsampled_rdp(gaussian_rdp(np.arange(2, last + 1), sigma), rate),
         *(1, sigma, rounds, delta, most_order),
@@ -271,19 +268,14 @@ def epsilon_of_curve(
     return float(epsilons_after(orders, curve(last), [rounds], delta, warn=most_order is None)[0])
 
 
-def _check_subset(m: int, n: int) -> int:
-    m = check_count("m", m, 1)
-    if m > n:
-        raise ValueError(f"m must be in [1, n] with n = {n}, got {m}.")
-    return m
-
-
-def check_rate(rate: float) -> float:
-    """Return `rate`, if it is in (0, 1]."""
-    rate = check_unit("rate", rate)
+def _check_rate(name: str, value: float) -> float:
+    rate = check_unit(name, value)
     if rate == 0:
-        raise ValueError("rate must be in (0, 1], got 0.")
+        raise ValueError(f"{name} must be in (0, 1], got 0.")
     return rate
+
+
+Rate = Annotated[float, _check_rate]
 
 
 @remember(_REMEMBERED)

@@ -22,13 +22,13 @@ from shuffledp.accounting.summation.noise_atoms import (
 )
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shift_noise import smallest_noise
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, OpenUnit, check_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def analytic_design(max_value: int, eps: float, delta: float, gamma: float) -> NoiseDesign:
+def analytic_design(max_value: FromOne, eps: Eps, delta: Delta, gamma: OpenUnit) -> NoiseDesign:
     """Return the paper's parameters in closed form, with halving atoms, all of them.
 
     Parameters
@@ -71,9 +71,6 @@ def analytic_design(max_value: int, eps: float, delta: float, gamma: float) -> N
     (0.705, 22.06)
     """
     size = check_count("max_value", max_value, 1)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
-    gamma = check_open_unit("gamma", gamma)
     for name, value in (("delta", delta), ("gamma", gamma)):
         if value >= 0.5:
             raise Infeasible(f"The theorem holds for {name} < 1/2, got {value!r}.")
@@ -95,12 +92,12 @@ def analytic_design(max_value: int, eps: float, delta: float, gamma: float) -> N
 
 
 def modular_design(
-    max_value: int,
-    eps: float,
-    delta: float,
-    eps_star: float,
+    max_value: FromOne,
+    eps: Eps,
+    delta: Delta,
+    eps_star: Eps,
     *,
-    split: float,
+    split: OpenUnit,
     atoms: str = "halving",
     hubs: Sequence[int] | None = None,
 ) -> NoiseDesign:
@@ -140,10 +137,6 @@ def modular_design(
     dominated by t differ by at most ``2 t``.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
-    eps = check_positive("eps", eps)
-    delta = check_open_unit("delta", delta)
-    eps_star = check_positive("eps_star", eps_star)
-    split = check_open_unit("split", split)
     if eps_star >= eps:
         raise Infeasible(
             f"eps_star must be below eps = {eps!r} to leave something for the noises, got {eps_star!r}."
@@ -188,7 +181,7 @@ def _domination(size: int, kind: str, moved: Mapping[int, Any]) -> dict[int, flo
 
 
 def best_modular_design(
-    max_value: int, eps: float, delta: float, eps_star: float, *, step: float = 0.01
+    max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps, *, step: OpenUnit = 0.01
 ) -> tuple[NoiseDesign, float]:
     """Return the modular design with the fewest messages over a grid of splits, and its split.
 
@@ -215,7 +208,6 @@ def best_modular_design(
     -----
     Ghazi et al. 2021 (ICML), Theorem 8; the search over splits is derived for this project.
     """
-    step = check_open_unit("step", step)
     count = math.ceil(1 / step)
 
     @cache

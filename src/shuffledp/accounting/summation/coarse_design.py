@@ -39,9 +39,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Positive, check_count, check_positive
+from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
@@ -82,12 +83,12 @@ class CoarseDesign:
     Derived for this project. `messages` and `mse` are exact expectations.
     """
 
-    max_value: int
-    eps_star: float
-    rates: tuple[float, ...]
+    max_value: FromOne
+    eps_star: Eps
+    rates: tuple[Positive, ...]
     centers: tuple[float, ...]
-    eps: float
-    delta: float
+    eps: Eps
+    delta: Delta
     hubs: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -100,11 +101,8 @@ class CoarseDesign:
                 f"rates and centers must have {size} values, got {len(self.rates)} and {len(self.centers)}."
             )
         object.__setattr__(self, "max_value", size)
-        object.__setattr__(self, "eps_star", check_positive("eps_star", self.eps_star))
         object.__setattr__(self, "rates", tuple(check_positive("rates", r) for r in self.rates))
         object.__setattr__(self, "centers", tuple(check_center(m, "centers") for m in self.centers))
-        object.__setattr__(self, "eps", check_positive("eps", self.eps))
-        object.__setattr__(self, "delta", check_open_unit("delta", self.delta))
         object.__setattr__(self, "hubs", check_hubs(self.hubs, size))
 
     @property

@@ -48,7 +48,7 @@ from shuffledp.accounting.summation.coarse_losses import (
 from shuffledp.accounting.summation.jump_noise import jump_law, last_noise
 from shuffledp.accounting.summation.loss_cells import UNIT, Cells, LossGrid, Noise, add_cells, cells_of
 from shuffledp.accounting.summation.loss_sums import summed_losses
-from shuffledp.numerics.argument_ranges import check_nonnegative
+from shuffledp.numerics.argument_ranges import EpsAt, check_nonnegative
 from shuffledp.numerics.memoize import remember
 
 Floats = NDArray[np.float64]
@@ -105,7 +105,7 @@ def all_pairs(max_value: int) -> tuple[Pair, ...]:
     return tuple((x, y) for x in inputs for y in inputs if x != y)
 
 
-def coarse_noise_delta(design: CoarseDesign, eps: float) -> float:
+def coarse_noise_delta(design: CoarseDesign, eps: EpsAt) -> float:
     """Return an upper bound on the delta of a coarse design, over all ordered pairs of inputs.
 
     Parameters

@@ -48,7 +48,7 @@ from shuffledp.accounting.summation.coarse_noise import (
 )
 from shuffledp.accounting.summation.jump_noise import BEST_JUMP, MOST_RATE
 from shuffledp.accounting.summation.loss_sums import test_spectrum
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import Count, Delta, Eps, FromOne, Positive, check_count
 from shuffledp.numerics.roots import root_below
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ _XTOL = 2e-4
 _STEP = 0.01
 
 
-def coarse_start(max_value: int, eps: float, delta: float, eps_star: float) -> CoarseDesign:
+def coarse_start(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> CoarseDesign:
     """Return a design by a rule of thumb; its delta is of the right order, an estimate.
 
     Parameters
@@ -99,8 +99,6 @@ def coarse_start(max_value: int, eps: float, delta: float, eps_star: float) -> C
     central noise; atom j a shift by 1 at what the largest distance that it takes part in leaves.
     """
     size = check_count("max_value", max_value, 1)
-    eps, eps_star = check_positive("eps", eps), check_positive("eps_star", eps_star)
-    delta = check_open_unit("delta", delta)
     if eps_star >= eps:
         raise Infeasible(
             f"eps_star must be below eps = {eps!r} to leave something for the noises, got {eps_star!r}."
@@ -208,7 +206,7 @@ def scaled_design(
     return design.moved(center=-minus)
 
 
-def finished_design(design: CoarseDesign, *, xtol: float = 1e-4) -> tuple[CoarseDesign, CoarseCertificate]:
+def finished_design(design: CoarseDesign, *, xtol: Positive = 1e-4) -> tuple[CoarseDesign, CoarseCertificate]:
     """Scale a design until its certified delta just meets its budget.
 
     Parameters
@@ -232,7 +230,6 @@ def finished_design(design: CoarseDesign, *, xtol: float = 1e-4) -> tuple[Coarse
     -----
     Derived for this project.
     """
-    xtol = check_positive("xtol", xtol)
     pairs = all_pairs(design.max_value)
     deltas = worst_delta(design, pairs, COARSE)
     # Pairs far below the worst stay there; all are checked at the end.
@@ -251,9 +248,9 @@ def search_coarse(
     *,
     state: Mapping[str, Any] | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
-    iterations: int = 40,
-    every: int = 1,
-    period: int = 1,
+    iterations: Count = 40,
+    every: FromOne = 1,
+    period: FromOne = 1,
 ) -> CoarseDesign:
     """Return the best design that sequential linear programming finds, by estimates of delta.
 
@@ -289,8 +286,6 @@ def search_coarse(
     -----
     Derived for this project.
     """
-    every, period = check_count("every", every, 1), check_count("period", period, 1)
-    iterations = check_count("iterations", iterations)
     if state is None:
         current, trust, done = start, _TRUST, 0
     else:

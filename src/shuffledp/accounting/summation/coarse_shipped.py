@@ -13,14 +13,14 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.public_functions import guarded_methods
 from shuffledp.accounting.summation.coarse_design import CoarseDesign
 from shuffledp.accounting.summation.coarse_law import outcomes
 from shuffledp.accounting.summation.coarse_losses import FINE, Precision
 from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, all_pairs, certify
 from shuffledp.accounting.summation.coarse_search import coarse_start, deltas_and_margins, scaled_design
 from shuffledp.accounting.summation.noise_design import settings_in_words
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, check_count
 from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def shipped_coarse_designs() -> tuple[ShippedCoarse, ...]:
     return tuple(ShippedCoarse.from_dict(entry) for entry in json.loads(text))
 
 
-def shipped_coarse(max_value: int, eps: float, delta: float, eps_star: float) -> ShippedCoarse | None:
+def shipped_coarse(max_value: FromOne, eps: float, delta: float, eps_star: float) -> ShippedCoarse | None:
     """Return the shipped coarse design for a setting, or None.
 
     Parameters
@@ -182,7 +182,7 @@ def shipped_coarse(max_value: int, eps: float, delta: float, eps_star: float) ->
     return None
 
 
-def quick_coarse(max_value: int, eps: float, delta: float, eps_star: float) -> ShippedCoarse:
+def quick_coarse(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> ShippedCoarse:
     """Return a certified design by a rule, scaled to the budget.
 
     Parameters

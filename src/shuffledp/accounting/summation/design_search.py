@@ -28,7 +28,7 @@ from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.pair_table import pair_table
 from shuffledp.accounting.summation.search_steps import XTOL, Goal, feasible, linear_step, quadratic_step
 from shuffledp.accounting.summation.shift_noise import smallest_noise
-from shuffledp.numerics.argument_ranges import check_count, check_positive
+from shuffledp.numerics.argument_ranges import Count, Delta, Eps, FromOne, Positive
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ _RATE = 1.1
 
 
 def family_design(
-    max_value: int,
-    eps: float,
-    delta: float,
-    eps_star: float,
+    max_value: FromOne,
+    eps: Eps,
+    delta: Delta,
+    eps_star: Eps,
     *,
     atoms: str = "star",
     hubs: Sequence[int] | None = None,
@@ -107,18 +107,18 @@ def family_design(
 
 
 def search_design(
-    max_value: int,
-    eps: float,
-    delta: float,
-    eps_star: float,
+    max_value: FromOne,
+    eps: Eps,
+    delta: Delta,
+    eps_star: Eps,
     *,
     atoms: str = "star",
     hubs: Sequence[int] | None = None,
     law: str = "negative_binomial",
     state: Mapping[str, Any] | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
-    finest: float = 3e-4,
-    iterations: int = 100,
+    finest: Positive = 3e-4,
+    iterations: Count = 100,
 ) -> NoiseDesign:
     """Return the best design that sequential linear and quadratic programming find, by estimates of delta.
 
@@ -154,8 +154,6 @@ def search_design(
     Derived for this project; Ghazi et al. 2021 (ICML), Section 5, refers to a numeric search in its supplement.
     """
     goal = Goal.checked(max_value, eps, delta, eps_star, atoms, hubs, law)
-    finest = check_positive("finest", finest)
-    iterations = check_count("iterations", iterations)
     table, grid = goal.table(), goal.grid()
     if state is None:
         start = family_design(max_value, eps, delta, eps_star, atoms=atoms, hubs=hubs, law=law)

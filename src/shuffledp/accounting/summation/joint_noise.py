@@ -29,7 +29,7 @@ the rounding of transforms, sums and logarithms are all counted against the answ
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import numpy as np
 from scipy.fft import rfft
@@ -47,7 +47,7 @@ from shuffledp.accounting.summation.loss_cells import (
 from shuffledp.accounting.summation.loss_sums import chunks, log_kept, summed_losses, test_spectrum
 from shuffledp.accounting.summation.noise_atoms import atom_indices
 from shuffledp.accounting.summation.pair_table import PairTable, pair_table
-from shuffledp.numerics.argument_ranges import check_choice, check_nonnegative
+from shuffledp.numerics.argument_ranges import EpsAt, check_choice, check_nonnegative, one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,7 +67,9 @@ _MOST_CELLS = 2**20
 _DIFFERENCE = 1e-4
 
 
-def correlated_noise_delta(design: NoiseDesign, eps: float, *, bound: str = "upper") -> float:
+def correlated_noise_delta(
+    design: NoiseDesign, eps: EpsAt, *, bound: Annotated[str, one_of(BOUNDS)] = "upper"
+) -> float:
     """Return the delta of a noise design, the largest over all ordered pairs of inputs.
 
     Parameters

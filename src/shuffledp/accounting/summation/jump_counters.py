@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
+from shuffledp.accounting.general.profiles import Kind, View, at_each
 from shuffledp.accounting.summation.joint_noise import DesignLosses
 from shuffledp.accounting.summation.jump_noise import (
     BEST_JUMP,
@@ -34,12 +34,11 @@ from shuffledp.accounting.summation.loss_cells import LossGrid
 from shuffledp.accounting.summation.loss_sums import summed_losses
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.pair_table import pair_table
-from shuffledp.numerics.argument_ranges import check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import Delta, Eps, EpsAt, OpenUnit, Positive
+from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
-
-if TYPE_CHECKING:
-    from shuffledp.accounting.general.profiles import Kind, View
 
 Floats = NDArray[np.float64]
 
@@ -73,14 +72,12 @@ class JumpCounter:
     Derived for this project. `messages` and `variance` are exact.
     """
 
-    eps_star: float
-    rate: float
+    eps_star: Eps
+    rate: Positive
     center: float
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_positive("eps_star", self.eps_star)
-        check_positive("rate", self.rate)
         check_center(self.center)
 
     @property
@@ -94,7 +91,7 @@ class JumpCounter:
         return discrete_laplace_variance(self.eps_star)
 
 
-def jump_counters_delta(noise: JumpCounter, eps: float) -> float:
+def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
     """Return the delta of a histogram of counters: one loses a user, another one gains one.
 
     Parameters
@@ -118,7 +115,6 @@ def jump_counters_delta(noise: JumpCounter, eps: float) -> float:
     -----
     Derived for this project.
     """
-    eps = check_nonnegative("eps", eps)
     ratio = noise.center / (1 + noise.center)
     # The budget of the design does not matter here.
     design = NoiseDesign(1, noise.eps_star, "star", (), (1,), (noise.rate,), (ratio,), 1.0, 0.5, "jumps")
@@ -157,7 +153,7 @@ class _TwoCounters:
         return 2 * self.losses.log_error(np.zeros(0, np.int64))
 
 
-def jump_counters(eps: float, delta: float, *, share: float = 0.1) -> JumpCounter:
+def jump_counters(eps: Eps, delta: Delta, *, share: OpenUnit = 0.1) -> JumpCounter:
     """Return the noise of every counter for an (eps, delta)-private histogram.
 
     Parameters
@@ -195,8 +191,7 @@ def jump_counters(eps: float, delta: float, *, share: float = 0.1) -> JumpCounte
     425
     554
     """
-    eps, delta = check_positive("eps", eps), check_open_unit("delta", delta)
-    return _jump_counters(eps, delta, check_open_unit("share", share))
+    return _jump_counters(eps, delta, share)
 
 
 @remember(1024)
@@ -258,7 +253,7 @@ class JumpCountersProfile:
     def delta(self, eps: ArrayLike) -> Floats:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
         eps_ = np.asarray(eps, np.float64)
-        values = np.array([jump_counters_delta(self.noise, float(e)) for e in eps_.flat])
+        values = at_each(lambda e: jump_counters_delta(self.noise, e), eps_.ravel())
         order = np.argsort(eps_, axis=None, kind="stable")
         values[order] = np.minimum.accumulate(values[order])
         return values.reshape(eps_.shape)

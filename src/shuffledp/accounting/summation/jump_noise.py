@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import Delta, Eps, check_count, check_open_unit, check_positive
 
 Floats = NDArray[np.float64]
 
@@ -194,7 +194,7 @@ def last_noise(rate: float, center: float, tail: float) -> int:
     return math.ceil(float(np.min((cumulants - math.log(tail)) / tilts)) * (1 + 1e-12))
 
 
-def least_mean(eps: float, delta: float) -> float:
+def least_mean(eps: Eps, delta: Delta) -> float:
     """Return a lower bound on the mean of any noise on 0, 1, .. that hides a shift by 1 in one direction.
 
     Parameters
@@ -223,7 +223,6 @@ def least_mean(eps: float, delta: float) -> float:
     >>> round(2 * least_mean(0.1, 1e-6))
     210
     """
-    eps, delta = check_positive("eps", eps), check_open_unit("delta", delta)
     # F reaches 1 where e^(eps (y + 1)) = 1 + (e^eps - 1) / delta.
     last = math.ceil(math.log1p(math.expm1(eps) / delta) / eps)
     y = np.arange(last)

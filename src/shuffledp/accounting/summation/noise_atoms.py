@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from shuffledp.numerics.argument_ranges import check_choice, check_count
+from shuffledp.numerics.argument_ranges import FromOne, check_choice, check_count
 from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _REMEMBERED = 64
 
 
 def atom_indices(
-    max_value: int, *, atoms: str = "halving", hubs: Sequence[int] | None = None
+    max_value: FromOne, *, atoms: str = "halving", hubs: Sequence[int] | None = None
 ) -> tuple[int, ...]:
     """Return the indices of all atoms, ascending: ``-D, .., -2, 1, 2, .., D``.
 
@@ -65,7 +65,7 @@ def atom_indices(
 
 
 def atom_inverse(
-    max_value: int, *, atoms: str = "halving", hubs: Sequence[int] | None = None
+    max_value: FromOne, *, atoms: str = "halving", hubs: Sequence[int] | None = None
 ) -> NDArray[np.int64]:
     """Return the inverse C of the matrix of atoms without the row of message +1.
 
@@ -102,7 +102,7 @@ def atom_inverse(
 
 
 def atom_messages(
-    index: int, max_value: int, *, atoms: str = "halving", hubs: Sequence[int] | None = None
+    index: int, max_value: FromOne, *, atoms: str = "halving", hubs: Sequence[int] | None = None
 ) -> dict[int, int]:
     """Return the messages of one atom with their multiplicities.
 
@@ -136,7 +136,7 @@ def atom_messages(
 
 
 def used_atoms(
-    max_value: int, *, atoms: str = "halving", hubs: Sequence[int] | None = None
+    max_value: FromOne, *, atoms: str = "halving", hubs: Sequence[int] | None = None
 ) -> tuple[int, ...]:
     """Return the indices of the atoms that inputs of ``{0, .., D}`` can change, ascending.
 
@@ -189,7 +189,7 @@ def input_changes(
     return changes
 
 
-def dominating_vector(max_value: int) -> NDArray[np.int64]:
+def dominating_vector(max_value: FromOne) -> NDArray[np.int64]:
     """Return a vector t that dominates every column of the halving atoms' inverse: ``sum |c| / t <= 1``.
 
     Parameters
@@ -243,7 +243,7 @@ def domination_constant(max_value: int) -> int:
 
 
 def noise_norm(
-    weights: Mapping[int, float], max_value: int, *, atoms: str, hubs: Sequence[int] | None
+    weights: Mapping[int, float], max_value: FromOne, *, atoms: str, hubs: Sequence[int] | None
 ) -> float:
     """Return ``sum |s| w_s``: each atom's weight times the number of its messages.
 

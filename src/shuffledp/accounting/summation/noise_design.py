@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
 from shuffledp.accounting.summation.noise_atoms import (
     atom_indices,
@@ -28,7 +27,17 @@ from shuffledp.accounting.summation.noise_atoms import (
     noise_norm,
     used_atoms,
 )
-from shuffledp.numerics.argument_ranges import check_choice, check_open_unit, check_positive
+from shuffledp.numerics.argument_guards import guarded_methods
+from shuffledp.numerics.argument_ranges import (
+    Delta,
+    Eps,
+    OpenUnit,
+    Positive,
+    check_open_unit,
+    check_positive,
+    one_of,
+)
+from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -77,15 +86,15 @@ class NoiseDesign:
     """
 
     max_value: int
-    eps_star: float
+    eps_star: Eps
     atoms: str
     hubs: tuple[int, ...]
     indices: tuple[int, ...]
-    shapes: tuple[float, ...]
-    ratios: tuple[float, ...]
-    eps: float
-    delta: float
-    law: str = "negative_binomial"
+    shapes: tuple[Positive, ...]
+    ratios: tuple[OpenUnit, ...]
+    eps: Eps
+    delta: Delta
+    law: Annotated[str, one_of(LAWS)] = "negative_binomial"
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -103,14 +112,10 @@ class NoiseDesign:
                 f"indices must be atoms and cover those in use; unknown {unknown}, missing {missing}."
             )
         object.__setattr__(self, "max_value", size)
-        object.__setattr__(self, "eps_star", check_positive("eps_star", self.eps_star))
         object.__setattr__(self, "hubs", hubs)
         object.__setattr__(self, "indices", tuple(int(i) for i in self.indices))
         object.__setattr__(self, "shapes", tuple(check_positive("shapes", r) for r in self.shapes))
         object.__setattr__(self, "ratios", tuple(check_open_unit("ratios", p) for p in self.ratios))
-        object.__setattr__(self, "eps", check_positive("eps", self.eps))
-        object.__setattr__(self, "delta", check_open_unit("delta", self.delta))
-        check_choice("law", self.law, LAWS)
         if self.law == "jumps":
             if len(set(self.indices)) < len(self.indices):
                 raise ValueError(f"indices must be distinct for noises with jumps, got {self.indices}.")

@@ -13,7 +13,15 @@ import numpy as np
 from scipy.special import betainc, betaincc
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    Count,
+    EpsAt,
+    OpenUnit,
+    Positive,
+    check_count,
+    check_open_unit,
+    check_positive,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 
@@ -24,7 +32,7 @@ _FARTHEST = 2**60
 _REMEMBERED = 4096
 
 
-def negative_binomial_shift_delta(shape: float, p: float, shift: int, eps: float) -> float:
+def negative_binomial_shift_delta(shape: Positive, p: OpenUnit, shift: Count, eps: EpsAt) -> float:
     """Return the exact delta of one negative binomial noise that hides a shift.
 
     Parameters
@@ -66,10 +74,6 @@ def negative_binomial_shift_delta(shape: float, p: float, shift: int, eps: float
     >>> print(f"{negative_binomial_shift_delta(shape, p, shift=1, eps=0.5):.1e}")
     3.3e-22
     """
-    shape = check_positive("shape", shape)
-    p = check_open_unit("p", p)
-    shift = check_count("shift", shift)
-    eps = check_nonnegative("eps", eps)
     if shape < 1:
         raise Infeasible(f"The shape must be at least 1 for a monotone likelihood ratio, got {shape!r}.")
     if shift == 0:

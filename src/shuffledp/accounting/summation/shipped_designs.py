@@ -16,7 +16,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.design_search import certified_design, family_design
 from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS, check_atoms
 from shuffledp.accounting.summation.noise_design import NoiseDesign, settings_in_words
-from shuffledp.numerics.argument_ranges import check_choice, check_count
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, check_choice, check_count
 from shuffledp.numerics.memoize import remember
 
 PACKAGE_DATA = ("designs.json",)
@@ -78,7 +78,7 @@ def shipped_designs() -> tuple[ShippedDesign, ...]:
 
 
 def shipped_design(
-    max_value: int,
+    max_value: FromOne,
     eps: float,
     delta: float,
     eps_star: float,
@@ -133,10 +133,10 @@ def shipped_design(
 
 
 def quick_design(
-    max_value: int,
-    eps: float,
-    delta: float,
-    eps_star: float,
+    max_value: FromOne,
+    eps: Eps,
+    delta: Delta,
+    eps_star: Eps,
     *,
     atoms: str = "best",
     hubs: Sequence[int] | None = None,
@@ -203,7 +203,7 @@ def _quick(
     return certified_design(found)[0]
 
 
-def good_atoms(max_value: int) -> tuple[str, tuple[int, ...]]:
+def good_atoms(max_value: FromOne) -> tuple[str, tuple[int, ...]]:
     """Return the kind of atoms, and the hubs, with which the search found the fewest messages near a D.
 
     Parameters

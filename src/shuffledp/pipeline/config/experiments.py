@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
-from shuffledp.numerics.argument_types import check_kind, kind_of, plain_kind
+from shuffledp.numerics.argument_types import checks_of
 from shuffledp.pipeline.config import grammar as model
 from shuffledp.pipeline.config.baselines import joined, wanted
 from shuffledp.pipeline.config.config_errors import (
@@ -375,29 +375,27 @@ def _check_function(method: Method, place: str) -> None:
 
 
 def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
-    """Numbers are numbers and flags are flags, each argument for itself; their ranges are the function's own.
+    """Each argument for itself is of its kind and in its range.
 
     Of the rounds of a training run, which are whole numbers, the first and the last stand for all.
     """
-    parameters = inspect.signature(NAMED_FUNCTIONS[str(method.function)].function).parameters
+    checks = checks_of(NAMED_FUNCTIONS[str(method.function)].function)
     ends = {
         name: experiment.grid[name][:: max(1, len(experiment.grid[name]) - 1)] for name in experiment.rounds
     }
     for name, value in method.arguments.items():
-        if name in parameters and name != "population":
-            kind = kind_of(parameters[name].annotation, lambda name: None)
-            _built(place, partial(check_kind, name, kind=kind), value, {**experiment.grid, **ends})
+        check = checks.get(name)
+        if check is not None and name != "population":
+            _built(place, partial(check, name), value, {**experiment.grid, **ends})
 
 
 def _check_options(protocol: type[ProtocolBase], name: str, root: Path, given: Mapping[str, Any]) -> None:
-    """Numbers are numbers and flags are flags, and what the protocol says itself.
-
-    Annotations of another kind are not looked at: a user's own file may have any.
-    """
-    parameters = inspect.signature(protocol.calibrate).parameters
+    """Each option for itself is of its kind and in its range, and what the protocol says itself."""
+    checks = checks_of(protocol.calibrate)
     for option, value in given.items():
-        if option in parameters and (kind := plain_kind(parameters[option].annotation)) is not None:
-            check_kind(option, value, kind)
+        check = checks.get(option)
+        if check is not None:
+            check(option, value)
     registry.check_options_safely(protocol, name, root, given)
 
 

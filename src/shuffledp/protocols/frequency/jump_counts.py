@@ -6,6 +6,7 @@ from typing import Self
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.summation.jump_counters import JumpCounter, JumpCountersProfile, jump_counters
 from shuffledp.guarantees import UPPER, under
+from shuffledp.numerics.argument_ranges import OpenUnit
 from shuffledp.protocols._noise_shares import JumpShare
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._counters import NoisyCounters
@@ -35,7 +36,7 @@ class JumpCounts(NoisyCounters):
 
     @classmethod
     @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, share: float = 0.1) -> Self:
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, share: OpenUnit = 0.1) -> Self:
         """The noise of every counter, see :func:`shuffledp.accounting.summation.jump_counters.jump_counters`.
 
         Parameters

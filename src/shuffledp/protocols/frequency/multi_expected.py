@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -11,8 +11,9 @@ from scipy.special import log_ndtr
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.multi_message import multi_expected_plan
-from shuffledp.accounting.random_population.secure_sum import group_order, most_users
+from shuffledp.accounting.random_population.secure_sum import ORDER_FORMS, group_order, most_users
 from shuffledp.guarantees import UPPER, under
+from shuffledp.numerics.argument_ranges import one_of
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.samplers import (
     LARGEST_SCALE,
@@ -129,7 +130,7 @@ class MultiExpected(SecretShares):
         eps: float,
         *,
         accounting: str = "exact",
-        order: str = "safe",
+        order: Annotated[str, one_of(ORDER_FORMS)] = "safe",
         share_form: str | None = None,
     ) -> Self:
         """Half of delta pays for the noise, averaged over the number of users, the other half for the secure sum.

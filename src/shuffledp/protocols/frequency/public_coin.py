@@ -16,7 +16,7 @@ from shuffledp.accounting.baselines.public_coin import (
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_ranges import OpenUnit, check_count
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._random_users import PlannedUsers
@@ -74,7 +74,7 @@ class PublicCoin(PlannedUsers):
         delta: float,
         *,
         accounting: str = "exact",
-        beta: float = 0.1,
+        beta: OpenUnit = 0.1,
         beyond_proof: bool = False,
         hash_seed: int = 0,
     ) -> Self:

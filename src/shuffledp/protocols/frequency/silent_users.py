@@ -25,7 +25,7 @@ from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, 
 from shuffledp.accounting.general.count_pairs import MovingCount, added_message, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import check_budget, check_count
+from shuffledp.numerics.argument_ranges import Unit, check_budget, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import golden_section, root_below
@@ -192,7 +192,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
 
     @classmethod
     @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: float | None = None) -> Self:
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: Unit | None = None) -> Self:
         """Reports and dummies, see :func:`silent_report`.
 
         Parameters

@@ -14,7 +14,7 @@ from shuffledp.accounting.segmented.plan_search import segmented_choices, segmen
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, under, weakest
-from shuffledp.numerics.argument_ranges import check_choice, check_positive
+from shuffledp.numerics.argument_ranges import Positive, check_choice, check_positive
 from shuffledp.populations import Population
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
@@ -96,7 +96,7 @@ class Segmented(SetProtocol, PlannedUsers):
         delta: float,
         *,
         accounting: str = "exact",
-        blankets: float | None = None,
+        blankets: Positive | None = None,
         objective: str = "bound",
         first_round: Mapping[str, Any] | FirstRound | None = None,
     ) -> Self:
