@@ -77,13 +77,9 @@ def spread(weights: jax.Array) -> jax.Array:
 
 def gathered(gradients: jax.Array) -> jax.Array:
     """Gradients in the first convolution's weights from those in spread ones, (b, 100 c, 64) to (b, 64 c, 16)."""
-    square = gradients.reshape(len(gradients), 10, 10, -1, 64)
-    places = [
-        square[:, 2 * j : 2 * j + 8, 2 * i : 2 * i + 8, :, 16 * (2 * i + j) : 16 * (2 * i + j + 1)]
-        for i in range(2)
-        for j in range(2)
-    ]
-    return sum(places[1:], places[0]).reshape(len(gradients), -1, 16)
+    small = jnp.zeros((gradients.shape[1] * 64 // 100, 16), gradients.dtype)
+    turned: jax.Array = jax.vmap(jax.linear_transpose(spread, small))(gradients)[0]
+    return turned
 
 
 def pool(images: jax.Array) -> jax.Array:
