@@ -73,7 +73,7 @@ all: .venv/.installed-run .venv/.installed-learning  ## The papers' own settings
 report: all  ## Additionally results/report.html, all figures and tables in one file
 	@$(SNAKEMAKE) --report results/report.html
 
-# Training takes an hour, so it is compared where there is a curve already; leaving it out would take accuracies away there.
+# Training takes longer than all else, so it is compared where there is a curve already; leaving it out would take accuracies away there.
 .PHONY: verify
 verify: .venv/.installed-run  ## Run what is missing at the papers' scale, without training; compare with reference/
 	@$(SNAKEMAKE) runs --config learning=$(if $(wildcard results/training/*/*.sha256),auto,skip)

@@ -1,8 +1,16 @@
-"""Training: clipped sums against plain vmap(grad), and whole rounds with draws, noise and update."""
+"""Training: clipped sums against plain vmap(grad), and whole rounds with draws, noise and update.
+
+``python benchmarks/learning.py`` writes operations per example, and the rates reached, into docs/benchmarks.md.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from random_population import Row, best_of
 
+from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.learning import LearningData, Network, TrainingPlan, available
 
 USERS = 60_000
@@ -79,3 +87,53 @@ def round_of(plan: TrainingPlan, data: LearningData) -> Row:
     return Row(
         f"round of {plan.kind}, {taking_part:,} participants, {plan.network.size:,} parameters", seconds
     )
+
+
+def cpu_seconds(function: Callable[[], object]) -> float:
+    """The least of ten calls; other work on the machine disturbs it less than wall time."""
+    seconds = []
+    for _ in range(10):
+        start = time.process_time()
+        function()
+        seconds.append(time.process_time() - start)
+    return min(seconds)
+
+
+def roofline() -> str:
+    """Operations of the network by layer, beside the machine's rate of products of float32 matrices."""
+    import jax.numpy as jnp
+
+    from shuffledp.pipeline.learning.clipping import clipped_sum
+    from shuffledp.pipeline.learning.network import initial_parameters
+
+    network, data, size, count = Network(), random_data(), 1024, 6000
+    square = jnp.ones((size, size), jnp.float32)
+    rate = 2 * size**3 / cpu_seconds(lambda: (square @ square).block_until_ready())
+    parameters = jnp.asarray(initial_parameters(network, np.random.default_rng(1)))
+    images = jnp.asarray((data.train_images[:count] / 255 - data.mean) / data.spread, jnp.float32)
+    labels = jnp.asarray(data.train_labels[:count])
+    seconds = cpu_seconds(
+        lambda: clipped_sum(network, parameters, images, labels, count, 0.01).block_until_ready()
+    )
+    lines = ["| layer | forward, kFLOP | backward, kFLOP |", "|---|---:|---:|"]
+    total = 0.0
+    for number, layer in enumerate(network.layers):
+        forward = 2 * layer.positions * layer.inputs * layer.outputs
+        backward = forward * (1 if number == 0 else 2)  # nothing lies below the first layer
+        lines.append(
+            f"| {layer.positions} x {layer.inputs} x {layer.outputs} | {forward / 1e3:.0f} | {backward / 1e3:.0f} |"
+        )
+        total += forward + backward
+    reached = count * total / seconds
+    text = (
+        f"{total / 1e6:.2f} MFLOP per example. Products of matrices: {rate / 1e9:.0f} GFLOP per CPU second; "
+        f"clipped sums: {1e6 * seconds / count:.0f} us per example and {reached / 1e9:.0f} GFLOP per CPU second, "
+        f"{100 * reached / rate:.0f} % of that."
+    )
+    return "\n".join([*lines, "", text])
+
+
+if __name__ == "__main__":
+    text = roofline()
+    print(text)
+    write_block(Path(__file__).resolve().parents[1] / "docs/benchmarks.md", "training rate", text)

@@ -13,7 +13,7 @@ rule training:
         f"{LOGS}/{RESULTS}/training/{{paper}}/{{run}}.log",
     benchmark:
         f"{LOGS}/{RESULTS}/training/{{paper}}/{{run}}.benchmark.tsv"
-    threads: 2
+    threads: 1
     params:
         job=training_job,
         code=code_of("train.py"),

@@ -13,13 +13,15 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from shuffledp.pipeline.learning.network import forward, losses, no_taps
+from shuffledp.pipeline.learning.network import forward, gathered, losses, no_taps
 from shuffledp.pipeline.learning.plan import Network
 
 __all__ = ["CHUNK", "clipped_sum", "plain_clipped_sum"]
 
-CHUNK = 60
-"""Examples per backward pass: larger chunks leave the processor's cache and are slower."""
+CHUNK = 12
+"""Examples per backward pass: larger chunks leave the processor's cache."""
+
+Gradient = tuple[jax.Array, jax.Array]  # in weights, (outputs, inputs), and in the bias
 
 
 @partial(jax.jit, static_argnames=("network", "chunk"))
@@ -63,17 +65,26 @@ def clipped_sum(
     images = jnp.pad(images, ((0, missing), (0, 0), (0, 0), (0, 0)))
     labels = jnp.pad(labels, (0, missing))
 
-    def add(number: jax.Array, total: jax.Array) -> jax.Array:
+    def add(number: jax.Array, total: list[Gradient]) -> list[Gradient]:
         start = number * chunk
         some = jax.lax.dynamic_slice_in_dim(images, start, chunk)
         known = jax.lax.dynamic_slice_in_dim(labels, start, chunk)
         kept = start + jnp.arange(chunk) < count
-        return total + _chunk_sum(network, parameters, some, known, kept, clip)
+        found = _chunk_sum(network, parameters, some, known, kept, clip)
+        return [(a + c, b + d) for (a, b), (c, d) in zip(total, found, strict=True)]
 
     # The number of passes follows the number of participants, which a scan over all rows would not.
     passes = (jnp.asarray(count) + chunk - 1) // chunk
-    total: jax.Array = jax.lax.fori_loop(0, passes, add, jnp.zeros_like(parameters))
-    return total
+    zero = [
+        (
+            jnp.zeros((layer.outputs, layer.inputs), parameters.dtype),
+            jnp.zeros(layer.outputs, parameters.dtype),
+        )
+        for layer in network.layers
+    ]
+    total = jax.lax.fori_loop(0, passes, add, zero)
+    # Turned once at the end: in every pass the transposed product is the quicker one.
+    return jnp.concatenate([part for weights, bias in total for part in (weights.T.reshape(-1), bias)])
 
 
 def _chunk_sum(
@@ -83,7 +94,7 @@ def _chunk_sum(
     labels: jax.Array,
     kept: jax.Array,
     clip: float | jax.Array,
-) -> jax.Array:
+) -> list[Gradient]:
     images = images.astype(parameters.dtype)
 
     def total_loss(taps: list[jax.Array]) -> tuple[jax.Array, list[jax.Array]]:
@@ -92,26 +103,23 @@ def _chunk_sum(
 
     taps = no_taps(network, len(images), parameters.dtype)
     deltas, seen = jax.grad(total_loss, has_aux=True)(taps)
-    squares = jnp.zeros(len(images), parameters.dtype)
-    gradients: list[jax.Array | None] = []  # of the weights, per example, where they have to be formed
-    for layer, a, d in zip(network.layers, seen, deltas, strict=True):
-        if layer.positions == 1:
-            squares += (a**2).sum((1, 2)) * (d**2).sum((1, 2))
-            gradients.append(None)
-        else:
-            gradient = jnp.einsum("bpk,bpo->bko", a, d)
-            squares += (gradient**2).sum((1, 2))
-            gradients.append(gradient)
-        squares += (d.sum(1) ** 2).sum(1)
+    examples = len(images)
+    first = gathered(jnp.einsum("bpk,bpo->bko", seen[0], deltas[0])).reshape(examples, -1)
+    bias = deltas[0].reshape(examples, -1, 16).sum(1)
+    squares = jnp.einsum("bk,bk->b", first, first) + (bias**2).sum(1)
+    for a, d in zip(seen[1:], deltas[1:], strict=True):
+        squares += ((_products(a) + 1) * _products(d)).sum((1, 2))
     factors = _factors(squares, kept, clip)
-    parts = []
-    for formed, a, d in zip(gradients, seen, deltas, strict=True):
-        if formed is None:
-            parts.append((a[:, 0].T @ (factors[:, None] * d[:, 0])).reshape(-1))
-        else:
-            parts.append(jnp.einsum("b,bko->ko", factors, formed).reshape(-1))
-        parts.append(factors @ d.sum(1))
-    return jnp.concatenate(parts)
+    sums = [((factors @ first).reshape(-1, 16).T, factors @ bias)]
+    for a, d in zip(seen[1:], deltas[1:], strict=True):
+        scaled = (factors[:, None, None] * d).reshape(-1, d.shape[-1])
+        sums.append((scaled.T @ a.reshape(-1, a.shape[-1]), scaled.sum(0)))
+    return sums
+
+
+def _products(rows: jax.Array) -> jax.Array:
+    """Products of any two positions' rows, (b, positions, k) to (b, positions, positions)."""
+    return jnp.einsum("bpk,bqk->bpq", rows, rows)
 
 
 def _factors(squares: jax.Array, kept: jax.Array, clip: float | jax.Array) -> jax.Array:
