@@ -13,6 +13,8 @@ from random_population import Row, best_of
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.learning import LearningData, Network, TrainingPlan, available
 
+PAGE = Path(__file__).resolve().parents[1] / "docs/benchmarks.md"
+
 USERS = 60_000
 SHUFFLE_SGD = {"kind": "shuffle_sgd", "batch": 60, "clip": 0.05, "noise_multiplier": 0.86}
 CHECKIN = {"kind": "checkin", "rate": 0.1, "clip": 0.01, "noise_multiplier": 5.0}
@@ -136,4 +138,4 @@ def roofline() -> str:
 if __name__ == "__main__":
     text = roofline()
     print(text)
-    write_block(Path(__file__).resolve().parents[1] / "docs/benchmarks.md", "training rate", text)
+    write_block(PAGE, "training rate", text)

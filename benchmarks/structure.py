@@ -308,10 +308,8 @@ def main() -> int:
         for one in every:
             print(f"{one.lines:5} {one.code:5}  {one.file}")
     else:
-        for name, rows in (("structure", table()), ("protocols", protocol_table())):
-            text = "\n".join(rows)
-            print(text)
-            write_block(PAGE, name, text)
+        write_block(PAGE, "structure", "\n".join(table()))
+        write_block(PAGE, "protocols", "\n".join(protocol_table()))
     for one in unexplained(every):
         print(
             f"{one.file} has {one.lines} lines, more than {MOST_LINES}, and no reason in {Path(__file__).name}."

@@ -626,7 +626,8 @@ def test_account_answers_what_is_left_open(words, first):
 def test_account_says_in_a_line_what_no_float_holds():
     found = account("--eps 1e308 --users 1000 --delta 1e-6")
     assert found.exit_code == 1
-    assert found.output.startswith("Error: These numbers are beyond") and found.output.count("\n") == 1
+    assert found.output.startswith("Error: budget(eps=1e+308") and found.output.count("\n") == 1
+    assert "is beyond what can be evaluated in double precision" in found.output
     found = account("--eps-local 1 --users 9007199254740993 --delta 1e-6")  # a float takes it for 2^53
     assert "users must be an integer in [1, 2^53], got 9007199254740993" in found.output
 

@@ -21,6 +21,8 @@ ELSEWHERE = {
     "workflow": "Snakefile and workflow/",
     "properties": "bad configurations and bad files of data",
     "accounting/test_docstrings.py": "docstrings of shuffledp.accounting",
+    "accounting/test_ranges.py": "ranges of arguments in shuffledp.accounting",
+    "pipeline/claims/test_quotes.py": "quotations in the papers' texts",
     "pipeline/config/test_experiments_of_papers.py": "config/experiments/",
     **{f"pipeline/papers/{key}/test_claims.py": "claim rules of a paper" for key in PAPERS},
     "pipeline/papers/test_claim_rules.py": "claim rules of all papers",
@@ -46,6 +48,7 @@ ELSEWHERE = {
     "test_times_by_version.py": "benchmarks/times_by_version.py",
     "test_typed_numbers.py": "README.md and docs/",
     "test_wheel.py": "the wheel",
+    "test_words.py": "docstrings, pages and captions",
     "test_other_pythons.py": "tools/other_pythons.py",
 }
 

@@ -286,8 +286,9 @@ def account(
         sizes_ = {"domain_size": domain_size, "subset_size": subset_size}
         _account_rounds(different, delta, as_json, randomizer=randomizer, colluding=colluding, **sizes_)
         return
-    from shuffledp.accountant.deployments import amplification, budget, smallest_batch
+    from shuffledp.accountant import deployments
     from shuffledp.accountant.wording import arrivals_named, population_named, sentences
+    from shuffledp.numerics.argument_guards import guarded_call
 
     more: Curves | None = None
     sizes: dict[str, Any] = {"domain_size": domain_size, "subset_size": subset_size}
@@ -296,6 +297,7 @@ def account(
         if eps_local is not None and eps is not None:
             if users is not None:
                 raise ValueError("Give two of --eps-local, --eps and --users; the third is the answer.")
+            smallest_batch = guarded_call(deployments.smallest_batch)
             answer = smallest_batch(eps_local, eps, delta, **arrivals_named(population), **common)
         elif eps_local is None and eps is None:
             raise ValueError("Give two of --eps-local, --eps and --users; the third is the answer.")
@@ -304,8 +306,10 @@ def account(
                 raise ValueError("Give two of --eps-local, --eps and --users; the third is the answer.")
             others = None if population is None else population_named(population)
             if eps is None:
+                amplification = guarded_call(deployments.amplification)
                 answer = amplification(eps_local, users, delta, population=others, **common)
             else:
+                budget = guarded_call(deployments.budget)
                 answer = budget(eps, users, delta, population=others, **common)
         if with_curves:
             from shuffledp.accountant.curves import curves, lines
@@ -315,11 +319,9 @@ def account(
             elif eps_local is not None and eps is not None:
                 raise ValueError("Curves need a number of users; give its law with --eps-local alone.")
             others = None if population is None else population_named(population)
-            more = curves(answer.eps_local, users, population=others, **common)
+            more = guarded_call(curves)(answer.eps_local, users, population=others, **common)
     except ValueError as error:  # Infeasible is one
         raise click.ClickException(" ".join(str(error).split())) from None
-    except ArithmeticError as error:
-        raise click.ClickException(f"{_BEYOND}: {error}.") from None
     if as_json:
         extra = {} if more is None else {"curves": more.as_dict()}
         click.echo(json.dumps(answer.as_dict() | extra, indent=2))
@@ -327,19 +329,15 @@ def account(
         click.echo("\n".join(sentences(answer) + ([] if more is None else lines(more))))
 
 
-_BEYOND = "These numbers are beyond what can be evaluated in double precision"
-
-
 def _account_rounds(different: tuple[str, ...], delta: float, as_json: bool, **options: Any) -> None:
     from shuffledp.accountant.rounds import batch_named, rounds_epsilon
     from shuffledp.accountant.wording import rounds_sentences
+    from shuffledp.numerics.argument_guards import guarded_call
 
     try:
-        answer = rounds_epsilon([batch_named(word) for word in different], delta, **options)
+        answer = guarded_call(rounds_epsilon)([batch_named(word) for word in different], delta, **options)
     except ValueError as error:
         raise click.ClickException(" ".join(str(error).split())) from None
-    except ArithmeticError as error:
-        raise click.ClickException(f"{_BEYOND}: {error}.") from None
     click.echo(json.dumps(answer.as_dict(), indent=2) if as_json else "\n".join(rounds_sentences(answer)))
 
 

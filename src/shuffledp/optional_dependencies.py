@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from types import MappingProxyType
 
 _PIPELINE = (
-    *("PIL", "bokeh", "docutils", "filelock", "jinja2", "jsonschema", "markupsafe", "matplotlib", "pandas"),
+    *("PIL", "bokeh", "docutils", "filelock", "jinja2", "markupsafe", "matplotlib", "pandas"),
     *("pyarrow", "pydantic", "pydantic_core", "requests", "seaborn", "sklearn", "snakemake", "tabulate"),
     *("tenacity", "tqdm", "ucimlrepo", "urllib3", "yaml"),
 )

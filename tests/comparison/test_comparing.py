@@ -286,7 +286,7 @@ def test_the_mean_of_unit_vectors():
         Budget(1.0, 1e-6), Fixed(19_999), task, accounting="exact"
     )
     row = of(rows, "privunit")
-    assert row.mse == pytest.approx((1 / protocol.mean**2 - 1) / 20_000 / 10, rel=1e-9)
+    assert row.mse == pytest.approx((1 / protocol.report.mean**2 - 1) / 20_000 / 10, rel=1e-9)
     assert of(rows, "central_gaussian").floor_ratio == pytest.approx(1)
     assert "not in the l2 norm" in of(rows, "local").reason
     assert row.heavy_variance is None

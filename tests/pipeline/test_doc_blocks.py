@@ -11,7 +11,7 @@ from shuffledp.pipeline.doc_blocks import read_block, write_block
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
-_BLOCK = re.compile(r"write_block\(PAGE, \"([a-z ]+)\"")
+_BLOCK = re.compile(r"write_block\((?:PAGE|page), \"([a-z ]+)\"")
 
 
 def test_a_block_is_replaced_and_nothing_else(tmp_path):

@@ -491,7 +491,9 @@ def test_the_audit_runs_again_where_claims_change_and_only_there(
         for one in (paper, replaced(paper, ("experiments", "adult", *place), new))
     )
     runs = {job for job in scheduled(before, after) if job.startswith("audit")}
-    families = {f"audit_share frequency_{name}" for name in ("randomized_response", "secret_shares")}
+    families = {
+        f"audit_share frequency_{name}" for name in ("polya_shares", "randomized_response", "secret_shares")
+    }
     assert runs == ({*families, "audit"} if audited else set())
     assert {*families, "audit_share sets_set_protocol", "audit"} <= set(before)
 

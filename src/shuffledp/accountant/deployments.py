@@ -43,7 +43,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import OwnDelta, population_epsilon
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import MOST, Eps
+from shuffledp.numerics.argument_ranges import MOST, Delta, Eps
 from shuffledp.populations import Fixed, Law, Population
 
 Arrivals = Literal["fixed", "poisson", "binomial"]
@@ -69,7 +69,7 @@ _SUMMED = (
 def amplification(
     eps_local: float | None = None,
     users: int | None = None,
-    delta: float | None = None,
+    delta: Delta | None = None,
     *,
     randomizer: str | Randomizer = "any",
     domain_size: int | None = None,
@@ -137,7 +137,7 @@ def amplification(
 def budget(
     eps: Eps,
     users: int | None = None,
-    delta: float | None = None,
+    delta: Delta | None = None,
     *,
     randomizer: str = "any",
     domain_size: int | None = None,
@@ -205,7 +205,7 @@ def budget(
 def smallest_batch(
     eps_local: float | None = None,
     eps: Eps | None = None,
-    delta: float | None = None,
+    delta: Delta | None = None,
     *,
     randomizer: str | Randomizer = "any",
     domain_size: int | None = None,

@@ -14,7 +14,7 @@ from shuffledp.accountant.deployments import amplification
 from shuffledp.accountant.reductions import one_round
 from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.guarantees import UPPER
-from shuffledp.numerics.argument_ranges import Count, check_count
+from shuffledp.numerics.argument_ranges import Count, Delta, check_count
 from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def batch_named(text: str) -> Batch:
 
 def rounds_epsilon(
     batches: Sequence[Batch],
-    delta: float,
+    delta: Delta,
     *,
     randomizer: str = "any",
     domain_size: int | None = None,

@@ -11,7 +11,6 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +25,8 @@ from shuffledp.guarantees import (
     UPPER,
     Standing,
 )
+from shuffledp.lazy_api import behind
+from shuffledp.numerics.argument_guards import guarded_call
 from shuffledp.populations import Binomial, Fixed, SubExponential, SubGaussian
 
 Arguments = Mapping[str, Any]
@@ -74,9 +75,8 @@ class NamedFunction:
 
     @property
     def function(self) -> Callable[..., float]:
-        """The function as the package offers it; imports the module that defines it, and no other."""
-        found: Callable[..., float] = getattr(import_module("shuffledp.accounting"), self.name)
-        return found
+        """The function with its arguments checked; imports the module that defines it, and no other."""
+        return guarded_call(behind("shuffledp.accounting", self.name))
 
     def standing(self, arguments: Arguments) -> Standing:
         """What stands behind the number for these arguments, as the function takes them by name.

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from shuffledp.numerics.argument_guards import guarded_call
-from shuffledp.numerics.argument_guards import guarded_methods as guarded_methods
-from shuffledp.numerics.argument_types import check_fields as check_fields
 
 
 def guarded(function: Callable[..., Any]) -> Callable[..., Any]:

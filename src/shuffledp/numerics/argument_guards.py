@@ -42,7 +42,7 @@ def guarded_call(
     method : bool
         Whether the first parameter is an object or a class, which is not checked.
     known_well : frozenset of str
-        Arguments that are too long for a message and that errors describe in other words.
+        Arguments that the function checks itself, and that messages leave out.
 
     Returns
     -------
@@ -64,7 +64,9 @@ def guarded_call(
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if not checks:
-            checks.update(checks_of(function))
+            checks.update(
+                {name: None if name in known_well else c for name, c in checks_of(function).items()}
+            )
         # What there is no parameter for is left to the function, whose TypeError says so.
         given = [
             value if check is None else check(name, value)

@@ -1,6 +1,7 @@
 # ruff: noqa: E501  (one case per line)
 """Training runs of a paper: configuration, files, and what happens without JAX."""
 
+import inspect
 import json
 import signal
 import subprocess
@@ -166,9 +167,10 @@ def test_an_override_of_a_run_is_named_with_what_it_makes_wrong(trained):
 
 def test_a_grid_of_many_rounds_is_checked_at_its_ends(trained, monkeypatch):
     looked_at = []
+    recorder = lambda name, value: looked_at.append((name, value))  # noqa: E731
     monkeypatch.setattr(
-        "shuffledp.pipeline.config.experiments.check_kind",
-        lambda name, value, kind: looked_at.append((name, value)),
+        "shuffledp.pipeline.config.experiments.checks_of",
+        lambda function: dict.fromkeys(inspect.signature(function).parameters, recorder),
     )
     trained.change(PAPER, "rounds: 5, evaluate_every: 2", "rounds: 500, evaluate_every: 1")
     trained.settings(learning="skip")

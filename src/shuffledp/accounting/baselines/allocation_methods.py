@@ -50,8 +50,8 @@ from shuffledp.accounting.general.random_allocation import (
     shares_ratios,
 )
 from shuffledp.accounting.general.rdp import best_epsilon
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
+from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     check_choice,
     check_count,
@@ -59,6 +59,7 @@ from shuffledp.numerics.argument_ranges import (
     check_positive,
     one_of,
 )
+from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below

@@ -40,7 +40,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.public_functions import check_fields
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
     check_budget,
@@ -49,6 +48,7 @@ from shuffledp.numerics.argument_ranges import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, raised
 from shuffledp.numerics.roots import golden_section, root_below

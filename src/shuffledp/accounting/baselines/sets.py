@@ -21,7 +21,6 @@ import numpy as np
 from scipy.special import gammainc
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.public_functions import guarded_methods
 from shuffledp.accounting.segmented.items import item_delta
 from shuffledp.accounting.segmented.plans import (
     SEGMENTED_ACCOUNTINGS,
@@ -30,6 +29,7 @@ from shuffledp.accounting.segmented.plans import (
     full_reporting,
 )
 from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread, sampling_sse
+from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     Count,
     Delta,

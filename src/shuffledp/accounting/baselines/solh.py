@@ -28,13 +28,13 @@ from shuffledp.accounting.general.matched_blanket import (
     matched_rate,
     mixed_matched_delta,
 )
-from shuffledp.accounting.public_functions import check_fields
 from shuffledp.numerics.argument_ranges import (
     check_budget,
     check_choice,
     check_count,
     check_positive,
 )
+from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below

@@ -17,9 +17,10 @@ from shuffledp.accounting.baselines.rappor_known_coins import told_bits_delta
 from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bits_delta
 from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import Count, check_choice, check_count, check_positive
+from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.comparisons import Comparison, Outputs

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.guarantees import EXACT, UPPER, under
+from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     check_budget,
     check_choice,
@@ -35,6 +35,7 @@ from shuffledp.numerics.argument_ranges import (
     check_positive,
     check_unit,
 )
+from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._count_shares import best_share, checked_share, sampled_count_variance

@@ -32,8 +32,8 @@ from shuffledp.accounting.general.count_pairs import (
     settled_count_delta,
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.guarantees import EXACT, UPPER, under
+from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     check_budget,
     check_choice,
@@ -42,6 +42,7 @@ from shuffledp.numerics.argument_ranges import (
     check_positive,
     check_unit,
 )
+from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, smallest_integer

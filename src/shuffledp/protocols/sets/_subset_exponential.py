@@ -16,9 +16,10 @@ import numpy as np
 
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, settled_delta
 from shuffledp.accounting.general.profiles import at_each
-from shuffledp.accounting.public_functions import check_fields, guarded_methods
 from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread
+from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative
+from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
