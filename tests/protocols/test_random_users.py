@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible
 from shuffledp.pipeline.audit.auditor import Setting, compared
@@ -223,3 +224,41 @@ def test_fields_are_keywords_so_that_positional_calls_still_work():
         own = {f.name: f for f in fields(get(kind, name))}
         assert own["population"].kw_only
         assert own["treatment"].kw_only
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "accounting"),
+    [
+        ("frequency", "mix_dump", "printed"),
+        ("frequency", "correlated_noise", "exact"),
+        ("summation", "correlated_sum", "exact"),
+    ],
+)
+def test_a_split_takes_the_probability_of_too_few_users_out_of_delta(kind, name, accounting):
+    """The planned number is missed with a binomial tail, which is paid for; the rest of delta calibrates."""
+    found = calibrated(kind, name, Binomial(3999, 0.5), accounting=accounting)
+    planned = found.planned_users
+    failure = binom.cdf(planned - 2, 3999, 0.5)
+    assert 0.01 * BUDGET.delta < failure < BUDGET.delta
+    left, whole = (
+        calibrated(kind, name, Fixed(planned - 1), accounting=accounting, budget=Budget(BUDGET.eps, delta))
+        for delta in ((BUDGET.delta - failure) / (1 - failure), BUDGET.delta)
+    )
+    mine, alike, others = (
+        {key: value for key, value in protocol.parameters().items() if key != "dummies_per_user"}
+        for protocol in (found, left, whole)
+    )
+    assert mine == pytest.approx(alike, rel=1e-6)
+    assert mine != pytest.approx(others, rel=1e-6)
+    if found.noise_shares:  # nothing is claimed for fewer users
+        delta = failure + (1 - failure) * float(left.privacy_profile().delta(BUDGET.eps))
+        assert float(found.privacy_profile().delta(BUDGET.eps)) == pytest.approx(delta, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["mix_dump", "grr_blanket"])
+def test_a_mixed_profile_is_nearly_the_mean_over_the_law_of_the_number_of_users(name):
+    found = calibrated("frequency", name, Binomial(400, 0.5), budget=Budget(1.0, 1e-2))
+    chances = binom.pmf(np.arange(401), 400, 0.5)
+    likely = np.flatnonzero(chances > 1e-12)
+    mean = sum(chances[k] * float(found.profile_for(1 + k).delta(1.0)) for k in likely)
+    assert mean <= float(found.privacy_profile().delta(1.0)) <= 1.03 * mean
