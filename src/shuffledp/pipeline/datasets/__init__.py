@@ -1,4 +1,4 @@
-"""The five data sets: where they come from, how they are verified, what is used when they cannot be had."""
+"""The five data sets: their sources, their verification, and the substitutes for unavailable data."""
 
 from typing import TYPE_CHECKING
 

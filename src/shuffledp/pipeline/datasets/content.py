@@ -27,7 +27,7 @@ def read_content(path: Path, limit: int | None = None) -> bytes:
 
 
 def content_problem(path: Path, sha256: str, size: int) -> str | None:
-    """Say how the content of a file differs from what is expected."""
+    """Describe how the content of a file differs from the expected content."""
     try:
         content = read_content(path, size + 1)
     except ValueError as error:

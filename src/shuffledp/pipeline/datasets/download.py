@@ -1,4 +1,4 @@
-"""Fetch one file over HTTP so that what arrives under its name is complete and right, or nothing is.
+"""Fetch one file over HTTP so that the target is complete and verified, or does not exist.
 
 A transfer goes to ``<target>.part``, is checked, and only then renamed. An interrupted transfer is resumed
 with a range request, guarded by ``If-Range`` and in the end by the check. Passing trouble (5xx, 429, reset,
@@ -33,7 +33,7 @@ _HTML = (b"<!doctype html", b"<html", b"<head", b"<body")
 
 
 class _PassingError(DownloadError):
-    """Worth another attempt."""
+    """Error of a temporary failure, after which another attempt is made."""
 
     wait: float | None = None  # seconds the server asked for
     stalled = False
@@ -46,14 +46,17 @@ def _stalled(message: str) -> _PassingError:
 
 
 class _CorruptError(DownloadError):
-    """A complete body that fails its check: worth one attempt from zero."""
+    """Error of a complete body that fails its check, after which one attempt from zero is made."""
 
 
 # ---- one attempt ---------------------------------------------------------------------------------
 
 
 def _request(url: str, headers: dict[str, str], timeout: tuple[float, float]) -> requests.Response:
-    """The beginning of an answer; in a thread, since a server that sends a header letter by letter has no time-out."""
+    """Return the response with its header.
+
+    The request runs in a thread, since a server that sends a header letter by letter has no time-out.
+    """
     answers: SimpleQueue[requests.Response | BaseException] = SimpleQueue()
 
     given_up = threading.Event()
@@ -137,7 +140,7 @@ def _transfer(
     least: tuple[float, float],
     progress: bool,
 ) -> None:
-    """Bring `part` to the end of the body, from where it stands if the server allows."""
+    """Continue the transfer into `part` to the end of the body, from its current size if the server allows."""
     offset, origin = part.size(), part.origin()
     if offset and origin.get("url") != url:
         part.discard()
@@ -197,7 +200,7 @@ def _transfer(
 
 
 def _blocks(url: str, response: requests.Response, timeout: tuple[float, float]) -> Iterator[bytes]:
-    """Read the body undecoded (a ``.gz`` file must stay one, whatever the headers call it)."""
+    """Read the body undecoded: a ``.gz`` file stays compressed, for any headers."""
     try:
         while block := response.raw.read1(
             BLOCK, decode_content=False

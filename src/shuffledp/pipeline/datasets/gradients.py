@@ -55,12 +55,12 @@ class SoftmaxGradients:
         return int(len(self._pattern) * (self._pixels.shape[1] + 1))
 
     def vectors(self, which: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Gradients of some images, (len(which), dimension): one by one, so for a few only."""
+        """Return gradients of some images, (len(which), dimension): one by one, so for a few only."""
         outer = self._pattern[self._labels[which]][:, :, None] * self._scaled(which)[:, None, :]
         return np.asarray(outer.reshape(len(which), self.dimension))
 
     def sums(self, times: NDArray[np.generic]) -> NDArray[np.float64]:
-        """Sums of gradients."""
+        """Return sums of gradients."""
         result = np.zeros((len(times), len(self._pattern), self._pixels.shape[1] + 1))
         for pattern, rows in self._by_label():
             used = rows.start + np.flatnonzero(times[:, rows].any(axis=0))
@@ -88,7 +88,7 @@ class SoftmaxGradients:
             yield pattern, slice(int(self._starts[label]), int(self._starts[label + 1]))
 
     def _scaled(self, which: NDArray[np.integer]) -> NDArray[np.float64]:
-        """``[pixels, 1]`` times the clipping factor, (len(which), pixels + 1)."""
+        """Return ``[pixels, 1]`` times the clipping factor, (len(which), pixels + 1)."""
         table = np.ones((len(which), self._pixels.shape[1] + 1))
         np.divide(self._pixels[which], 255, out=table[:, :-1])
         table *= self._factors[which][:, None]

@@ -1,4 +1,4 @@
-"""Which hosts can be reached: one that cannot is remembered, so that the next URL on it fails at once."""
+"""Reachability of hosts: unreachable ones are stored, so that the next URL on such a host fails at once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def forget_hosts() -> None:
 
 
 def probe(urls: Sequence[str], limit: float = 3.0) -> dict[str, str | None]:
-    """Find out, all at once and within a time limit, whether the hosts of some URLs accept connections.
+    """Test, all at once and within a time limit, whether the hosts of some URLs accept connections.
 
     Name resolution has no time-out of its own, hence the threads.
     """
@@ -65,17 +65,17 @@ def probe(urls: Sequence[str], limit: float = 3.0) -> dict[str, str | None]:
 
 
 def down(url: str) -> str | None:
-    """Why the host of a URL was found unreachable by this process; None if it was not."""
+    """Return the reason why this process found the host of a URL unreachable; None if it did not."""
     return _DOWN.get(endpoint_of(url))
 
 
 def remember(url: str, reason: str) -> None:
-    """From now on the host of a URL counts as unreachable."""
+    """Mark the host of a URL as unreachable from now on."""
     _DOWN[endpoint_of(url)] = reason
 
 
 def no_network(url: str, reason: str) -> NoNetworkError:
-    """What to raise when the host of a URL cannot be reached."""
+    """Return the error for a URL whose host cannot be reached."""
     host, port = endpoint_of(url)
     return NoNetworkError(
         f"{url}: cannot reach {host}:{port} ({reason}). Connect to the network, or set SHUFFLEDP_MIRROR to a "
@@ -84,7 +84,7 @@ def no_network(url: str, reason: str) -> NoNetworkError:
 
 
 def is_unreachable(error: requests.exceptions.ConnectionError) -> bool:
-    """Whether no connection came about at all, which another attempt does not change."""
+    """Return whether no connection was made at all, which another attempt does not change."""
     if isinstance(error, requests.exceptions.ConnectTimeout | requests.exceptions.ProxyError):
         return True
     cause = error.args[0] if error.args else None

@@ -203,7 +203,7 @@ def parse_counts(
 
 
 def _movie_columns(stream: IO[bytes], rows_at_once: int) -> Iterator[pd.DataFrame]:
-    """The second of four columns; a missing number is an error, where pandas would cast it with a warning."""
+    """Return the second of four columns; a missing number is an error, where pandas would cast it with a warning."""
     reader = pd.read_csv(
         stream,
         header=None,

@@ -1,4 +1,4 @@
-"""The file that a transfer goes to before it has its name: locked while in use, kept when it is worth resuming."""
+"""The temporary file of a transfer: locked while in use, kept when it can be resumed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEEP_PART = 1 << 20
 
 @dataclass
 class Part:
-    """The locked file a transfer goes to, and a note beside it of where its bytes are from."""
+    """The locked file of a transfer, and a note beside it with the origin of its bytes."""
 
     path: Path
     handle: BinaryIO
@@ -28,15 +28,15 @@ class Part:
 
     @property
     def note(self) -> Path:
-        """Where the note is."""
+        """Path of the note."""
         return self.path.with_name(self.path.name + ".json")
 
     def size(self) -> int:
-        """Bytes that have arrived."""
+        """Return the number of bytes received."""
         return self.handle.seek(0, os.SEEK_END)
 
     def origin(self) -> dict[str, str]:
-        """URL and validator of the bytes; empty where that is not known."""
+        """Return URL and validator of the bytes; empty where they are not known."""
         try:
             note = json.loads(self.note.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
@@ -62,7 +62,7 @@ class Part:
 
 
 def _lock(path: Path) -> BinaryIO | None:
-    """Open and lock `path`; None if another process is busy with it."""
+    """Open and lock `path`; None if another process has locked it."""
     while True:
         handle = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
         try:
@@ -78,7 +78,7 @@ def _lock(path: Path) -> BinaryIO | None:
 
 @contextlib.contextmanager
 def part_of(target: Path) -> Iterator[Part]:
-    """Hand out ``<target>.part``, or a file of our own if another process works on that one."""
+    """Return ``<target>.part``, or a file of this process if another process has locked that one."""
     target.parent.mkdir(parents=True, exist_ok=True)
     path = target.with_name(target.name + ".part")
     handle = _lock(path)

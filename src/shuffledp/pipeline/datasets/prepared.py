@@ -29,7 +29,7 @@ _SEXES = ("Female", "Male")
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a prepared data set comes from; ``<name>.json`` beside it.
+    """Origin of a prepared data set; ``<name>.json`` beside it.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Provenance:
     note : str
         A sentence for figures when this is not the real data set, else empty.
     licence, citation : str
-        Of the data set for which this stands.
+        License and citation of the data set, also for a substitute.
     """
 
     name: str
@@ -69,7 +69,7 @@ def data_file(name: str) -> str:
 
 
 def members(masks: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return, for (m,) bit sets, the (m, 17) table of which categories each one holds."""
+    """Return, for (m,) bit sets, the (m, 17) table of the categories that each one holds."""
     held: NDArray[np.bool_] = ((np.asarray(masks)[:, None] >> np.arange(_K)) & 1).astype(bool)
     return held
 
@@ -89,7 +89,7 @@ class Dataset:
         MNIST: uint8 `train_images` (60000, 28, 28), `train_labels`, `test_images`, `test_labels` (other
         shapes for the stand-in). MSNBC: int64 `visits` (17,). Else empty.
     provenance : Provenance
-        Where it comes from.
+        Origin of the data.
     """
 
     name: str
@@ -98,11 +98,11 @@ class Dataset:
     provenance: Provenance
 
     def columns(self) -> tuple[str, ...]:
-        """Return the names which `histogram` knows."""
+        """Return the names of columns that `histogram` accepts."""
         return _COLUMNS[self.name]
 
     def histogram(self, column: str, domain_size: int | None = None) -> NDArray[np.int64]:
-        """Return how many records hold each value of a column.
+        """Return the number of records that hold each value of a column.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class Dataset:
         return result
 
     def sets(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the distinct sets (bit masks, increasing) and how many users hold each; MSNBC only."""
+        """Return the distinct sets (bit masks, increasing) and the number of users of each; MSNBC only."""
         if self.name != "msnbc" or self.table is None:
             raise ValueError(f"{self.name} has no sets; only msnbc has.")
         masks, index = np.unique(self._masks, return_inverse=True)
@@ -256,10 +256,11 @@ _SAMPLE_SEED = 2009_13738
 
 
 def sample_ratings(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a fixed sample of the ratings: as many ratings and movies as in the experiments of the DUMP paper.
+    """Return a fixed sample of the ratings: the numbers of ratings and movies are those in the DUMP paper.
 
-    The paper does not say which of MovieLens' ratings it took. Here 2,000 movies are drawn uniformly, then 494,352 of
-    their ratings, both without replacement and with a seed of their own, so that the sample is the same in every run.
+    The paper does not name the ratings that it took from MovieLens. Here 2,000 movies are drawn uniformly, then 494,352
+    of their ratings, both without replacement and with a seed of their own, so that the sample is the same in every
+    run.
     """
     if counts.size < SAMPLED_MOVIES:
         raise ValueError(f"Sampling needs at least {SAMPLED_MOVIES} movies, got {counts.size}.")

@@ -34,7 +34,7 @@ MOVIE_COLUMNS = ("movieId", "numRatings")
 
 @dataclass(frozen=True)
 class Contents:
-    """What is prepared of a data set."""
+    """Prepared content of a data set."""
 
     table: pd.DataFrame | None
     n_records: int
@@ -141,7 +141,7 @@ _READERS = {"adult": _adult, "ipums": _ipums, "msnbc": _msnbc, "movielens": _mov
 
 
 def content_of(path: Path) -> bytes:
-    """Content of a raw file, plain or compressed."""
+    """Return content of a raw file, plain or compressed."""
     try:
         return read_content(path)
     except ValueError as error:

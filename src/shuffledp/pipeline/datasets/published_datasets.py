@@ -1,6 +1,6 @@
-"""What the five data sets are: raw files with checksums, official sources in order, licenses, citations.
+"""The five data sets: raw files with checksums, official sources in order, licenses, citations.
 
-Checksums are those of the *content*: of the file itself, or of what comes out of gzip where a file is
+Checksums refer to the *content*: the file itself, or the decompressed bytes where a file is
 compressed, because the same content is served under different compressions.
 """
 
@@ -96,13 +96,13 @@ class Files:
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """All URLs of this source (the folder stands for its files)."""
+        """All URLs of this source (the folder represents its files)."""
         return (self.base,)
 
 
 @dataclass(frozen=True)
 class RatingsArchive:
-    """The MovieLens zip: counted per movie and deleted again, because the ratings must not be kept about."""
+    """The MovieLens zip: counted per movie and deleted again, because the ratings must not be kept."""
 
     url: str
     sha256: str

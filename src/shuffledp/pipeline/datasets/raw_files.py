@@ -63,7 +63,7 @@ class Raw:
 
 
 def _store(target: Path, content: bytes, file: RawFile) -> str | None:
-    """Write `content` to `target` if it is that of `file`; else write nothing and say what is wrong."""
+    """Write `content` to `target` if it matches `file`; else write nothing and return the problem."""
     with temporary_beside(target) as temporary:
         temporary.write_bytes(content)
         problem = content_problem(temporary, file.sha256, file.bytes)
@@ -84,12 +84,12 @@ def _remembered(folder: Path) -> dict[str, Any]:
 
 
 def _raw_problem(file: RawFile, path: Path) -> str | None:
-    """Say what is wrong with a raw file; None if it is the published one."""
+    """Return the problem of a raw file; None if it is the published one."""
     return content_problem(path, file.sha256, file.bytes)
 
 
 def _changed(file: RawFile, path: Path, note: dict[str, Any]) -> str | None:
-    """Say what is wrong with a raw file that is kept; None if it is what was fetched."""
+    """Return the problem of a stored raw file; None if it is the one that was fetched."""
     problem = _raw_problem(file, path)
     if problem is not None and note.get("source") == "official":
         # Counts made here from an official archive are accepted on their totals; from then on
@@ -101,7 +101,7 @@ def _changed(file: RawFile, path: Path, note: dict[str, Any]) -> str | None:
 
 
 def changed_files(raw_dir: Path) -> Iterator[tuple[str, Path, str]]:
-    """Yield data set, path and problem of every raw file that is kept and is not what was fetched."""
+    """Yield data set, path and problem of every stored raw file that differs from the one that was fetched."""
     for name, spec in CATALOGUE.items():
         note = _remembered(raw_dir / name)
         for file in dict.fromkeys(file for variant in spec.variants for file in variant):
@@ -119,7 +119,7 @@ def _collect(folder: Path, variant: tuple[RawFile, ...], source: str, origin: st
 
 
 def _set_aside(path: Path) -> Path:
-    """Give a file that is not the published one another name: it may be a user's own and the only copy."""
+    """Rename a file that is not the published one: it may be a user's own and the only copy."""
     names = (f"{path.name}.rejected{'' if i == 1 else f'-{i}'}" for i in count(1))
     aside = next(file for file in map(path.with_name, names) if not os.path.lexists(file))
     return path.rename(aside)
@@ -154,7 +154,7 @@ def _is_url(mirror: str) -> bool:
 
 
 def without_login(text: str) -> str:
-    """A text whose addresses name no user and no password: what is kept beside results is read by others."""
+    """Return a text whose addresses name no user and no password, since readers of results see it."""
     return re.sub(r"(?i)(https?://)[^/\s]*@", r"\1", text)
 
 
@@ -228,7 +228,7 @@ def _ucimlrepo(spec: DatasetSpec, folder: Path, source: UciRepo, progress: bool)
 
 
 def _extract(spec: DatasetSpec, archive: Archive, path: Path, folder: Path) -> str | None:
-    """Take the wanted members out of a zip, checked; say what is wrong with it.
+    """Extract and check the wanted members of a zip; return the problem, or None.
 
     Only members with expected names are read, to fixed targets and up to a fixed size: paths stored in the
     zip are never used as paths.
@@ -259,7 +259,7 @@ def _extract(spec: DatasetSpec, archive: Archive, path: Path, folder: Path) -> s
 
 
 def _most(spec: DatasetSpec) -> int:
-    """Bytes that all raw files together may have, in an archive or as a table."""
+    """Return the largest number of bytes of all raw files together, in an archive or as a table."""
     return sum(file.bytes for file in spec.raw_files) + ARCHIVE_SLACK
 
 

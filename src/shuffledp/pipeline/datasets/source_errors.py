@@ -1,4 +1,4 @@
-"""The ways in which getting a data set fails; one that was changed afterward is a `storage.IntegrityError`."""
+"""Errors of getting a data set; changed files raise a `storage.IntegrityError`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ __all__ = ["DownloadError", "LocalError", "NoNetworkError", "ParseError", "Sourc
 
 
 class LocalError(Exception):
-    """A file of this machine cannot be written or read; another source would not help, so that the job ends."""
+    """Error of a file of this machine that cannot be written or read.
+
+    Another source would not help, so that the job ends.
+    """
 
 
 @contextlib.contextmanager
 def local(path: Path) -> Iterator[None]:
-    """Inside, what the operating system refuses is a `LocalError` about `path`, never a reason for other data."""
+    """Raise errors of the operating system as a `LocalError` about `path`, so that no other data are used."""
     try:
         yield
     except OSError as error:
@@ -26,16 +29,16 @@ def local(path: Path) -> Iterator[None]:
 
 
 class DownloadError(RuntimeError):
-    """A file could not be fetched; the message names the URL, what happened and what to do."""
+    """Error of a file that could not be fetched; the message names the URL, the event and the remedy."""
 
 
 class NoNetworkError(DownloadError):
-    """The host cannot be reached at all (name not resolved, connection refused, no route)."""
+    """Error of a host that cannot be reached at all (name not resolved, connection refused, no route)."""
 
 
 class ParseError(ValueError):
-    """A raw file does not have its documented format; the message names file and line (from 1)."""
+    """Error of a raw file without its documented format; the message names file and line (from 1)."""
 
 
 class SourceError(RuntimeError):
-    """No permitted source could supply a data set; the message lists what was tried and what to do."""
+    """Error of a data set that no permitted source could supply; the message lists the attempts and the remedy."""

@@ -1,4 +1,4 @@
-"""What is used when the real data cannot be had: populations drawn from the summaries, and stand-ins.
+"""Substitutes for unavailable data: populations drawn from the summaries, and stand-ins.
 
 All of it is deterministic: the same tables on every machine and every run.
 """
@@ -47,7 +47,7 @@ class Substitute:
 
 
 def _adult(folder: Path) -> Substitute:
-    """Two exact marginals; their joint distribution is the independent one, rounded."""
+    """Return two exact marginals; their joint distribution is the independent one, rounded."""
     sexes, hours = (read_summary(file, folder) for file in SUMMARY_FILES["adult"])
     by_hour = hours["count"].to_numpy()
     female = int(sexes.loc[sexes["sex"] == "Female", "count"].sum())
@@ -189,7 +189,7 @@ def _route(cells: NDArray[np.int64], member: NDArray[np.float64], give: int, tak
 
 
 def _msnbc(folder: Path) -> Substitute:
-    """A synthetic population: see `synthetic_sets`; first pages and visits per category are exact, too.
+    """Return a synthetic population, see `synthetic_sets`; first pages and visits per category are exact, too.
 
     Preserved exactly: users per set size, category frequencies per set size (hence overall), users per first
     page, visits per category. Not preserved: which categories occur together, the joint law of set and first
@@ -208,7 +208,7 @@ def _msnbc(folder: Path) -> Substitute:
 
 
 def _movielens(folder: Path) -> Substitute:
-    """A Zipf-Mandelbrot law; only the numbers of movies and ratings are MovieLens' own."""
+    """Return a Zipf-Mandelbrot law; only the numbers of movies and ratings are MovieLens' own."""
     rng = np.random.Generator(np.random.PCG64(_SEED))
     weights = (np.arange(1, MOVIELENS_MOVIES + 1) + 150.0) ** -1.5
     counts = 1 + rng.multinomial(MOVIELENS_RATINGS - MOVIELENS_MOVIES, weights / weights.sum())
@@ -222,7 +222,7 @@ def _movielens(folder: Path) -> Substitute:
 
 
 def _mnist(folder: Path) -> Substitute:
-    """scikit-learn's 8 x 8 digits, gray values stretched from 0..16 to 0..255; the last fifth is the test."""
+    """Return scikit-learn's 8 x 8 digits, gray values stretched from 0..16 to 0..255; the last fifth is the test."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()
@@ -247,5 +247,5 @@ _MAKERS = {"adult": _adult, "ipums": _ipums, "msnbc": _msnbc, "movielens": _movi
 
 
 def substitute(name: str, summaries_dir: Path) -> Substitute:
-    """Return what stands in for a data set without network or mirror."""
+    """Return the substitute for a data set without network or mirror."""
     return _MAKERS[name](summaries_dir)

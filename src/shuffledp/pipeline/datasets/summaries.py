@@ -1,4 +1,4 @@
-"""The small aggregate tables of ``data/summaries``: made from the raw files, and read again."""
+"""The small aggregate tables of ``data/summaries``, made from the raw files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No transfer is endless: neither in bytes nor in seconds, whatever the source."""
+"""Limits of every transfer, in bytes and in seconds, for any source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST = (1024.0, 30.0)
 
 @dataclass
 class Pace:
-    """Whether a transfer goes on at a minimum speed in every span of time."""
+    """Minimum speed of a transfer in every span of time."""
 
     least: tuple[float, float] = LEAST
     now: Callable[[], float] = time.monotonic
@@ -37,7 +37,7 @@ class Pace:
         self._since = self.now()
 
     def too_slow(self, received: int) -> bool:
-        """Whether a span has ended in which too little came; `received` counts all bytes of the transfer."""
+        """Return whether the transfer was too slow in a span that has ended; `received` counts all its bytes."""
         speed, span = self.least
         elapsed = self.now() - self._since
         if elapsed < span:
@@ -52,7 +52,7 @@ class Pace:
 
 
 def blocks_of_file(path: Path, limit: int, pace: Pace | None = None) -> Iterator[bytes]:
-    """The content of a file of a mirror."""
+    """Yield the content of a file of a mirror."""
     pace = pace or Pace()
     received = 0
     try:
@@ -72,9 +72,9 @@ def blocks_of_file(path: Path, limit: int, pace: Pace | None = None) -> Iterator
 
 @contextlib.contextmanager
 def bounded_urlopen(limit: int, least: tuple[float, float] = LEAST) -> Iterator[None]:
-    """While it lasts, no answer to ``urllib.request.urlopen`` has more than `limit` bytes or comes too slowly.
+    """Limit responses of ``urllib.request.urlopen`` to `limit` bytes and a least speed, in a context.
 
-    For packages that download by themselves. What they read at once raises `DownloadError` then.
+    It is meant for packages that download by themselves. Their reads then raise `DownloadError`.
     """
     original = urllib.request.urlopen
 

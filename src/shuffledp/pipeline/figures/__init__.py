@@ -1,1 +1,1 @@
-"""Figures and tables: they read results and draw; nothing is computed here that a result does not hold."""
+"""Figures and tables: drawings of results, which compute no number that a result does not hold."""

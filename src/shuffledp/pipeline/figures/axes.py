@@ -1,4 +1,4 @@
-"""Limits and ticks: axes that all files of a drawing share, and that no single curve squashes."""
+"""Limits and ticks of axes, which all files of a drawing share."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ _NUDGE = 1e-9
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis from ``low`` to ``high``; what lies beyond is marked at the edge."""
+    """An axis from ``low`` to ``high``; numbers beyond it are marked at the edge."""
 
     scale: Literal["linear", "log"]
     low: float
     high: float
 
     def units(self, numbers: Numbers) -> Numbers:
-        """Numbers as lengths along the axis, of any origin; -inf for what a logarithmic axis cannot show."""
+        """Return numbers as lengths along the axis, of any origin.
+
+        -inf for numbers that a logarithmic axis cannot show.
+        """
         if self.scale == "linear":
             return np.asarray(numbers, float)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -48,16 +51,16 @@ class Axis:
         return float(ends[1] - ends[0])
 
     def share(self, number: float) -> float:
-        """Where a number stands: 0 at the lower and 1 at the upper end."""
+        """Return the position of a number: 0 at the lower and 1 at the upper end."""
         return float((self.units(np.array(number)) - self.units(np.array(self.low))) / self.span)
 
 
 def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: Sequence[float] = ()) -> Axis:
-    """The axis on which some curves are drawn.
+    """Return the axis on which some curves are drawn.
 
-    Where one of n >= 4 curves lies apart from the others, wholly beyond them in a panel, and would have more than a
-    third of the axis for itself at one end, and more than 1.5 / (n - 1) of it, the axis stops where the others stop.
-    That happens at one end only, where more is won.
+    The axis stops where the other curves stop if one of n >= 4 curves lies wholly beyond them in a panel, and would
+    have more than a third of the axis for itself at one end, and more than 1.5 / (n - 1) of it. That happens at the end
+    of the better numbers only.
     """
     every, unit = list(every), Axis(scale, 1.0, 10.0)
     ends = _ends(every, unit)
@@ -86,7 +89,7 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
 
 
 def _ends(every: Iterable[Strand], unit: Axis) -> dict[str, tuple[float, float]]:
-    """The lowest and the highest place of each curve, bars included."""
+    """Return the lowest and the highest position of each curve, bars included."""
     ends: dict[str, tuple[float, float]] = {}
     for strand in every:
         bar = np.nan_to_num(strand.error)
@@ -102,7 +105,7 @@ def _ends(every: Iterable[Strand], unit: Axis) -> dict[str, tuple[float, float]]
 
 
 def _beyond(every: Iterable[Strand], unit: Axis, end: float, *, above: bool) -> bool:
-    """Whether all numbers of a curve in some panel lie beyond a place."""
+    """Return whether all numbers of a curve in some panel lie beyond a position."""
     places = [unit.units(strand.y) for strand in every]
     return any(((own > end) if above else (own < end)).all() for own in places if np.isfinite(own).all())
 
@@ -110,7 +113,7 @@ def _beyond(every: Iterable[Strand], unit: Axis, end: float, *, above: bool) -> 
 def horizontal(
     every: Iterable[Strand], scale: Literal["linear", "log"], others: Sequence[float] = ()
 ) -> Axis:
-    """The axis of positions: all of them are shown."""
+    """Return the axis of positions, which shows all of them."""
     unit = Axis(scale, 1.0, 10.0)
     at = [strand.x for strand in every if not strand.level]
     places = unit.units(np.concatenate([*at, np.array(others, float)]) if at or others else np.array([1.0]))
@@ -128,7 +131,7 @@ def horizontal(
 
 @dataclass(frozen=True)
 class Ticks:
-    """Places with labels, and places without."""
+    """Positions with labels, and positions without."""
 
     major: tuple[float, ...]
     labels: tuple[str, ...]
@@ -136,7 +139,7 @@ class Ticks:
 
 
 def ticks(axis: Axis, most: int) -> Ticks:
-    """At least two labeled ticks, and about ``most`` at most."""
+    """Return at least two labeled ticks, and about ``most`` at most."""
     if axis.scale == "linear":
         return _linear(axis, most)
     low, high = math.log10(axis.low), math.log10(axis.high)
@@ -176,7 +179,7 @@ def _multiples(axis: Axis, digits: Iterable[int]) -> list[float]:
 
 
 def _texts(values: Sequence[float]) -> list[str]:
-    """Labels of one kind: plain numbers, or powers of ten if one of them needs it."""
+    """Return labels of one kind: plain numbers, or powers of ten if one of them needs it."""
     sizes = [abs(v) for v in values if v]
     plain = all(_LEAST_PLAIN * (1 - _NUDGE) <= size < _MOST_PLAIN * (1 + _NUDGE) for size in sizes)
     return [_plain(v) if plain else power(v) for v in values]
@@ -187,7 +190,7 @@ def _plain(value: float) -> str:
 
 
 def power(value: float, digits: int = 3) -> str:
-    """A number with a power of ten, in letters of its own: no formula has to be set."""
+    """Return a number with a power of ten in Unicode superscripts, without a formula."""
     if value == 0:
         return "0"
     exponent = math.floor(math.log10(abs(value)) + _NUDGE)
@@ -197,12 +200,12 @@ def power(value: float, digits: int = 3) -> str:
 
 
 def short(value: float) -> str:
-    """A number as it stands beside an arrow."""
+    """Return a number with three digits, as the label of an arrow."""
     if value == 0 or _LEAST_PLAIN <= abs(value) < _MOST_PLAIN:
         return _plain(float(f"{value:.3g}"))
     return power(value)
 
 
 def inside(axis: Axis, numbers: Numbers) -> NDArray[np.bool_]:
-    """Whether numbers can be drawn on an axis."""
+    """Return whether each number lies within an axis."""
     return (numbers >= axis.low) & (numbers <= axis.high)

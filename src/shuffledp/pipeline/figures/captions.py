@@ -1,18 +1,18 @@
-"""Captions: templates whose numbers are asked of the drawing's own table, so that none of them is typed.
+"""Captions: templates whose numbers are read from the drawing's own table, so that none of them is typed.
 
-A template is reStructuredText with Jinja expressions. Besides `where` (what all rows of the file have in common),
-`facts` (what the configuration and the results state), `scale` ("paper" or "shortened"), `called` (names of methods by
-id), `controls` (methods that are drawn for comparison only), `trusting` (methods by whom their users trust) and
-`how_drawn` (of curves) it has the questions of `Numbers.questions`; tables of claims have those of
-`ClaimRows.questions`. An answer is a `Values`, one number for each point, which the filters `span`, `times`,
-`rounded_down`, `rounded_up`, `percent`, `number` and `integer` put into words, or a `Share`, which says at how many of
-the points something holds. What cannot be answered is a `CaptionError` that names the template and the question.
+A template is reStructuredText with Jinja expressions. Besides `where` (values that all rows of the file have in
+common), `facts` (statements of the configuration and the results), `scale` ("paper" or "shortened"), `called` (names of
+methods by id), `controls` (methods that are drawn for comparison only), `trusting` (methods by whom their users trust)
+and `how_drawn` (of curves) it has the functions of `Numbers.questions`; tables of claims have the functions of
+`ClaimRows.questions`. A function returns a `Values`, one number for each point, which the filters `span`, `times`,
+`rounded_down`, `rounded_up`, `percent`, `number` and `integer` put into words, or a `Share`, the number of points at
+which a condition holds. A call without an answer raises a `CaptionError` that names the template and the call.
 
-Numbers of a figure that has a file per value of a variable are those of this file; a question may name another value of
+Numbers of a figure that has a file per value of a variable are read from this file; a call may name another value of
 that variable: ``value('grr', accounting='printed')`` beside a file of exact accounting. A picture with both accountings
-(`BOTH`) shows the exact numbers unless a question names the printed ones.
+(`BOTH`) shows the exact numbers unless a call names the printed ones.
 
-The first paragraph of a caption is its *finding*: one short sentence that says what there is to see (`finding`).
+The first paragraph of a caption is its *finding*: one short sentence that states the result (`finding`).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _LITTLE = 0.05  # and one so close reads better as a percentage
 
 
 class CaptionError(ValueError):
-    """A caption asks for what its drawing does not show; one line that names the template and the question."""
+    """Error of a caption that uses a number its drawing does not show; one line names the template and the call."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
@@ -75,7 +75,10 @@ class CaptionError(ValueError):
 
 @dataclass(frozen=True)
 class Share:
-    """At how many of the points something holds; reads as "all 20 points", "13 of 20 points" or "none of 20 points"."""
+    """Number of points at which a condition holds.
+
+    Reads as "all 20 points", "13 of 20 points" or "none of 20 points".
+    """
 
     count: int
     total: int
@@ -83,22 +86,22 @@ class Share:
 
     @property
     def every(self) -> bool:
-        """Whether it holds at all points."""
+        """True if the condition holds at all points."""
         return self.count == self.total
 
     @property
     def none(self) -> bool:
-        """Whether it holds at no point."""
+        """True if the condition holds at no point."""
         return self.count == 0
 
     @property
     def some(self) -> bool:
-        """Whether it holds at some of the points, but not at all."""
+        """True if the condition holds at some of the points, but not at all."""
         return not self.every and not self.none
 
     @property
     def most(self) -> bool:
-        """Whether it holds at more than half of the points."""
+        """True if the condition holds at more than half of the points."""
         return 2 * self.count > self.total
 
     def __str__(self) -> str:
@@ -113,8 +116,8 @@ class Share:
 class Values:
     """Numbers by point, at least one.
 
-    ``rows`` has a column ``number`` and one for each variable along which the numbers run; ``asked`` is the question in
-    words, for messages. Two of them combine with ``/``, ``-``, ``+`` and ``*`` at the points that they share: the
+    ``rows`` has a column ``number`` and one for each variable along which the numbers run; ``asked`` is the call in
+    words, for messages. Two `Values` combine with ``/``, ``-``, ``+`` and ``*`` at the points that they share: the
     variables of one may be missing in the other, which then has the same number all along them.
     """
 
@@ -125,7 +128,7 @@ class Values:
 
     @property
     def variables(self) -> list[str]:
-        """Along which the numbers run."""
+        """The variables along which the numbers run."""
         return [str(column) for column in self.rows if column != _NUMBER]
 
     @property
@@ -159,36 +162,36 @@ class Values:
 
     @property
     def count(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return len(self.rows)
 
     def at(self, **point: Any) -> Values:
-        """Those at which variables have these values."""
+        """Return the numbers at which variables have these values."""
         asked = f"{self.asked}.at({_arguments(point)})"
         return _checked(_at(self.rows, point, asked), asked, {**self.settings, **point}, self.thing)
 
     def where_least(self, variable: str) -> Any:
-        """The value of a variable at the smallest number; the first where several are equal."""
+        """Return the value of a variable at the smallest number; the first where several are equal."""
         return self._at_extreme(variable, self.rows[_NUMBER].idxmin())
 
     def where_greatest(self, variable: str) -> Any:
-        """The value of a variable at the largest number; the first where several are equal."""
+        """Return the value of a variable at the largest number; the first where several are equal."""
         return self._at_extreme(variable, self.rows[_NUMBER].idxmax())
 
     def below(self, bound: float) -> Share:
-        """At how many points the number is smaller than a bound, by more than rounding."""
+        """Count the points at which the number is smaller than a bound, by more than rounding."""
         return self._share(self.rows[_NUMBER] < bound - abs(bound) * _SAME)
 
     def above(self, bound: float) -> Share:
-        """At how many points the number is larger than a bound, by more than rounding."""
+        """Count the points at which the number is larger than a bound, by more than rounding."""
         return self._share(self.rows[_NUMBER] > bound + abs(bound) * _SAME)
 
     def near(self, number: float, within: float) -> Share:
-        """At how many points the number differs from another by at most ``within`` (not relative)."""
+        """Count the points at which the number differs from another by at most ``within`` (not relative)."""
         return self._share((self.rows[_NUMBER] - number).abs() <= within)
 
     def crossing(self, variable: str, bound: float) -> tuple[Any, Any] | None:
-        """Between which neighbouring values of the only variable the numbers first reach a bound; None if they do not.
+        """Return the neighboring values of the only variable between which the numbers first reach a bound, or None.
 
         The first of the two is None if the numbers start at the bound or above.
         """
@@ -202,7 +205,7 @@ class Values:
         return (values[first - 1] if first else None), values[first]
 
     def slope(self, variable: str) -> Values:
-        """Exponents of the growth along a variable, between each two neighbouring values of it."""
+        """Return exponents of the growth along a variable, between each two neighboring values of it."""
         if variable not in self.variables:
             raise CaptionError(f"{self.asked}: does not run along {variable!r}.")
         others = [v for v in self.variables if v != variable]
@@ -239,13 +242,13 @@ class Values:
         )
 
     def less_than(self, other: Values) -> Share:
-        """At how many of the points that both have the number is smaller than the other, by more than rounding."""
+        """Count the common points at which the number is smaller than the other, by more than rounding."""
         both = self._paired(other)
         slack = both[_OTHER].abs() * _SAME
         return Share(int((both[_NUMBER] < both[_OTHER] - slack).sum()), len(both), self.thing)
 
     def _paired(self, other: Values) -> pd.DataFrame:
-        """The points that both have, with the numbers of both."""
+        """Return the points that both `Values` have, with the two numbers."""
         shared = [v for v in self.variables if v in other.variables]
         rows = other.rows.rename(columns={_NUMBER: _OTHER})
         both: pd.DataFrame = self.rows.merge(rows, on=shared or None, how="inner" if shared else "cross")
@@ -287,7 +290,7 @@ def _checked(rows: pd.DataFrame, asked: str, settings: Mapping[str, Any], thing:
 
 
 def _at(rows: pd.DataFrame, point: Mapping[str, Any], asked: str) -> pd.DataFrame:
-    """Rows at a point, without its variables: what is fixed does not tell numbers apart any more."""
+    """Return rows at a point, without the variables of the point."""
     for variable, value in point.items():
         if variable not in rows:
             known = ", ".join(str(c) for c in rows if c != _NUMBER) or "none"
@@ -297,12 +300,12 @@ def _at(rows: pd.DataFrame, point: Mapping[str, Any], asked: str) -> pd.DataFram
 
 
 def _without(rows: pd.DataFrame, names: Collection[Any]) -> pd.DataFrame:
-    """Rows without some columns; `DataFrame.drop` takes twice as long."""
+    """Return rows without some columns; `DataFrame.drop` takes twice as long."""
     return rows[[column for column in rows if column not in names]]
 
 
 def _where(rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows that have these values, or do not depend on the variable."""
+    """Return rows that have these values, or do not depend on the variable."""
     for variable, wanted in at.items():
         if variable in rows:
             column = rows[variable]
@@ -319,7 +322,7 @@ def _arguments(names: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a figure or table shows, to be asked by its caption."""
+    """The numbers of a figure or table, for its caption."""
 
     rows: pd.DataFrame
     methods: Sequence[str]
@@ -335,7 +338,7 @@ class Numbers:
         grid: Sequence[str],
         here: Mapping[str, Any],
     ) -> Numbers:
-        """The numbers that are drawn of an experiment's results, one for each cell.
+        """Return the numbers that are drawn of an experiment's results, one for each cell.
 
         Where a cell has a closed-form number and a simulated one, sentences are about the closed form.
         """
@@ -348,7 +351,7 @@ class Numbers:
         return cls(rows[rows[_NUMBER].notna()], list(methods), here)
 
     def questions(self) -> dict[str, Any]:
-        """What a template may call, by name."""
+        """Return the functions of a template, by name."""
         own = (
             "methods",
             "drawn",
@@ -363,11 +366,11 @@ class Numbers:
         return {name: getattr(self, name) for name in (*own, "least", "greatest", "choices")}
 
     def drawn(self, method: str, **at: Any) -> bool:
-        """Whether a method has a number here at all: it may be infeasible everywhere."""
+        """Return whether a method has a number here; it may be infeasible everywhere."""
         return not self._of(method, at).empty
 
     def value(self, method: str, **at: Any) -> Values:
-        """The numbers of a method, at all points or where variables have the given values."""
+        """Return the numbers of a method, at all points or where variables have the given values."""
         key = (method, *sorted(at.items()))
         if key not in self._answered:
             self._answered[key] = self._value(method, at)
@@ -375,7 +378,7 @@ class Numbers:
 
     @cached_property
     def _answered(self) -> dict[tuple[Any, ...], Values]:
-        """Captions ask the same again and again."""
+        """Numbers of earlier calls, since captions repeat them."""
         return {}
 
     def _value(self, method: str, at: Mapping[str, Any]) -> Values:
@@ -386,27 +389,30 @@ class Numbers:
         return _checked(_without(rows, {"method", *fixed, *settled}), asked, fixed)
 
     def _settled(self, rows: pd.DataFrame, variable: str) -> bool:
-        """Whether a method does not depend on a variable, or is drawn under one accounting only."""
+        """Return whether a method does not depend on a variable, or is drawn under one accounting only."""
         return bool(rows[variable].isna().all()) or (
             variable == "accounting" and rows[variable].nunique() == 1
         )
 
     def ratio(self, method: str, other: str, **at: Any) -> Values:
-        """A method's numbers over those of another, at the points where both have one."""
+        """Return a method's numbers divided by another method's, at the points where both have one."""
         return self.value(method, **at) / self.value(other, **at)
 
     def printed_over(self, method: str, **at: Any) -> Values:
-        """A method's printed numbers over those asked for, such as the exact ones: above 1 where printing is dear."""
+        """Return a method's printed numbers over its other ones, such as the exact ones.
+
+        Above 1 where printing is costly.
+        """
         return self.value(method, **{**at, "accounting": "printed"}) / self.value(method, **at)
 
     def share_better(self, method: str, other: str, **at: Any) -> Share:
-        """At how many of the points where both have a number that of the first is smaller, by more than rounding."""
+        """Count the common points at which the first method's number is smaller, by more than rounding."""
         return self.value(method, **at).less_than(self.value(other, **at))
 
     def lead(self, method: str, but: Sequence[str] = (), **at: Any) -> Values:
-        """The smallest number of all other methods but some, over that of a method: above 1 where it is the lowest.
+        """Return the smallest number of the other methods over a method's number: above 1 where it is the lowest.
 
-        A point counts if at least one of the others has a number there.
+        Some methods may be left out. A point counts if at least one of the others has a number there.
         """
         rivals = [m for m in self.methods if m not in (method, *but) and self.drawn(m, **at)]
         if not rivals:
@@ -423,9 +429,10 @@ class Numbers:
         return _checked(smallest, f"lead({method!r})", ratios[0].settings)
 
     def lowest(self, among: Sequence[str], **at: Any) -> str | None:
-        """The method that has the smallest number at the most points; None if none of them is drawn.
+        """Return the method that has the smallest number at the most points; None if none of them is drawn.
 
-        Methods that share a smallest number all have it; of several at as many points it is the first.
+        Methods that share a smallest number all count. Of several methods with equally many points the first is
+        returned.
         """
         drawn = [m for m in among if self.drawn(m, **at)]
         if not drawn:
@@ -437,7 +444,7 @@ class Numbers:
         return max(drawn, key=lambda m: wins.get(m, 0))
 
     def growth(self, method: str, variable: str) -> Values | None:
-        """A method's numbers at the greatest value of a variable over those at the least; None if no point has both."""
+        """Return a method's numbers at the largest value of a variable over its numbers at the smallest, or None."""
         rows = self.value(method).rows if self.drawn(method) else pd.DataFrame()
         if variable not in rows:
             return None
@@ -451,15 +458,15 @@ class Numbers:
         return _checked(over, f"growth({method!r}, {variable!r})", {})
 
     def least(self, variable: str) -> Any:
-        """The smallest value of a variable here."""
+        """Return the smallest value of a variable here."""
         return min(self.choices(variable))
 
     def greatest(self, variable: str) -> Any:
-        """The largest value of a variable here."""
+        """Return the largest value of a variable here."""
         return max(self.choices(variable))
 
     def choices(self, variable: str) -> list[Any]:
-        """All values of a variable here, in ascending order."""
+        """Return all values of a variable here, in ascending order."""
         if variable not in self._variables():
             raise CaptionError(
                 f"no variable {variable!r} in the drawing. Known: {', '.join(self._variables())}."
@@ -467,7 +474,7 @@ class Numbers:
         return sorted(_where(self.rows, self._common())[variable].dropna().unique().tolist())
 
     def _common(self) -> dict[str, Any]:
-        """What a question is about that does not name it."""
+        """Return the values of variables that hold where a call does not name them."""
         exact = {"accounting": "exact"} if self.here.get("accounting") == BOTH else {}
         return {**self.here, **exact}
 
@@ -488,7 +495,7 @@ class Numbers:
 
     @cached_property
     def _shown(self) -> dict[str, pd.DataFrame]:
-        """What every question is about that does not name it, by method: most captions ask for nothing else."""
+        """Rows by method for a call without variables, since most captions use no others."""
         return {method: _where(rows, self._common()) for method, rows in self._by_method.items()}
 
     @cached_property
@@ -498,27 +505,27 @@ class Numbers:
 
 @dataclass(frozen=True)
 class ClaimRows:
-    """A table of claims, all of it texts, to be asked by its caption."""
+    """A table of claims, all of it texts, for its caption."""
 
     rows: pd.DataFrame
 
     def questions(self) -> dict[str, Any]:
-        """What a template may call, by name."""
+        """Return the functions of a template, by name."""
         return {name: getattr(self, name) for name in ("column", "rows_with", "entries")}
 
     def column(self, name: str, **where: Any) -> Values:
-        """Numbers of a column, in the rows whose entries read as given; rows with no number there are left out."""
+        """Return the numbers of a column in the rows with the given entries; rows without a number are left out."""
         asked = f"column({', '.join(filter(None, [repr(name), _arguments(where)]))})"
         numbers = pd.to_numeric(self._at(where)[self._known(name)], errors="coerce").dropna()
         rows = pd.DataFrame({"row": numbers.index, _NUMBER: numbers.to_numpy(float)})
         return _checked(rows, asked, {}, "entries")
 
     def rows_with(self, **where: Any) -> Share:
-        """How many rows read as given, of all."""
+        """Count the rows with the given entries, among all rows."""
         return Share(len(self._at(where)), len(self.rows), "entries")
 
     def entries(self, name: str, **where: Any) -> list[str]:
-        """What a column reads, in the rows whose other entries read as given."""
+        """Return the entries of a column, in the rows whose other entries are the given ones."""
         return self._at(where)[self._known(name)].tolist()
 
     def _at(self, where: Mapping[str, Any]) -> pd.DataFrame:
@@ -537,7 +544,10 @@ class ClaimRows:
 
 
 def number(value: Values | float, digits: int = DIGITS) -> str:
-    """One number with so many significant digits, thousands separated: "1.00" if it is about 1, "1" if it is 1."""
+    """Return a number with the given significant digits, thousands separated.
+
+    "1.00" if it is about 1, "1" if it is 1.
+    """
     one = value.only if isinstance(value, Values) else float(value)
     if one == 0:
         return "0"
@@ -550,13 +560,13 @@ def number(value: Values | float, digits: int = DIGITS) -> str:
 
 
 def integer(value: Values | float) -> str:
-    """A whole number, all digits, thousands separated."""
+    """Return a whole number, all digits, thousands separated."""
     one = value.only if isinstance(value, Values) else value
     return f"{one:,.0f}"
 
 
 def span(value: Values, digits: int = DIGITS) -> str:
-    """From the smallest to the largest number: "1.2 to 55", or one number where both read the same."""
+    """Return from the smallest to the largest number: "1.2 to 55", or one number where both read the same."""
     low, high = number(value.least, digits), number(value.greatest, digits)
     if float(low.replace(",", "")) == float(high.replace(",", "")):
         return max(
@@ -566,12 +576,12 @@ def span(value: Values, digits: int = DIGITS) -> str:
 
 
 def rounded_down(value: Values, digits: int = DIGITS) -> str:
-    """The smallest number, rounded down: below all of them, as a lower bound must be."""
+    """Return the smallest number, rounded down: below all of them, as a lower bound must be."""
     return _rounded(value.least, digits, ROUND_FLOOR)
 
 
 def rounded_up(value: Values, digits: int = DIGITS) -> str:
-    """The largest number, rounded up: above all of them, as an upper bound must be."""
+    """Return the largest number, rounded up: above all of them, as an upper bound must be."""
     return _rounded(value.greatest, digits, ROUND_CEILING)
 
 
@@ -581,19 +591,19 @@ def _rounded(one: float, digits: int, rounding: str) -> str:
 
 
 def percent(value: Values | float, digits: int = 2) -> str:
-    """As `span` or `number`, of shares: "5.2 %", "11 to 14 %"."""
+    """Return as `span` or `number`, of shares: "5.2 %", "11 to 14 %"."""
     if isinstance(value, Values):
         return f"{span(value * 100, digits)} %"
     return f"{number(100 * value, digits)} %"
 
 
 def times(value: Values | float, digits: int = DIGITS) -> str:
-    """As `span` or `number`, of ratios: "1.2 to 55 times"."""
+    """Return as `span` or `number`, of ratios: "1.2 to 55 times"."""
     return f"{span(value, digits) if isinstance(value, Values) else number(value, digits)} times"
 
 
 def how_drawn(*, both: bool, means: bool, simulated: bool, closed: bool = True) -> str:
-    """How the lines and markers of curves are to be read."""
+    """Describe how to read the lines and markers of curves."""
     if means:
         return "Points are means over the repeats with one standard error, lines closed-form expectations."
     said = [DRAWN_TWICE] if both else []
@@ -605,7 +615,7 @@ def how_drawn(*, both: bool, means: bool, simulated: bool, closed: bool = True) 
 
 
 def exact_cuts(printed_over_exact: Values, what: str) -> str:
-    """What exact accounting does to a quantity, such as "divides the error by 2.10 to 4.80"."""
+    """Describe the effect of exact accounting on a quantity, such as "divides the error by 2.10 to 4.80"."""
     least, greatest = printed_over_exact.least, printed_over_exact.greatest
     change = max(abs(1 / least - 1), abs(1 / greatest - 1))
     if change < _HARDLY:
@@ -621,12 +631,12 @@ def exact_cuts(printed_over_exact: Values, what: str) -> str:
 
 
 def said(text: str) -> str:
-    """A number that another text states, the paper for example; nothing that this run computes."""
+    """Return a number that another text states, such as the paper, and that this run does not compute."""
     return text
 
 
 def render(path: Path, names: Mapping[str, Any]) -> str:
-    """A template with its numbers."""
+    """Return a template with its numbers."""
     text = path.read_text(encoding="utf-8")
     try:
         prose = _compiled(text).render(**names).strip() + "\n"
@@ -642,14 +652,14 @@ def render(path: Path, names: Mapping[str, Any]) -> str:
 
 
 def plain_caption(title: str, facts: Mapping[str, str]) -> str:
-    """The caption of a drawing that has no template: its title, and what it is computed from."""
+    """Return the caption of a drawing that has no template: its title, and the origin of its numbers."""
     heading = title if len(title) <= LONGEST_FINDING else f"{title[: LONGEST_FINDING - 2]} …"
     said = "; ".join(f"{name}: {text}" for name, text in facts.items() if name in PLAIN_FACTS)
     return f"{as_it_stands(heading)}\n\n{as_it_stands(said)}.\n"
 
 
 def as_it_stands(text: str) -> str:
-    """Text that reStructuredText shows as it stands, on one line."""
+    """Return text that reStructuredText shows unchanged, on one line."""
     return re.sub(r"([\\*`|_:<>-])", r"\\\1", " ".join(text.split()))
 
 
@@ -665,12 +675,12 @@ def _environment() -> jinja2.Environment:
 
 @cache
 def _compiled(text: str) -> jinja2.Template:
-    """A template; several drawings share one."""
+    """Return a template; several drawings share one."""
     return _environment().from_string(text)
 
 
 def finding(prose: str) -> str:
-    """What a reader should see: the first paragraph of a rendered caption, as plain text on one line."""
+    """Return the finding: the first paragraph of a rendered caption, as plain text on one line."""
     first = " ".join(prose.strip().partition("\n\n")[0].split())
     plain = _plain(first)
     if not plain:
@@ -684,7 +694,7 @@ def finding(prose: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text without the inline markup of reStructuredText; an asterisk inside of a word, as in 1/eps*, is none."""
+    """Return text without the inline markup of reStructuredText; an asterisk inside of a word, as in 1/eps*, stays."""
     text = re.sub(r"``(.+?)``", r"\1", text)
     text = re.sub(r":[\w-]+:`([^`]+)`", r"\1", text)
     text = re.sub(r"`([^`<]+?)(?:\s*<[^`>]*>)?`_{0,2}", r"\1", text)
@@ -694,14 +704,14 @@ def _plain(text: str) -> str:
 
 
 def _line_of_finding(text: str) -> int:
-    """The template's first line that is more than statements and comments of Jinja."""
+    """Return the template's first line that is more than statements and comments of Jinja."""
     silent = re.sub(r"\{%.*?%\}|\{#.*?#\}", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
     lines = (number for number, line in enumerate(silent.splitlines(), start=1) if line.strip())
     return next(lines, 1)
 
 
 def _line(error: Exception) -> int | str:
-    """The template's line at which an error arose; Jinja puts it into the traceback."""
+    """Return the template's line at which an error arose, read from the traceback."""
     lines = [
         frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"
     ]

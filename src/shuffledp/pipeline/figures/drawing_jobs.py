@@ -1,4 +1,4 @@
-"""The jobs of drawings: plain data, which a workflow writes down, compares, and hands to the process that draws."""
+"""The jobs of drawings: plain data, which a workflow writes down, compares, and passes to the process that draws."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Common(TypedDict):
 
 
 class PointsJob(TypedDict):
-    """A table of places read off the paper, and the columns and rows that are drawn."""
+    """A table of points read off the paper, and the columns and rows that are drawn."""
 
     table: str
     where: dict[str, Any]
@@ -39,7 +39,7 @@ class TrainingJob(TypedDict):
 
 
 class DrawingJob(Common):
-    """A picture or table: everything that it depends on but the content of its input files."""
+    """A picture or table: all its dependencies but the content of its input files."""
 
     kind: Literal["figure", "table"]
     entry: dict[str, Any]
@@ -65,7 +65,7 @@ class ClaimTableJob(Common):
 
 
 class PaperJob(TypedDict):
-    """All drawings of a paper, and what its manifest has besides."""
+    """All drawings of a paper, and the other entries of its manifest."""
 
     paper: dict[str, Any]
     run: dict[str, Any]

@@ -1,7 +1,7 @@
-"""What a paper's figures and tables are drawn from: plain data, known without any result, so that a workflow can plan.
+"""Jobs of a paper's figures and tables: plain data, known without any result, so that a workflow can plan.
 
-`Drawing.job` holds everything that drawing reads besides its input files. It is what the workflow compares to find out
-whether a file has to be drawn again, and all that the drawing code is given: the two cannot drift apart.
+`Drawing.job` holds everything that drawing reads besides its input files. The workflow compares it to find out whether
+a file has to be drawn again, and the drawing code receives nothing else: the two agree.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PAPERS = Path(__file__).resolve().parents[1] / "papers"
 
 @dataclass(frozen=True)
 class Drawing:
-    """One picture or table: ``id`` is its file stem, ``where`` what its rows have in common.
+    """One picture or table: ``id`` is its file stem, ``where`` the values that its rows have in common.
 
     ``looks`` are the looks of the paper's methods, the same in every figure.
     """
@@ -47,7 +47,7 @@ class Drawing:
     looks: Mapping[str, int] = field(default_factory=dict)
 
     def formats(self, figure_formats: Sequence[str]) -> tuple[str, ...]:
-        """File endings: the pictures and the drawn numbers, or the table."""
+        """Return file endings: the pictures and the drawn numbers, or the table."""
         return (*figure_formats, "csv") if self.kind == "figure" else TABLE_FORMATS
 
     @property
@@ -61,11 +61,11 @@ class Drawing:
         return str(self.where[self.by]) if self.by else ""
 
     def title(self) -> str:
-        """Title with what distinguishes this file from its siblings."""
+        """Return the title with the value that distinguishes this file from its siblings."""
         return f"{self.entry['title']} ({self.by}: {self.variant})" if self.by else str(self.entry["title"])
 
     def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> DrawingJob:
-        """Everything that this drawing depends on but the content of its input files (plain data)."""
+        """Return everything that this drawing depends on but the content of its input files (plain data)."""
         experiment, methods = self.experiment, list(self.entry["methods"])
         return {
             "paper": experiment.paper,
@@ -96,7 +96,7 @@ class Drawing:
         }
 
     def _grid(self) -> dict[str, list[Any]]:
-        """The grid without the variables that neither a method nor an axis refers to: of them nothing is drawn."""
+        """Return the grid without the variables that neither a method nor an axis refers to, which are not drawn."""
         experiment, entry = self.experiment, self.entry
         used = set().union(*(experiment.variables(experiment.methods[m]) for m in entry["methods"]))
         axes = {str(entry[axis]) for axis in ("x", "along", "panels", "curves", "files") if axis in entry}
@@ -119,14 +119,14 @@ class Drawing:
         return f"{self.title()}: {entry['y']} against {entry['x']}{across}, one curve per {curves}{pair}"
 
     def _looks(self) -> dict[str, int]:
-        """The looks of the methods, where they enter: curves of a single method are told apart by something else."""
+        """Return the looks of the methods; none where curves are values of another variable of a single method."""
         several = len(self.entry["methods"]) > 1
         if self.kind == "table" or (self.entry.get("curves", "method") != "method" and not several):
             return {}
         return {m: self.looks[m] for m in self.entry["methods"]}
 
     def _points(self, results: Path) -> PointsJob | None:
-        """Where the places are found that were read off the paper."""
+        """Return the file of the points that were read off the paper, with its columns and rows."""
         points = self.entry.get("points")
         if points is None:
             return None
@@ -134,7 +134,7 @@ class Drawing:
         return {"table": str(table), "where": points.get("where", {}), "x": points["x"], "y": points["y"]}
 
     def _training(self) -> list[TrainingJob]:
-        """The training runs behind the drawing, the variable over their rounds, and the methods that name them."""
+        """Return the training runs of the drawing, the variable over their rounds, and the methods that name them."""
         experiment = self.experiment
         methods = {m: experiment.methods[m].training for m in self.entry["methods"]}
         rounds = {run.id: (variable, run) for variable, run in reversed(list(experiment.rounds.items()))}
@@ -160,7 +160,7 @@ class ClaimTable:
     citation: str
 
     def job(self, results: str, captions: Path, scale: str) -> ClaimTableJob:
-        """As `Drawing.job`."""
+        """Return the job, as `Drawing.job`."""
         return {
             "paper": self.paper,
             "id": self.name,
@@ -179,12 +179,12 @@ class ClaimTable:
 
 
 def drawings_of(paper: Paper) -> list[Drawing]:
-    """All figures and tables of a paper, in the order of its file."""
+    """Return all figures and tables of a paper, in the order of its file."""
     return [*_files(paper, "figure", paper.figures), *_files(paper, "table", paper.tables)]
 
 
 def claim_tables(paper: Paper) -> list[ClaimTable]:
-    """The tables of a paper's claims, in the order of its file."""
+    """Return the tables of a paper's claims, in the order of its file."""
     return [
         ClaimTable(paper.key, name, about["title"], about["caption"], paper.citation)
         for name, about in paper.claims.items()
@@ -203,7 +203,7 @@ def caption_folder(root: Path, paper: str) -> Path:
 
 
 def paper_job(paper: Paper, settings: Settings, root: Path) -> PaperJob:
-    """Everything that a paper's pictures, tables and manifest depend on but the content of input files (plain data)."""
+    """Return the plain data on which a paper's pictures, tables and manifest depend, except for input files."""
     captions = caption_folder(root, paper.key)
     results, scale = settings.results, "shortened" if paper.key in settings.shortened else "paper"
     own = [drawing.job(results, settings.formats, captions, scale) for drawing in drawings_of(paper)]
@@ -240,7 +240,7 @@ def _files(
 
 
 def looks_of(paper: Paper) -> dict[str, int]:
-    """A look per method of a paper; those of baselines stand out and change none of the others."""
+    """Return a look per method of a paper; baselines have distinct looks and change none of the others."""
     own, added = (
         [[m for m, method in e.methods.items() if method.added == late] for e in paper.experiments.values()]
         for late in (False, True)
@@ -256,14 +256,14 @@ def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A copy of dicts and lists, which workflows can write down and compare."""
+    """Return a copy of dicts and lists, which workflows can write down and compare."""
     if isinstance(value, Mapping):
         return {k: _plain(v) for k, v in value.items()}
     return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 def slug(value: Any) -> str:
-    """A value as part of a file name, for example 0.05 as ``0p05`` and -1 as ``m1``."""
+    """Return a value as part of a file name, for example 0.05 as ``0p05`` and -1 as ``m1``."""
     text = str(value).lower().replace(".", "p").replace("-", "m")
     return re.sub(r"[^a-z0-9_]+", "_", text).strip("_")
 
@@ -272,12 +272,12 @@ def slug(value: Any) -> str:
 
 
 def figure_folder(results: Path, paper: str) -> Path:
-    """Where a paper's figures and tables go."""
+    """Return the folder of a paper's figures and tables."""
     return results / "figures" / paper
 
 
 def files_of(results: Path, drawings: Iterable[Drawing], formats: Sequence[str]) -> list[Path]:
-    """Every file that these figures and tables consist of, without what describes the paper as a whole."""
+    """Return every file of these figures and tables, without the files of the paper as a whole."""
     return [
         figure_folder(results, drawing.experiment.paper) / f"{drawing.id}.{end}"
         for drawing in drawings
@@ -286,19 +286,19 @@ def files_of(results: Path, drawings: Iterable[Drawing], formats: Sequence[str])
 
 
 def claim_file(results: Path, paper: str, name: str) -> Path:
-    """Where a computed table of claims is; its checksum list has the same name with ``.sha256``."""
+    """Return the file of a computed table of claims; its checksum list has the same name with ``.sha256``."""
     return results / "claims" / paper / f"{name}.csv"
 
 
 def points_files(results: Path, drawings: Iterable[Drawing]) -> list[Path]:
-    """Tables of claims whose points these drawings show, each with its checksum list."""
+    """Return Tables of claims whose points these drawings show, each with its checksum list."""
     names = {(d.experiment.paper, d.entry["points"]["claims"]): None for d in drawings if "points" in d.entry}
     tables = [claim_file(results, paper, name) for paper, name in names]
     return [path for table in tables for path in (table, table.with_suffix(".sha256"))]
 
 
 def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Path]:
-    """Every file that the drawing job of a paper writes, manifest and checksum list included."""
+    """Return every file that the drawing job of a paper writes, manifest and checksum list included."""
     folder = figure_folder(results, paper.key)
     own = files_of(results, drawings_of(paper), formats)
     claims = [folder / f"{name}.{end}" for name in paper.claims for end in (*TABLE_FORMATS, "rst")]
@@ -309,7 +309,7 @@ def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Pa
 
 
 def _stated(experiment: Experiment, where: Mapping[str, Any], methods: Sequence[str]) -> dict[str, str]:
-    """What a caption says about source, data, participants, eps, delta and target before there are results."""
+    """Return a caption's statements on source, data, participants, eps, delta and target before there are results."""
     parts = experiment.parts
     grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
     say = partial(described, grid=grid)
@@ -331,7 +331,7 @@ def _stated(experiment: Experiment, where: Mapping[str, Any], methods: Sequence[
 
 
 def _origin(source: str) -> dict[str, str]:
-    """What is reproduced; an experiment that the paper does not have says so, and what it is about."""
+    """Return the experiment that is reproduced; an experiment that the paper does not have names its subject."""
     of_its_own = source.removeprefix("none: ")
     if of_its_own != source:
         return {"reproduces": f"nothing in the paper; {of_its_own}"}

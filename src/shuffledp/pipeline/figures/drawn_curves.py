@@ -1,4 +1,4 @@
-"""Curves as plain arrays: what is drawn of each, which of them coincide, and where a standard error means something."""
+"""Curves as plain arrays: their numbers, the curves that coincide, and the standard errors that have a meaning."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ class Strand:
 
     @property
     def level(self) -> bool:
-        """Whether the curve does not depend on x."""
+        """True if the curve does not depend on x."""
         return not len(self.x)
 
     def at(self) -> dict[float | None, float]:
-        """Numbers by position."""
+        """Return numbers by position."""
         places: list[float | None] = [None] if self.level else self.x.tolist()
         return dict(zip(places, self.y.tolist(), strict=True))
 
 
 def repeats_behind_bars(values: pd.DataFrame) -> pd.DataFrame:
-    """On how many repeats the standard error of each cell's metric rests.
+    """Return the effective number of repeats of the standard error of each cell's metric.
 
-    The variance is a sum of squared deviations d; it rests on ``(sum d^2)^2 / sum d^4`` of them: on all if they are
+    The variance is a sum of squared deviations d; the effective number is ``(sum d^2)^2 / sum d^4``: on all if they are
     equal, on a third if they are normal, on one if a single repeat differs from the others, on none if no repeat does.
     """
     keys = ["cell", "metric", "kind"]
@@ -67,14 +67,14 @@ def repeats_behind_bars(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def has_bar(behind: Numbers, count: Numbers) -> NDArray[np.bool_]:
-    """Whether a standard error is drawn, see `FEWEST_BEHIND_A_BAR`."""
+    """Return whether a standard error is drawn, see `FEWEST_BEHIND_A_BAR`."""
     return np.asarray(behind >= np.minimum(FEWEST_BEHIND_A_BAR, count / 8), bool)
 
 
 def strands(
     rows: pd.DataFrame, x: str, panels: str | None, order: str | None, places: Mapping[Any, float] | None
 ) -> list[Strand]:
-    """The curves of some rows of a summary."""
+    """Return the curves of some rows of a summary."""
     panel = rows[panels] if panels in rows else pd.Series(None, rows.index, dtype=object)
     keys = zip(rows["curve"], rows["kind"], panel, strict=True)
     found: dict[tuple[Any, ...], list[int]] = {}
@@ -112,7 +112,7 @@ def _bars(rows: pd.DataFrame) -> Numbers:
 
 
 def leading(every: Iterable[Strand]) -> list[Strand]:
-    """Of each curve and panel the first kind that it has: computed, expected, simulated."""
+    """Return the first kind of each curve and panel: computed, expected, simulated."""
     first: dict[tuple[str, Any], Strand] = {}
     for strand in sorted(every, key=lambda one: one.kind):
         first.setdefault((strand.curve, strand.panel), strand)
@@ -120,7 +120,7 @@ def leading(every: Iterable[Strand]) -> list[Strand]:
 
 
 def close(a: Numbers, b: Numbers, scale: Scale, span: float) -> NDArray[np.bool_]:
-    """Whether numbers lie within the width of a line of each other."""
+    """Return whether numbers lie within the width of a line of each other."""
     with np.errstate(divide="ignore", invalid="ignore"):
         far = np.abs(scale(a) - scale(b)) / span
     return np.asarray((far <= TOUCHING) | (a == b), bool)
@@ -128,7 +128,7 @@ def close(a: Numbers, b: Numbers, scale: Scale, span: float) -> NDArray[np.bool_
 
 @dataclass(frozen=True)
 class Together:
-    """Curves that coincide: equal within half a percent, or only as far as the picture can show."""
+    """Curves that coincide: equal within half a percent, or only within the resolution of the picture."""
 
     curves: tuple[str, ...]
     equal: bool
@@ -137,7 +137,7 @@ class Together:
 def coinciding(
     numbers: Mapping[str, Mapping[Any, float]], scale: Scale, span: float, order: Sequence[str]
 ) -> list[Together]:
-    """Curves in groups that have the same points and lie within a line's width of each other at all of them."""
+    """Return curves in groups that have the same points and lie within a line's width of each other at all of them."""
     groups: list[list[str]] = []
     for curve in order:
         own = numbers.get(curve, {})
@@ -165,9 +165,10 @@ def _array(numbers: Mapping[Any, float], points: Iterable[Any]) -> Numbers:
 
 
 def sidesteps(here: Iterable[Strand], scale: Scale, span: float) -> dict[str, float]:
-    """By how many points the markers of curves are moved sideways, where those of others are in the same place.
+    """Return the points by which the markers of coinciding curves are moved sideways.
 
-    Curves of a panel that lie within a line's width of each other at half of their common positions stand side by side.
+    Curves of a panel that lie within a line's width of each other at half of their common positions are drawn side by
+    side.
     """
     groups: list[list[Strand]] = []
     for strand in leading(here):

@@ -28,7 +28,7 @@ def as_table(
     orders: Mapping[str, Sequence[Any]],
     names: Mapping[str, str],
 ) -> dict[str, str]:
-    """The three forms of a table."""
+    """Return the three forms of a table."""
     wide = spread(entry, cells, summary, orders)
     wide.columns = pd.Index([_heading(c, list(entry["columns"]), entry, names) for c in wide.columns])
     rows = [
@@ -49,7 +49,7 @@ def as_table(
 
 
 def as_leaderboard(entry: Mapping[str, Any], rows: pd.DataFrame, numbers: Sequence[str]) -> dict[str, str]:
-    """The three forms of a leaderboard."""
+    """Return the three forms of a leaderboard."""
 
     def written(form: str) -> pd.DataFrame:
         texts = {h: [v if isinstance(v, str) else _formatted(v, form) for v in rows[h]] for h in numbers}
@@ -63,13 +63,16 @@ def as_leaderboard(entry: Mapping[str, Any], rows: pd.DataFrame, numbers: Sequen
 
 
 def in_three_forms(frame: pd.DataFrame) -> dict[str, str]:
-    """A finished table of texts as CSV, Markdown and LaTeX."""
+    """Return a finished table of texts as CSV, Markdown and LaTeX."""
     csv = frame.to_csv(index=False, lineterminator="\n")
     return {"csv": csv, **_texts(list(frame.columns), frame.to_numpy().tolist())}
 
 
 def stated(frame: pd.DataFrame) -> dict[str, str]:
-    """What a finished table says of delta in a column of that name, for its caption; nothing without such a column."""
+    """Return the values of delta in a finished table's column of that name, for its caption.
+
+    Nothing without a column.
+    """
     return {"delta": ", ".join(dict.fromkeys(frame["delta"]))} if "delta" in frame else {}
 
 
@@ -79,7 +82,7 @@ def _texts(headers: Sequence[str], body: Sequence[Sequence[str]]) -> dict[str, s
 
 
 def latex(headers: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A table for LaTeX that is no wider than a line."""
+    """Return a table for LaTeX that is no wider than a line."""
     columns = [[str(entry) for entry in column] for column in zip(headers, *body, strict=True)]
     rows = re.sub(r" {2,}", " ", tabulate(body, headers, tablefmt="latex_booktabs", disable_numparse=True))
     upright, sideways = LINES
@@ -108,10 +111,10 @@ def _longest_word(column: Sequence[str]) -> int:
 
 
 def _paragraphs(columns: Sequence[Sequence[str]], room: float) -> list[float | None]:
-    """Letters beside each other of every column whose lines break, so that all fit into the room; None for the others.
+    """Return the widths in letters of the columns whose lines break, so that all fit; None for the other columns.
 
-    Short columns stay as they are. The others have room for their longest words, and share what is left by the root of
-    how much they say: then the heights of the paragraphs differ as little as their widths do.
+    Short columns stay as they are. The others have room for their longest words, and share the remaining width by the
+    square root of their lengths: then the heights of the paragraphs differ as little as their widths do.
     """
     broken = [i for i, column in enumerate(columns) if _width(column) > LONGEST_WORD]
     broken = broken or list(range(len(columns)))
@@ -127,7 +130,7 @@ def _paragraphs(columns: Sequence[Sequence[str]], room: float) -> list[float | N
 
 
 def _heading(column: Any, axes: Sequence[str], entry: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """What stands over a column: the values of its axes in words."""
+    """Return the heading of a column: the values of its axes in words."""
     words = (
         entry.get("headings", {}).get(axis, "{}").format(_plain(_named(axis, value, names)))
         for axis, value in zip(axes, _parts(column), strict=True)
@@ -149,7 +152,7 @@ def spread(
     summary: pd.DataFrame,
     orders: Mapping[str, Sequence[Any]],
 ) -> pd.DataFrame:
-    """The table as a data frame; a method that does not depend on an axis has the same number all along it."""
+    """Return the table as a data frame; a method that does not depend on an axis has the same number all along it."""
     rows, columns = list(entry["rows"]), list(entry["columns"])
     numbers = long_form(cells, summary, entry["value"])
     preferred = (

@@ -1,4 +1,4 @@
-"""What the manifest says of a drawing besides its files: its finding in a sentence, and how its numbers are drawn."""
+"""Entries of the manifest on a drawing besides its files: its finding in a sentence, and how its numbers are drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shuffledp.pipeline.manifest import Chart, Curve
 
 
 def chart(what: Picture) -> Chart | None:
-    """How the numbers of a figure are drawn; None if there are none."""
+    """Return the description of a figure's chart; None if it has no numbers."""
     if what.selection.empty:
         return None
     drawing = what.drawing
@@ -41,6 +41,6 @@ def _label(what: Picture, curve: str) -> str:
 
 
 def looks_like(curve: str, label: str, look: Look) -> Curve:
-    """A curve of a chart: its id, label and look."""
+    """Return a curve of a chart: its id, label and look."""
     dash = look.dash if isinstance(look.dash, str) else list(look.dash)
     return Curve(id=curve, label=label, color=look.color, marker=look.marker, dash=dash)

@@ -1,4 +1,7 @@
-"""What pictures of fronts and of regions show: a cost and an error per method, and which methods no other one beats."""
+"""Data of pictures of fronts and of regions.
+
+a cost and an error per method, and the methods that no other one beats.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching, 
 
 @dataclass(frozen=True)
 class Offer:
-    """What a method costs and gives at one point."""
+    """The cost and the error of a method at one point."""
 
     method: str
     trust: str
@@ -29,12 +32,12 @@ class Offer:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the claim is in doubt."""
+        """True if the claim is unproven or violated."""
         return self.guarantee in IN_DOUBT
 
 
 def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any], error: str) -> list[Offer]:
-    """Methods with a cost and an error, of cells with one point each, in the order of the entry."""
+    """Return methods with a cost and an error, of cells with one point each, in the order of the entry."""
     cost = str(entry["x"] if entry["kind"] == "pareto" else entry["y"])
     good = cells[cells["status"] == "ok"]
     costs = by_cell(good, summary, cost)
@@ -56,11 +59,11 @@ def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any],
 
 
 def front(some: Sequence[Offer], controls: Sequence[str] = (), tolerance: float = 0.0) -> list[Offer]:
-    """Those that no other beats in cost and error at once, from the cheapest to the best.
+    """Return the methods that no other beats in cost and error at once, from the cheapest to the most accurate.
 
-    Controls and methods whose claim is in doubt neither are on the front nor keep others from it. With a
-    tolerance, a relative difference, an offer is also beaten by one that is better in one of the two by more and worse
-    in the other by less.
+    Controls and methods with a doubtful claim neither are on the front nor keep others from it. With a tolerance, a
+    relative difference, an offer is also beaten by one that is better in cost or error by more and worse in the other
+    by less.
     """
     best, found = math.inf, []
     eligible = [offer for offer in some if offer.method not in controls and not offer.doubtful]
@@ -77,14 +80,14 @@ def _beats(one: Offer, other: Offer, by: float) -> bool:
 
 
 def by_trust(some: Sequence[Offer]) -> dict[str, list[Offer]]:
-    """The offers by whom users trust, in the order of `TRUST`."""
+    """Return the offers by whom users trust, in the order of `TRUST`."""
     return {
         trust: [o for o in some if o.trust == trust] for trust in TRUST if any(o.trust == trust for o in some)
     }
 
 
 def legend_names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
-    """Names of methods; those that are controls or in doubt, or have another accounting than the first, say so."""
+    """Return names of methods; controls, doubtful claims and accountings other than the first are noted in them."""
     entry = job["entry"]
     wanted = job["where"].get("accounting")
     usual = wanted[0] if isinstance(wanted, list) else wanted
@@ -104,7 +107,10 @@ def legend_names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Column:
-    """The front at one place of the horizontal axis: ``share`` is the place, ``point`` the values of the grid there."""
+    """The front at one position of the horizontal axis.
+
+    ``share`` is the position, ``point`` the values of the grid there.
+    """
 
     panel: Any
     place: float
@@ -113,9 +119,9 @@ class Column:
 
 
 def columns(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame) -> list[Column]:
-    """The fronts of a picture of regions, by panel and place.
+    """Return the fronts of a picture of regions, by panel and position.
 
-    Of several points at one place, which the unit of x allows, that with the most users is shown.
+    Of several points at one position, which the unit of x allows, the point with the most users is shown.
     """
     entry, where = job["entry"], job["where"]
     panels, x = entry.get("panels", ""), entry["x"]

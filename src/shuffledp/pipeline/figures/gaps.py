@@ -1,4 +1,4 @@
-"""Cells without numbers in words: one line per reason, with the methods that it stops and where."""
+"""Cells without numbers in words: one line per reason, with the methods and the points that it concerns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FEWEST_IN_A_RANGE = 3
 
 
 def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Reasons of gaps."""
+    """Return reasons of gaps."""
     found: dict[tuple[str, str, str], dict[Point, str]] = {}
     variables: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for row in cells[cells["status"] != "ok"].itertuples():
@@ -37,7 +37,7 @@ def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Mapping[str, Seque
 
 
 def _where(variables: Sequence[str], points: Iterable[Point], grid: Mapping[str, Sequence[Any]]) -> str:
-    """Points in words: a product of values by variable, or several of them."""
+    """Return points in words: a product of values by variable, or several of them."""
     every = set(points)
     if not variables:
         return ""
@@ -67,7 +67,7 @@ def _ordered(values: set[Any], grid: Sequence[Any]) -> list[Any]:
 
 
 def _listed(values: Sequence[Any], grid: Sequence[Any]) -> str:
-    """Values; neighbours in the grid as a range."""
+    """Return values as text; neighbors in the grid as a range."""
     known = list(grid)
     runs: list[list[Any]] = []
     for value in values:
@@ -92,7 +92,7 @@ def _text(value: Any) -> str:
 
 
 def _merged(reasons: Sequence[str]) -> str:
-    """One wording with the ranges of its numbers."""
+    """Return one wording with the ranges of its numbers."""
     columns = zip(*(_NUMBER.findall(reason) for reason in reasons), strict=True)
     ranges = iter([_range(column) for column in columns])
     return _NUMBER.sub(lambda _: next(ranges), reasons[0])

@@ -1,6 +1,6 @@
-"""How far the claims behind a drawing can be trusted, in words: for legends and for captions.
+"""Guarantees of the claims of a drawing in words: for legends and for captions.
 
-The labels are those of `shuffledp.guarantees`; results carry one per cell, with its reason.
+The labels are defined in `shuffledp.guarantees`; results carry one per cell, with its reason.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TRUST = {
 
 
 def doubts(cells: pd.DataFrame, order: Sequence[str]) -> dict[str, str]:
-    """Return remarks for the legend by curve, such as ``printed: violated``; curves without doubt have none."""
+    """Return remarks for the legend by curve, such as ``printed: violated``; curves with a proven claim have none."""
     return {str(curve): text for curve, rows in cells.groupby("curve") if (text := _doubt(rows, order))}
 
 
@@ -52,7 +52,7 @@ def _weakest_by_accounting(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
-    """What a caption says: the labels of all methods, the reasons of those in doubt, and whom users trust."""
+    """Return the labels of all methods, the reasons for doubtful claims, and whom users trust, for a caption."""
     parts = list(zip(cells["method"], cells["accounting"], strict=True))
     labels = _parts_by(cells["guarantee"], parts)
     trusted = _parts_by(cells["trust"], parts)
@@ -82,7 +82,7 @@ def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequen
 
 
 def _parts_by(words: Iterable[object], parts: Iterable[_Part]) -> dict[str, Counter[_Part]]:
-    """How many cells of each method and accounting have each word, in the order of the cells."""
+    """Count the cells of each method and accounting by word, in the order of the cells."""
     found: dict[str, Counter[_Part]] = {}
     for word, part in zip(words, parts, strict=True):
         if isinstance(word, str) and word:
@@ -96,7 +96,7 @@ def _grouped(
     names: Mapping[str, str],
     order: Sequence[str],
 ) -> str:
-    """What the cells of each group have in common, and whose they are unless there is one group."""
+    """Return the word of all cells, or several words with their methods."""
     if len(groups) == 1:
         return next(iter(groups))
     return " | ".join(f"{text}: {_named(some, every, names, order)}" for text, some in groups.items())
@@ -105,7 +105,7 @@ def _grouped(
 def _named(
     some: Counter[_Part], every: Counter[_Part], names: Mapping[str, str], order: Sequence[str]
 ) -> str:
-    """The methods of some cells, and which part of each method if not all of its cells are among them."""
+    """Return the methods of some cells, with the accountings of a method whose cells are not all among them."""
     texts = []
     for method, name in names.items():
         chosen = [accounting for of, accounting in some if of == method]

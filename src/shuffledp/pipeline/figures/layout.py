@@ -1,6 +1,6 @@
-"""Where everything of a picture stands, in inches: computed once from the texts, without drawing anything.
+"""The layout of a picture, in inches: computed once from the texts, without drawing anything.
 
-A grid of panels has no holes: rows have equally many panels, or those of a shorter row are wider.
+A grid of panels has no holes: rows have equally many panels, or the panels of a shorter row are wider.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BETWEEN = 1.2 * _EM + 0.04  # between two columns
 
 @cache
 def text_inches(text: str, points: float) -> float:
-    """Width of a line of text in the style's font."""
+    """Return width of a line of text in the style's font."""
     font = get_font(findfont(FontProperties(family=SETTINGS["font.family"])))
     font.set_size(points, 72)
     font.set_text(text, 0.0)
@@ -42,7 +42,7 @@ def text_inches(text: str, points: float) -> float:
 
 
 def wrapped(text: str, points: float, inches: float) -> str:
-    """Text in lines that are no wider than given, as far as its words allow."""
+    """Return text in lines that are no wider than given, as far as its words allow."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -54,7 +54,7 @@ def wrapped(text: str, points: float, inches: float) -> str:
 
 
 def rows_of(panels: int) -> list[int]:
-    """How many panels stand in each row: as many in each if there is a way, up to five side by side."""
+    """Return the number of panels in each row: equal numbers if possible, and up to five side by side."""
     if panels <= MOST_COLUMNS + 1:
         return [panels]
     for columns in (4, 3, 5):
@@ -75,13 +75,13 @@ class Box:
     height: float
 
     def shares(self, width: float, height: float) -> tuple[float, float, float, float]:
-        """The same in shares of the picture."""
+        """Return the box in shares of the picture."""
         return self.left / width, self.bottom / height, self.width / width, self.height / height
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a panel stands, the strip below it if there is one, and which labels it has."""
+    """Position of a panel, of the strip below it if there is one, and the labels that it has."""
 
     box: Box
     strip: Box | None
@@ -101,7 +101,7 @@ class Legend:
 
 @dataclass(frozen=True)
 class Layout:
-    """A picture's size, its panels, and what stands around them, all in inches."""
+    """A picture's size, its panels, and the positions of everything around them, all in inches."""
 
     width: float
     height: float
@@ -115,10 +115,10 @@ class Layout:
 
 
 def legend_of(texts: Sequence[str], most_looks: int, width: float) -> Legend:
-    """The most columns, filled downwards, whose widest entries fit side by side; at least 1.
+    """Return the most columns, filled downwards, whose widest entries fit side by side; at least 1.
 
-    ``most_looks`` is how many looks stand before a text at most, and ``width`` what there is room for; a text that is
-    wider by itself goes over several lines.
+    ``most_looks`` is the largest number of looks before a text, and ``width`` the available width; a text that is wider
+    by itself goes over several lines.
     """
     handle = 2.8 * most_looks**0.7  # in units of the letters' size
     own = handle * _EM + _BESIDE + _BETWEEN
@@ -135,7 +135,7 @@ def legend_of(texts: Sequence[str], most_looks: int, width: float) -> Legend:
 
 
 def _filled_downwards(widths: Sequence[float], columns: int) -> Iterator[Sequence[float]]:
-    """Columns as Matplotlib fills them: the first ones are longer by one."""
+    """Yield columns as Matplotlib fills them: the first ones are longer by one."""
     fewer, longer = divmod(len(widths), columns)
     start = 0
     for column in range(columns):
@@ -145,20 +145,20 @@ def _filled_downwards(widths: Sequence[float], columns: int) -> Iterator[Sequenc
 
 
 def plot_width(panels: int) -> float:
-    """Width of all panels of a row."""
+    """Return width of all panels of a row."""
     widest = max(rows_of(panels))
     return widest * WIDTHS[widest] + (widest - 1) * GAP
 
 
 def panel_height(panels: int) -> float:
-    """Height of a panel."""
+    """Return height of a panel."""
     return HEIGHTS.get(panels, HEIGHT)
 
 
 def laid_out(
     panels: int, *, titles: bool, strips: bool, mark: bool, left: float, label_lines: int, legend_rows: int
 ) -> Layout:
-    """Sizes and places."""
+    """Return sizes and places."""
     rows = rows_of(panels)
     ragged = len(set(rows)) > 1
     inner, tall = plot_width(panels), panel_height(panels)

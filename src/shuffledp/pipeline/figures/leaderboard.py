@@ -26,7 +26,7 @@ def leaderboard(
     summary: pd.DataFrame,
     names: Mapping[str, str],
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The rows of a leaderboard, best first within each group; what is infeasible comes last."""
+    """Return the rows of a leaderboard, best first within each group; infeasible ones come last."""
     columns = {str(e["heading"]): _column(e, cells, summary, entry["methods"]) for e in entry["entries"]}
     first = _ordering(entry)
     reasons = _by_method(chosen(cells, first.get("where", {})), "reason")
@@ -53,9 +53,9 @@ def leaderboard(
 def ranked(
     entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame, *trust: str
 ) -> dict[str, float]:
-    """Methods whose users trust one of these, best first, with the numbers that order the leaderboard.
+    """Return the methods whose users trust one of these parties, best first, with the numbers for the order.
 
-    Controls and methods whose claim is in doubt are left out.
+    Controls and methods with an unproven or violated claim are left out.
     """
     first = _ordering(entry)
     own = chosen(cells, first.get("where", {}))
@@ -71,7 +71,7 @@ def ranked(
 
 
 def _ordering(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The first entry with numbers among those that order a leaderboard."""
+    """Return the first entry with numbers among those that order a leaderboard."""
     found: Mapping[str, Any] = next(
         e for e in entry["entries"] if e["heading"] in entry["order"] and e["value"] not in CELL_TEXTS
     )
@@ -79,7 +79,10 @@ def _ordering(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _rank(value: Any, heading: str, entry: Mapping[str, Any]) -> tuple[int, float, str]:
-    """Numbers before what is missing; whom one trusts in the order of `TRUST`; other texts by their letters."""
+    """Return the sort key of a row.
+
+    Numbers before missing ones, trust in the order of `TRUST`, other texts by letters.
+    """
     kind = next(e["value"] for e in entry["entries"] if e["heading"] == heading)
     if kind == "trust":
         return (
@@ -113,7 +116,7 @@ def _column(
 
 
 def control_of(name: str) -> str:
-    """The name of a method that is drawn for comparison only."""
+    """Return the name of a control, a method that is drawn for comparison only."""
     return f"{name} ({CONTROL})"
 
 

@@ -1,4 +1,4 @@
-"""What a legend says: curves that coincide are named together; accountings and what is read off a paper come last."""
+"""Legends: curves that coincide share an entry; accountings and points read off a paper come last."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POINT_SIZE = 6.5
 
 @dataclass(frozen=True)
 class Item:
-    """A text of the legend and the looks before it; of a region its color and pattern, in which the look stands."""
+    """A text of the legend and the looks before it; for a region its color and pattern, in which the look is drawn."""
 
     text: str
     looks: tuple[Look, ...]
@@ -35,10 +35,10 @@ class Item:
 def items(
     together: Sequence[Together], labels: Mapping[str, str], shown: Mapping[str, Look], parts: Sequence[Item]
 ) -> list[Item]:
-    """The legend: a text per group of curves that coincide, then what all have in common, such as accountings.
+    """Return the legend: a text per group of curves that coincide, then the common entries, such as accountings.
 
-    Names joined by "=" belong to curves that are equal within half a percent; those joined by "≈" differ by less than
-    the picture can show. What such names begin with alike, up to a comma, is said once.
+    Names joined by "=" belong to curves that are equal within half a percent; names joined by "≈" differ by less than
+    the picture can show. A common beginning of such names, up to a comma, is written once.
     """
     own = [
         Item(

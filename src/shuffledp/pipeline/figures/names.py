@@ -1,4 +1,4 @@
-"""Names of drawings that sort as people count, fig2 before fig10, and those of the trust models in them."""
+"""Names of drawings that sort by their numbers, fig2 before fig10, and the names of trust models in them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _COUNTED = re.compile(r"(?P<kind>[a-z_]*?)(?P<number>\d+)(?P<rest>.*)")
 
 
 def in_natural_order(names: Iterable[str]) -> dict[str, str]:
-    """Each name with its first number filled up with zeros, as far as names of the same kind need it.
+    """Return each name with its first number padded with zeros to the width of names of the same kind.
 
-    What sorts by letters alone, as the report of the workflow does, then has them in the order of their numbers.
+    Programs that sort by letters alone, such as the report of the workflow, then list the names by their numbers.
     """
     counted = {name: _COUNTED.fullmatch(name) for name in names}
     widths: dict[str, int] = {}

@@ -1,7 +1,7 @@
-"""A color, a marker and a kind of line per curve, so that curves are told apart without their colors too.
+"""A color, a marker and a kind of line per curve, so that curves differ without their colors too.
 
-There are three kinds of curves, and none is mistaken for another: methods have hues, accountings are grays and kinds of
-lines, values of a variable run from dark to light.
+There are three kinds of curves, none like another: methods have hues, accountings are grays and kinds of lines,
+values of a variable run from dark to light.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _OWN_WIDTH = 2.4
 
 
 def look(number: int) -> Look:
-    """One of any number of looks; no two share color, marker and line, and the first ten share none of them.
+    """Return a look by its number; no two share color, marker and line, and the first ten share none of them.
 
     From `OWN` on lines are wide and solid, in colors that no other method has.
     """
@@ -88,9 +88,9 @@ def look(number: int) -> Look:
 
 
 def marked_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
-    """The looks of names that have several curves; of several with one marker the later ones get one that is free.
+    """Return the looks of names that have several curves, with different markers where one is free.
 
-    Curves of an accounting share a color, so that the marker alone tells their names apart.
+    Curves of an accounting share a color, so that only the markers distinguish their names.
     """
     found: dict[str, Look] = {}
     for name, one in looks.items():
@@ -102,7 +102,7 @@ def marked_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
 
 
 def told_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
-    """The looks of a figure's curves; of several that are alike the later ones get another line or marker."""
+    """Return the looks of a figure's curves; of several equal ones the later ones get another line or marker."""
     found: dict[str, Look] = {}
     for curve, one in looks.items():
         others = (
@@ -116,7 +116,7 @@ def told_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
 
 
 def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: int = 0) -> dict[str, int]:
-    """A look per method, the same wherever it is drawn."""
+    """Return a look per method, the same in every drawing."""
     every = dict.fromkeys(method for group in groups for method in group)
     given = {method: fixed[method] for method in every if method in fixed}
     for method in every:
@@ -127,9 +127,10 @@ def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: i
 
 
 def of_accounting(accounting: str, own: Look | None = None) -> Look:
-    """The look of what an accounting gives; ``own`` is that of its method where several methods are drawn.
+    """Return the look of an accounting's numbers; ``own`` is the method's look where several methods are drawn.
 
-    Of several methods what is printed is gray and what is exact has the method's color, and the method's marker stays.
+    Of several methods the printed numbers are gray and the exact ones have the method's color, with the method's
+    marker.
     """
     plain = _ACCOUNTINGS[accounting]
     if own is None:
@@ -140,13 +141,13 @@ def of_accounting(accounting: str, own: Look | None = None) -> Look:
 
 
 def of_values(count: int) -> list[Look]:
-    """Looks of the values of a variable, in order: from dark blue to light orange."""
+    """Return looks of the values of a variable, in order: from dark blue to light orange."""
     steps = [step / max(count - 1, 1) for step in range(count)]
     return [replace(look(i), color=_between(step)) for i, step in enumerate(steps)]
 
 
 def lighter(color: str) -> str:
-    """Half of the way to white."""
+    """Return a color half of the way to white."""
     return _hex((channel + 255) / 2 for channel in _channels(color))
 
 
@@ -154,7 +155,7 @@ _RAMP = ("#16325c", "#1f7a8c", "#6a994e", "#e09f3e")
 
 
 def _between(step: float) -> str:
-    """A color of the ramp, whose lightness grows along it."""
+    """Return a color of the ramp, whose lightness grows along it."""
     place = step * (len(_RAMP) - 1)
     left = min(int(place), len(_RAMP) - 2)
     pairs = zip(_channels(_RAMP[left]), _channels(_RAMP[left + 1]), strict=True)

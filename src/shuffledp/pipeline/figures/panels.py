@@ -1,4 +1,4 @@
-"""Draws one panel, and the strip below it that has the printed over the exact numbers."""
+"""Drawing of one panel, and of the strip below it with the printed over the exact numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SMALL = 6.5  # points: letters beside arrows
 
 
 def ticked(ax: Axes, what: Picture, place: layout.Place, up: Ticks, labels_below: bool) -> None:
-    """Ticks of a panel: at the values of the horizontal axis if they are no numbers."""
+    """Draw the ticks of a panel: at the values of the horizontal axis if they are no numbers."""
     if what.places is None:
         across = ticks(what.x_axis, 6 if place.box.width > 2 else 4)
     else:
@@ -32,7 +32,7 @@ def ticked(ax: Axes, what: Picture, place: layout.Place, up: Ticks, labels_below
 
 
 def _in(value: Any, every: Iterable[Strand]) -> list[Strand]:
-    """The curves of a panel; methods that do not depend on its variable belong to all of them."""
+    """Return the curves of a panel; methods that do not depend on its variable belong to all of them."""
     return [s for s in every if value is None or s.panel is None or s.panel == value]
 
 
@@ -59,28 +59,28 @@ def panel(ax: Axes, what: Picture, value: Any) -> None:
 
 
 def _above(look: Look) -> float:
-    """Lines with gaps lie upon those without, wide ones upon all."""
+    """Return the drawing order of a line: lines with gaps lie upon those without, wide ones upon all."""
     if look.width:
         return 2.5
     return 2.0 if look.dash == "-" else 2.1
 
 
 def _level(ax: Axes, strand: Strand, look: Look, number: int) -> None:
-    """A level line, with one marker at a place of its own."""
+    """Draw a level line, with one marker at a position of its own."""
     at, transform = [0.0, 0.15 + 0.13 * (number % 6), 1.0], ax.get_yaxis_transform()
     own = {"label": strand.curve, "zorder": _above(look), "transform": transform}
     sheet.add(ax, at, [float(strand.y[0])] * 3, look, markevery=[1], **own)
 
 
 def _aside(ax: Axes, step: float) -> Transform:
-    """Data coordinates, moved sideways by some points."""
+    """Return data coordinates that are moved sideways by some points."""
     if not step or ax.figure is None:
         return ax.transData
     return ax.transData + ScaledTranslation(step / 72, 0, ax.figure.dpi_scale_trans)
 
 
 def _line(ax: Axes, what: Picture, strand: Strand, look: Look, number: int, step: float) -> None:
-    """A line through computed numbers; infeasible cells interrupt it."""
+    """Draw a line through computed numbers; infeasible cells interrupt it."""
     x, y = _with_gaps(what, strand)
     sheet.add(ax, x, y, replace(look, marker=""), zorder=_above(look), label=strand.curve)
     if strand.kind == "expected" and not what.parts:
@@ -92,7 +92,7 @@ def _line(ax: Axes, what: Picture, strand: Strand, look: Look, number: int, step
 
 
 def _with_gaps(what: Picture, strand: Strand) -> tuple[Numbers, Numbers]:
-    """Positions with those of the grid at which there is no number, which interrupts the line."""
+    """Insert the positions of the grid that have no number, which interrupt the line."""
     y = np.where(np.isfinite(what.y_axis.units(strand.y)), strand.y, np.nan)
     if "along" in what.drawing:
         return strand.x, y
@@ -105,7 +105,7 @@ def _with_gaps(what: Picture, strand: Strand) -> tuple[Numbers, Numbers]:
 
 
 def _means(ax: Axes, strand: Strand, look: Look, step: float) -> None:
-    """Simulated means; they are open where no bar can be drawn."""
+    """Draw simulated means; they are open where no bar can be drawn."""
     transform = _aside(ax, step)
     barred = np.isfinite(strand.error)
     if barred.any():
@@ -128,7 +128,7 @@ def _means(ax: Axes, strand: Strand, look: Look, step: float) -> None:
 
 
 def _marks(ax: Axes, here: Sequence[Strand], looks: Mapping[str, Look], axis: Axis) -> None:
-    """Arrows at the edges where curves leave the axis, with their markers and what they have there."""
+    """Draw arrows at the edges where curves leave the axis, with their markers and numbers."""
     for top in (True, False):
         slot = 0
         for strand in here:
@@ -158,7 +158,7 @@ def _arrow(ax: Axes, strand: Strand, beyond: Any, look: Look, slot: int, top: bo
 
 
 def ratios(what: Picture) -> list[Strand]:
-    """Of each name with both, the printed numbers over the exact ones; its curve is that of the exact numbers."""
+    """Return the printed over the exact numbers of each name with both, as curves of the exact numbers."""
     every = {(s.curve, s.panel): s for s in what.strands}
     found = []
     for (curve, panel), exact in every.items():
@@ -176,7 +176,7 @@ def ratios(what: Picture) -> list[Strand]:
 
 
 def ratio_scale(what: Picture) -> Literal["linear", "log"]:
-    """Logarithmic if the ratios differ by more than a factor of four."""
+    """Return "log" if the ratios differ by more than a factor of four, else "linear"."""
     every = np.concatenate([np.ones(1), *(strand.y for strand in ratios(what))])
     return "log" if every.max() > 4 * every.min() else "linear"
 

@@ -1,4 +1,4 @@
-"""Draws what a job describes: reads results, makes every figure and table with caption, and the manifest.
+"""Drawing of a job: reads results, makes every figure and table with caption, and the manifest.
 
 A job is plain data (`shuffledp.pipeline.figures.drawings`); no configuration is read here.
 """
@@ -66,13 +66,13 @@ MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
 
 
 def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = None) -> list[Drawn]:
-    """Drawings by their jobs."""
+    """Return drawings by their jobs."""
     reader = _Reader()
     return [_drawn_or_kept(job, store, reader) for job in jobs]
 
 
 def draw_paper(job: PaperJob, store: Store | None = None) -> dict[Path, bytes]:
-    """Contents of the files of a paper: figures, tables, captions and the manifest, by final path.
+    """Return the contents of the files of a paper: figures, tables, captions and the manifest, by final path.
 
     ``job`` is as `paper_job` makes it, ``store`` as in `draw_all`.
     """
@@ -84,9 +84,9 @@ def draw_paper(job: PaperJob, store: Store | None = None) -> dict[Path, bytes]:
 
 
 def publish_paper(job: PaperJob, code: str) -> None:
-    """Draw a paper and write all files of it with their checksum list; what is kept and up to date is not drawn.
+    """Draw a paper and write all files of it with their checksum list.
 
-    ``code`` is a digest of the code that draws.
+    Drawings that are stored and up to date are not drawn again. ``code`` is a digest of the code that draws.
     """
     key = job["paper"]["key"]
     contents = draw_paper(job, Store(folder_of(Path(job["results"]), key), code))
@@ -145,7 +145,7 @@ def _bundles(job: DrawingJob) -> dict[str, Bundle]:
 
 
 def _inputs(job: DrawingJob | ClaimTableJob) -> dict[str, str]:
-    """Checksums of the files that a drawing reads, each verified."""
+    """Return checksums of the files that a drawing reads, each verified."""
     if job["kind"] == "claims":
         table = Path(job["table"])
         pairs = [(table, table.with_suffix(".sha256"))]
@@ -207,7 +207,7 @@ def _drawing(job: DrawingJob, known: _Read) -> Drawn:
 
 
 def _without_parameter(job: DrawingJob, cells: pd.DataFrame, what: Picture) -> list[str]:
-    """Methods that were computed but have no curve, as ``parameters()`` has not the number that is drawn."""
+    """Return computed methods without a curve, because ``parameters()`` does not have the number that is drawn."""
     parameter = str(job["entry"]["y"]).removeprefix(PARAMETER_PREFIX)
     if parameter == job["entry"]["y"]:
         return []
@@ -246,7 +246,7 @@ def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
 
 
 def _claims(job: ClaimTableJob) -> Drawn:
-    """A table that the claims package computed: errata or reading notes with witnesses, or a checked table."""
+    """Return a table of the claims package: errata or reading notes with witnesses, or a checked table."""
     table = Path(job["table"])
     frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
     facts = {
@@ -269,7 +269,7 @@ def _finished(
     commits: Sequence[str] = (),
     chart: Chart | None = None,
 ) -> Drawn:
-    """A drawing with its caption and its entry in the manifest."""
+    """Return a drawing with its caption and its entry in the manifest."""
     caption = f"{job['id']}.rst"
     entry = Entry(
         id=job["id"],
@@ -292,7 +292,7 @@ def _finished(
 
 
 def _board(job: DrawingJob | ClaimTableJob) -> str:
-    """The heading of a leaderboard's column that says whom users trust; empty for everything else."""
+    """Return the heading of a leaderboard's column on the trust of users; empty for all other drawings."""
     entries = () if job["kind"] == "claims" else job["entry"].get("entries", ())
     return next((str(e["heading"]) for e in entries if e["value"] == "trust"), "")
 
@@ -301,7 +301,7 @@ def _board(job: DrawingJob | ClaimTableJob) -> str:
 
 
 def _facts(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> dict[str, str]:
-    """What a caption always says: source, data, participants, eps, delta, repeats, accounting, guarantee, trust."""
+    """Return a caption's facts: source, data, participants, eps, delta, repeats, accounting, guarantee, trust."""
     facts, results = dict(job["facts"]), known.results
     if "data" in facts:
         sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
@@ -335,7 +335,10 @@ def _repeats(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> str:
 
 
 def _highest_accuracy(job: DrawingJob, summary: pd.DataFrame) -> str | None:
-    """Of all evaluated rounds of a drawing's training runs, in words; the earliest where several are equal."""
+    """Describe the highest accuracy of all evaluated rounds of a drawing's training runs.
+
+    The earliest of equal ones.
+    """
     found = []
     for run in job["training"]:
         rows = summary[summary["metric"].isin(TRAINED_METRICS) & summary["method"].isin(run["methods"])]
@@ -346,7 +349,7 @@ def _highest_accuracy(job: DrawingJob, summary: pd.DataFrame) -> str | None:
 
 
 def _tabled(entry: Mapping[str, Any]) -> str:
-    """The quantity of a table that sentences are about; of a leaderboard the number that orders it."""
+    """Return the quantity of a table for its caption; for a leaderboard the number that orders it."""
     if "value" in entry:
         return str(entry["value"])
     ordering = [e["value"] for h in entry["order"] for e in entry["entries"] if e["heading"] == h]
@@ -354,9 +357,9 @@ def _tabled(entry: Mapping[str, Any]) -> str:
 
 
 def _about_the_data(job: DrawingJob, results: Results) -> list[Mapping[str, Any]]:
-    """What provenance says of the data behind the numbers that are shown.
+    """Return the provenance of the data of the numbers that are shown.
 
-    Training data are not behind a method's eps, only behind its accuracy.
+    Training data determine a method's accuracy only, not its eps.
     """
     quantity = _tabled(job["entry"]) if job["kind"] == "table" else job["entry"]["y"]
     trained = {m for run in job["training"] for m in run["methods"]}
@@ -369,16 +372,16 @@ def _note(job: DrawingJob, results: Results) -> str:
 
 
 def _mark(job: DrawingJob, results: Results) -> str:
-    """What a picture itself says of its data: nothing if they are the real ones."""
+    """Return the note on the data in the picture itself: empty if they are the real ones."""
     sources = {about["source"] for about in _about_the_data(job, results) if about["note"]}
     return ", ".join(mark for source, mark in MARKS.items() if source in sources)
 
 
 def _numbers(job: DrawingJob, known: _Read) -> Numbers:
-    """What the caption can ask: the numbers of all files of the drawing, of which those of this file come first.
+    """Return the numbers for the caption: all files of the drawing, this file first.
 
-    Of curves along a variable these are their x, such as eps by round: they share the y of one training run. A file
-    with printed and exact numbers answers with the exact ones.
+    For curves along a variable these are their x, such as eps by round: they share the y of one training run. A file
+    with printed and exact numbers returns the exact ones.
     """
     entry, common = job["entry"], across_files(job)
     if entry.get("kind", "curves") != "curves":
@@ -394,7 +397,7 @@ def _numbers(job: DrawingJob, known: _Read) -> Numbers:
 
 
 def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *trust: str) -> list[str]:
-    """Methods whose users trust one of these, as far as an accounting has numbers and no claim in doubt."""
+    """Return the methods whose users trust one of these, if an accounting has numbers and no doubtful claim."""
     own = cells[(cells["status"] == "ok") & (cells["accounting"] == accounting) & cells["trust"].isin(trust)]
     known, doubted = set(own["method"]), set(own.loc[own["guarantee"].isin(IN_DOUBT), "method"])
     return [m for m in methods if m in known - doubted]

@@ -1,7 +1,7 @@
 """Pareto pictures: an error against a cost, a panel per trust model, and the front in it.
 
 Methods that others beat in both are hollow and pale, those on the front filled; the front is a line in steps. Controls,
-which stand in a ring, and methods whose claim is in doubt are no part of it.
+which are drawn in a ring, and methods with an unproven or violated claim are no part of it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BESIDE_TITLES, _NARROWEST = 0.12, 1.15  # inches
 
 
 def pareto(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
-    """The picture of a job."""
+    """Return the picture of a job."""
     entry = job["entry"]
     here = chosen(cells, job["where"])
     shown = offers(here, summary, entry, str(entry["y"]))
@@ -165,7 +165,7 @@ def _draw(
 
 
 def _boxes(known: Mapping[str, Sequence[Offer]], plan: layout.Layout) -> list[layout.Box]:
-    """Panels side by side, as wide as their titles and, of what is left, as they hold methods."""
+    """Return panels side by side, as wide as their titles; the remaining width is shared by the number of methods."""
     gaps = layout.GAP * (len(known) - 1)
     places = [place.box for place in plan.places]
     inner = places[-1].left + places[-1].width - places[0].left - gaps
@@ -182,7 +182,7 @@ def _boxes(known: Mapping[str, Sequence[Offer]], plan: layout.Layout) -> list[la
 
 
 def _few(axis: Axis, inches: float) -> Ticks:
-    """Ticks whose labels have room below a panel."""
+    """Return ticks whose labels have room below a panel."""
     return ticks(axis, 6 if inches > 3 else 4 if inches > 2 else 3)
 
 
@@ -217,7 +217,7 @@ def _panel(
 
 
 def _together(shown: Sequence[Offer]) -> list[Together]:
-    """Methods in one place are named together."""
+    """Group the methods at one position, which share a label."""
     groups: list[list[Offer]] = []
     for offer in shown:
         for group in groups:

@@ -17,7 +17,7 @@ from shuffledp.pipeline.figures.palette import Look
 
 @dataclass(frozen=True)
 class Part:
-    """What distinguishes curves of one name, such as their accounting: its text and its look in the legend."""
+    """The variable part of curves of one name, such as their accounting: its text and its look in the legend."""
 
     text: str
     look: Look
@@ -28,13 +28,13 @@ class Picture:
     """One picture: rows of a summary and how to show them.
 
     ``drawing`` is the figure's entry in the paper's file, ``selection`` the rows of the summary that belong to this
-    file, with a column ``curve``, and ``frame`` those of all files of the drawing, which have the same axes and the
+    file, with a column ``curve``, and ``frame`` the rows of all files of the drawing, which have the same axes and the
     same ``panels``. ``labels`` are the legend texts by name in their order, and ``looks`` the looks by curve. ``grid``
-    has the values of variables in order. ``points`` are places read off the paper, ``mark`` what must be said about the
-    data on the picture itself.
+    has the values of variables in order. ``points`` were read off the paper, ``mark`` is the note on the data in the
+    picture itself.
 
-    A curve is ``name`` or, where ``parts`` tell curves of one name apart, ``name|part``; in ``frame`` it is the name
-    and what distinguishes the file.
+    A curve is ``name`` or, where ``parts`` distinguish curves of one name, ``name|part``; in ``frame`` it is the name
+    and the value that distinguishes the file.
     """
 
     drawing: Mapping[str, Any]
@@ -60,13 +60,13 @@ class Picture:
 
     @cached_property
     def strands(self) -> list[Strand]:
-        """The curves of this file; where parts tell them apart, each is drawn in one kind only."""
+        """The curves of this file; where parts distinguish them, each is drawn in one kind only."""
         every = self._strands(self.selection)
         return leading(every) if self.parts else every
 
     @property
     def means(self) -> bool:
-        """Whether simulated means are drawn as points, beside lines and not along them."""
+        """True if simulated means are drawn as points, beside lines and not along them."""
         joined = "along" in self.drawing or bool(self.parts)
         return not joined and any(s.kind == "simulated" and not s.level for s in self.strands)
 

@@ -3,7 +3,7 @@
 Lines are closed-form expectations and computed curves, markers on their own are simulated means: filled ones with a bar
 of one standard error, open ones where that error means nothing
 (`shuffledp.pipeline.figures.drawn_curves.FEWEST_BEHIND_A_BAR`). Infeasible cells are gaps. Titles, notes and reasons
-of gaps stand in the manifest, not in the picture.
+of gaps are in the manifest, not in the picture.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_TICKS = 6
 
 
 def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFrame:
-    """Rows to draw for a quantity."""
+    """Return the rows to draw for a quantity."""
     shown: pd.DataFrame = summary[summary["metric"] == y]
     if not shown.empty or y in TRAINED_METRICS or (cells["status"] != "ok").all():
         return shown
@@ -96,7 +96,7 @@ def draw(what: Picture) -> Figure:
 
 
 def _legend_items(what: Picture) -> list[legend.Item]:
-    """Names with a number; the others are gaps everywhere, of which the manifest tells."""
+    """Return names with a number; the manifest lists the others, whose cells are all gaps."""
     kinds: dict[str, set[str]] = {}
     for strand in what.strands:
         name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
@@ -116,7 +116,7 @@ def _legend_items(what: Picture) -> list[legend.Item]:
 
 
 def _of_name(what: Picture, name: str) -> Look:
-    """The look of a name in the legend: that of its curve, or of the most exact of its parts."""
+    """Return the look of a name in the legend: the look of its curve, or of the most exact of its parts."""
     if not what.parts:
         return what.looks[name]
     drawn = {strand.curve for strand in what.strands}

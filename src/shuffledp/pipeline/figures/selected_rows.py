@@ -1,4 +1,4 @@
-"""From the results of a job to the picture that is drawn: which rows, curves, names and looks."""
+"""Selection of the rows, curves, names and looks of a picture from the results of a job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shuffledp.storage import verified
 
 
 def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows that agree with all conditions; a method that does not depend on a variable agrees with any value.
+    """Return rows that agree with all conditions; a method that does not depend on a variable agrees with any value.
 
     The accounting may be `BOTH`, which are the two of `PAIR`.
     """
@@ -31,7 +31,7 @@ def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def chosen(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Cells that agree with all conditions; of several accountings, for each method, those of the first it has."""
+    """Return cells that agree with all conditions; of a list of accountings, each method's first available one."""
     wanted = where.get("accounting")
     if not isinstance(wanted, list):
         return matching(cells, where)
@@ -42,7 +42,7 @@ def chosen(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def in_unit(summary: pd.DataFrame, unit: str | None) -> pd.DataFrame:
-    """A summary with squared errors of counts in place of those of frequencies, if that is the unit."""
+    """Convert squared errors of frequencies to squared errors of counts, if that is the unit."""
     if unit is None:
         return summary
     square = summary["users_expected"] ** 2
@@ -50,24 +50,24 @@ def in_unit(summary: pd.DataFrame, unit: str | None) -> pd.DataFrame:
 
 
 def by_cell(cells: pd.DataFrame, summary: pd.DataFrame, quantity: str, unit: str | None = None) -> pd.Series:
-    """The number of every cell that has one: the closed form where there is one, else the simulated mean."""
+    """Return the number of every cell that has one: the closed form where there is one, else the simulated mean."""
     rows = long_form(cells, in_unit(summary[summary["cell"].isin(cells["cell"])], unit), quantity)
     first = rows.sort_values("kind", kind="stable").groupby("cell", sort=False).head(1)
     return pd.Series(first["mean"].to_numpy(float), index=first["cell"].to_numpy())
 
 
 def across_files(job: DrawingJob) -> dict[str, Any]:
-    """What the rows of all files of a drawing have in common."""
+    """Return the conditions that the rows of all files of a drawing share."""
     return {name: value for name, value in job["where"].items() if name != job["by"]}
 
 
 def orders(job: DrawingJob) -> dict[str, list[Any]]:
-    """Values of every axis in the order of the configuration; methods in the order of the figure."""
+    """Return values of every axis in the order of the configuration; methods in the order of the figure."""
     return {**job["grid"], "accounting": job["accountings"], "method": job["entry"]["methods"]}
 
 
 def names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
-    """Legend name per method; where several would have the same, the method's id tells them apart."""
+    """Return the legend name per method; where several would be equal, the method's id distinguishes them."""
     labels = dict(zip(cells["method"], cells["label"], strict=True))
     found = {m: label or str(labels.get(m) or m) for m, label in job["labels"].items()}
     shared = [name for name in found.values() if list(found.values()).count(name) > 1]
@@ -75,7 +75,7 @@ def names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
 
 
 def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Picture:
-    """What a figure shows."""
+    """Return the picture of a figure."""
     entry = job["entry"]
     summary = in_unit(summary, entry.get("unit"))
     every = _named(matching(cells, across_files(job)), job)
@@ -102,7 +102,7 @@ def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
 
 
 def numbers_of(job: DrawingJob, what: Picture) -> bytes:
-    """The drawn numbers as CSV; the column ``curve`` has the curves of the manifest's chart."""
+    """Return the drawn numbers as CSV; the column ``curve`` has the curves of the manifest's chart."""
     selection = what.selection
     variables = [v for v in job["grid"] if v in selection]
     across = [job["entry"]["x"]] if "along" in job["entry"] else []  # a number of the cells
@@ -119,17 +119,17 @@ def numbers_of(job: DrawingJob, what: Picture) -> bytes:
 
 
 def _apart(job: DrawingJob) -> bool:
-    """Whether several methods have a curve for each accounting: then these are parts of the methods' curves."""
+    """Return whether several methods have a curve for each accounting, which are then parts of the methods' curves."""
     return job["entry"].get("curves") == "accounting" and len(job["entry"]["methods"]) > 1
 
 
 def _variable(job: DrawingJob) -> str:
-    """What tells the names apart: the method, or another variable besides it."""
+    """Return the variable that distinguishes the names: the method, or another variable besides it."""
     return "method" if _apart(job) else str(job["entry"].get("curves", "method"))
 
 
 def _named(frame: pd.DataFrame, job: DrawingJob) -> pd.DataFrame:
-    """With a column ``curve`` that names each row's curve; a method that does not depend on the variable has one."""
+    """Add a column ``curve`` that names each row's curve; a method that does not depend on the variable has one."""
     variable = _variable(job)
     if variable == "method" or variable not in frame:
         return frame.assign(curve=frame["method"])
@@ -138,7 +138,7 @@ def _named(frame: pd.DataFrame, job: DrawingJob) -> pd.DataFrame:
 
 
 def _file(frame: pd.DataFrame, job: DrawingJob) -> pd.Series:
-    """What tells the rows of one curve in several files apart."""
+    """Return the key that distinguishes the rows of one curve in several files."""
     by = [c for c in dict.fromkeys(("accounting", job["by"])) if c in frame]
     texts = frame[by].astype(str)
     return texts.agg("/".join, axis=1) if len(frame) else pd.Series(dtype=str)
@@ -157,12 +157,12 @@ def _parts(job: DrawingJob, here: pd.DataFrame) -> dict[str, Part]:
 
 
 def _plain(look: Look) -> Look:
-    """For a legend: the line alone, in a color that no method has."""
+    """Return a look for a legend: the line alone, in a color that no method has."""
     return Look(look.color if look.color != palette.BLACK else DARK, "", look.dash)
 
 
 def _labels(job: DrawingJob, here: pd.DataFrame, parts: Mapping[str, Part]) -> dict[str, str]:
-    """Legend texts by name, with doubts about claims: methods in the figure's order, then values in the grid's."""
+    """Return legend texts by name, with the labels of doubtful claims: in the order of the figure, then of the grid."""
     present = set(here["curve"])
     several = here["method"].nunique() > 1
     variable = _variable(job)
@@ -179,7 +179,7 @@ def _labels(job: DrawingJob, here: pd.DataFrame, parts: Mapping[str, Part]) -> d
 
 
 def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]) -> dict[str, Look]:
-    """Looks by curve: of methods, of accountings, or of values of a variable."""
+    """Return looks by curve: of methods, of accountings, or of values of a variable."""
     variable = _variable(job)
     methods = {method: palette.look(number) for method, number in job["looks"].items()}
     if variable == "accounting":  # of one method
@@ -207,7 +207,7 @@ def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]
 
 
 def _panels(job: DrawingJob, every: pd.DataFrame) -> list[Any]:
-    """Values of the panels, those that any file of the drawing has, in the order of the grid."""
+    """Return values of the panels, those that any file of the drawing has, in the order of the grid."""
     by = job["entry"].get("panels")
     if by is None:
         return [None]
@@ -217,7 +217,7 @@ def _panels(job: DrawingJob, every: pd.DataFrame) -> list[Any]:
 
 
 def _points(job: DrawingJob) -> list[tuple[float, float]]:
-    """Places read off the paper."""
+    """Return points read off the paper."""
     points = job["points"]
     if points is None:
         return []

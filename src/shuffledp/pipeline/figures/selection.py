@@ -1,4 +1,4 @@
-"""Checks what figures and tables select: experiments, methods, axes and quantities that exist, and nothing twice."""
+"""Checks of the selections of figures and tables: experiments, methods, axes and quantities exist, and none twice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
 
 
 def _selected(paper: Paper) -> Paper:
-    """The paper with the methods of every figure and table."""
+    """Return the paper with the methods of every figure and table."""
     _check_looks(paper)
     figures = {name: _entry(paper, "figures", name, raw) for name, raw in paper.figures.items()}
     tables = {name: _entry(paper, "tables", name, raw) for name, raw in paper.tables.items()}
@@ -34,7 +34,7 @@ def _selected(paper: Paper) -> Paper:
 
 
 def _check_looks(paper: Paper) -> None:
-    """Looks belong to methods, and tell those of an experiment apart."""
+    """Check that looks belong to methods, and differ between the methods of an experiment."""
     place, methods = (
         f"{paper.file}: looks",
         {m for e in paper.experiments.values() for m in e.methods},
@@ -101,7 +101,7 @@ def _entry_of(
 
 
 def _check_entry(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
-    """Axes and quantities of a figure, a table or a leaderboard with these methods."""
+    """Check axes and quantities of a figure, a table or a leaderboard with these methods."""
     _check_controls(entry, place)
     if entry.get("kind", "curves") != "curves":
         _check_fronts(entry, experiment, place)
@@ -133,7 +133,10 @@ def _check_controls(entry: Mapping[str, Any], place: str) -> None:
 
 
 def _check_fronts(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
-    """A picture of fronts or of regions: a cost and an error of one cell per method, at every place of the axis."""
+    """Check a picture of fronts or of regions.
+
+    a cost and an error of one cell per method, at every position of the axis.
+    """
     regions = entry["kind"] == "regions"
     cost, error = (entry["y"], entry["value"]) if regions else (entry["x"], entry["y"])
     if cost not in CELL_NUMBERS:
@@ -160,7 +163,7 @@ def _check_fronts(entry: Mapping[str, Any], experiment: Experiment, place: str) 
 
 
 def _tells_methods_apart(raw: Mapping[str, Any]) -> bool:
-    """Whether several methods have room: in every figure, and in a table that has them as rows or columns."""
+    """Return whether several methods have room: in every figure, and in a table that has them as rows or columns."""
     return "rows" not in raw or "method" in [
         *raw["rows"],
         *raw["columns"],
@@ -168,7 +171,7 @@ def _tells_methods_apart(raw: Mapping[str, Any]) -> bool:
 
 
 def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
-    """Axes exist, ``where`` picks existing values, and no two numbers end up at the same spot."""
+    """Check that axes exist, ``where`` picks existing values, and no two numbers have the same position."""
     methods = entry["methods"]
     values = {**experiment.grid, "accounting": experiment.accountings(methods), "method": methods}
     axes = [entry[a] for a in ("x", "along", "panels", "curves", "files") if a in entry]

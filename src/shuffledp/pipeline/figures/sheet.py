@@ -1,4 +1,4 @@
-"""What pictures of all kinds share: frames, ticks, labels, and the picture that has nothing to draw."""
+"""The parts that pictures of all kinds share: frames, ticks, labels, and the picture without numbers."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Made:
 
 
 def said(text: str) -> Figure:
-    """A picture that has nothing to draw and says so, without axes."""
+    """Return a picture without axes, whose text states that there is nothing to draw."""
     figure = Figure(figsize=(5.2, 0.7))
     figure.text(0.5, 0.5, text, ha="center", va="center", fontsize=SETTINGS["font.size"])
     return figure
 
 
 def add(ax: Axes, x: Any, y: Any, look: Look, **settings: Any) -> None:
-    """A line or markers; limits stay as they are."""
+    """Add a line or markers; limits stay as they are."""
     own = {"color": look.color, "ls": look.dash, "marker": look.marker, "mfc": "none"}
     if look.width:
         own |= {"lw": look.width, "mew": 1.6, "ms": 6.5}
@@ -61,7 +61,7 @@ def framed(ax: Axes, across: Axis, up: Axis) -> None:
 
 
 def ticked(ax: Axes, across: Ticks, up: Ticks, *, below: bool, left: bool) -> None:
-    """Ticks at places that were chosen, as few objects as can be: small ones are one line of markers."""
+    """Draw ticks at chosen positions with few objects: small ones are one line of markers."""
     ax.set_xticks(across.major, across.labels if below else [""] * len(across.major))
     ax.set_yticks(up.major, up.labels if left else [""] * len(up.major))
     if across.minor:
@@ -88,7 +88,7 @@ def labeled(
 
 
 def finished(figure: Figure, plan: layout.Layout, x_label: str, mark: str) -> None:
-    """Write the label of the horizontal axis, and what must be said about the data."""
+    """Write the label of the horizontal axis, and the note on the data."""
     at, size = (plan.middle / plan.width, plan.below / plan.height), SETTINGS["axes.labelsize"]
     figure.text(*at, x_label, ha="center", va="top", fontsize=size)
     if mark:

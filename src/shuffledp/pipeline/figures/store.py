@@ -1,7 +1,7 @@
-"""What was drawn before, kept by what it was drawn from, so that one change does not draw a whole paper again.
+"""Store of earlier drawings by the digest of their inputs, so that one change does not draw a whole paper again.
 
-A drawing is kept as one archive with its checksum beside it. It stands for its drawing as long as the digest inside is
-that of the drawing's job, of its input files and of the code that draws; anything else, damage included, means to draw.
+A drawing is kept as one archive with its checksum beside it. It is valid as long as the digest inside equals the digest
+of the drawing's job, its input files and the code that draws; otherwise, damage included, the drawing is made again.
 The folder is no output of the workflow: neither a kill nor Snakemake removes it.
 """
 
@@ -39,21 +39,21 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Store:
-    """Where drawings are kept, and the digest of the code that draws."""
+    """The folder of stored drawings, and the digest of the code that draws."""
 
     folder: Path
     code: str
 
 
 def folder_of(results_folder: Path, paper: str) -> Path:
-    """Where a paper's drawings are kept."""
+    """Return the folder of a paper's stored drawings."""
     return results_folder / "drawn" / paper
 
 
 def digest_of(job: Mapping[str, Any], inputs: Mapping[str, str], code: str) -> str:
-    """What a drawing is kept by: hex sha256 of its job, of its input files' checksums, and of the code that draws.
+    """Return the key of a drawing: hex sha256 of its job, its input files' checksums, and the code that draws.
 
-    ``code`` is the digest of that code, as the rule has it; versions of the libraries are added here.
+    ``code`` is the digest of that code, from the rule; versions of the libraries are added here.
     """
     # Unsorted: the order of grids and methods counts.
     text = json.dumps([job, inputs, code, _libraries()], ensure_ascii=False)
@@ -66,7 +66,7 @@ def _libraries() -> dict[str, str]:
 
 
 def kept(folder: Path, id: str, digest: str) -> Drawn | None:
-    """A drawing that was kept by this digest, if there is one and it is whole."""
+    """Return the drawing that was stored under this digest, or None if there is none or it is damaged."""
     archive, checksum = folder / f"{id}.zip", folder / f"{id}.sha256"
     if not checksum.is_file():
         return None
@@ -84,7 +84,7 @@ def kept(folder: Path, id: str, digest: str) -> Drawn | None:
 
 
 def keep(folder: Path, id: str, digest: str, drawn: Drawn) -> None:
-    """Keep a drawing in place of what was kept under its id."""
+    """Keep a drawing in place of the one that was stored under its id."""
     about = {"digest": digest, "entry": drawn.entry.model_dump(mode="json"), "commits": drawn.commits}
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as pack:
@@ -94,7 +94,7 @@ def keep(folder: Path, id: str, digest: str, drawn: Drawn) -> None:
 
 
 def forget_others(folder: Path, ids: Collection[str]) -> None:
-    """Remove what was kept of drawings that a paper does not have any more."""
+    """Remove stored drawings that a paper does not have any more."""
     for path in folder.glob("*.*"):
         if path.suffix in (".zip", ".sha256") and path.stem not in ids:
             path.unlink(missing_ok=True)

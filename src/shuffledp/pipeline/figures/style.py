@@ -43,7 +43,7 @@ SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Matplotlib and seaborn settings for the time of drawing, without touching the caller's."""
+    """Apply Matplotlib and seaborn settings while drawing, without changing the caller's."""
     import seaborn  # takes a second: not for those who only ask for colors
 
     with mpl.rc_context():
@@ -54,9 +54,9 @@ def figure_style() -> Iterator[None]:
 
 
 def rendered(figure: Figure, file_format: str) -> bytes:
-    """The figure as a file; the bytes depend on what is drawn alone.
+    """Return the figure as a file, whose bytes depend on the drawing alone.
 
-    The canvas prints as it is: `Figure.savefig` would draw everything once before, to lay out what is laid out already.
+    The canvas is printed directly: `Figure.savefig` would draw everything once before for a layout that exists already.
     """
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
     sink = io.BytesIO()

@@ -1,10 +1,10 @@
 """Training for the two learning experiments: private gradient descent with shuffled reports, and shuffled check-in.
 
-JAX is an optional extra. What is imported here needs none of it: plans, data and curves can be made, checked and read
-without. Training itself is `shuffledp.pipeline.learning.training.train`; import that only where `available` says yes.
+JAX is an optional extra. The modules imported here do not need it: plans, data and curves can be made, checked and read
+without. Training itself is `shuffledp.pipeline.learning.training.train`; import it only where `available` is true.
 
-The noise is that of a simulation: floating-point normal numbers of a seeded generator, which show what accuracy a
-mechanism costs but do not protect anybody's data.
+The noise is simulated: floating-point normal numbers of a seeded generator, which show the accuracy that a mechanism
+costs but do not protect anybody's data.
 """
 
 from typing import TYPE_CHECKING

@@ -33,19 +33,19 @@ _MARK = b"shuffledp training checkpoint, sha256 of the rest: "
 
 
 class CheckpointError(RuntimeError):
-    """A checkpoint is damaged, or belongs to another plan or other data; the message says what to do."""
+    """Error of a checkpoint that is damaged, or belongs to another plan or other data; the message names the remedy."""
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Everything that the rounds to come depend on.
+    """State of a run on which the remaining rounds depend.
 
     Attributes
     ----------
     round : int
         Rounds done.
     parameters : (d,) ndarray of float32
-        Of the network.
+        Parameters of the network.
     average : (d,) ndarray of float64
         Weighted sum of all iterates whose weights are not yet scaled to sum to 1; unused without averaging.
     points : tuple of Point
@@ -64,15 +64,15 @@ def save(path: Path, plan: TrainingPlan, digest: str, state: State, machine: Map
     Parameters
     ----------
     path : Path
-        Replaced in one step.
+        File to replace, in one step.
     plan : TrainingPlan
         Settings of the run.
     digest : str
-        Of its data.
+        Digest of the run's data.
     state : State
-        What is saved.
+        State to save.
     machine : mapping
-        What the last digits of results depend on besides, as plain values.
+        Other values on which the last digits of results depend.
     """
     about = {"plan": plan.described(), "data": digest, "format": _FORMAT, "machine": dict(machine)}
     points = [astuple(point) for point in state.points]
@@ -98,7 +98,7 @@ def load(path: Path, plan: TrainingPlan, digest: str, machine: Mapping[str, Any]
     plan : TrainingPlan
         Settings of the run that is to go on.
     digest : str
-        Of its data.
+        Digest of the run's data.
     machine : mapping
         As for `save`; where it differs a warning is logged, because results may then differ in their last digits.
 
@@ -142,7 +142,7 @@ def load(path: Path, plan: TrainingPlan, digest: str, machine: Mapping[str, Any]
 
 
 def _differing(found: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Dotted names of the values that differ, with both values."""
+    """Return dotted names of the values that differ, with both values."""
     names = []
     plain = json.loads(json.dumps(dict(wanted)))  # tuples become lists, as in the file
     for key in sorted({*found, *plain}):

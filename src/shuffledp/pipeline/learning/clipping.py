@@ -1,9 +1,9 @@
 """Sums of clipped per-example gradients, without building the gradients where that is not needed.
 
-One backward pass gives the derivative d of an example's loss in the result of each layer at each position. With a, what
-the layer saw, the gradient of its weights is the sum of the outer products of a and d over positions, and that of
-its bias is the sum of d. A dense layer has one position, so the squared norm is |a|^2 |d|^2 + |d|^2 and no
-per-example matrix is formed; those of convolutions are small.
+One backward pass gives the derivative d of an example's loss in the result of each layer at each position. With a, the
+input of the layer, the gradient of its weights is the sum of the outer products of a and d over positions, and the
+gradient of its bias is the sum of d. A dense layer has one position, so the squared norm is |a|^2 |d|^2 + |d|^2 and no
+per-example matrix is formed; matrices of convolutions are small.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def clipped_sum(
     *,
     chunk: int = CHUNK,
 ) -> jax.Array:
-    """Sum over the first examples of their gradients, each scaled down to an l2 norm of at most `clip`.
+    """Return the sum of the gradients of the first examples, each scaled down to an l2 norm of at most `clip`.
 
     Parameters
     ----------
     network : Network
-        What is trained, static.
+        Network to train, static.
     parameters : (network.size,) array
         Flat vector; its type is the type of all arithmetic.
     images : (rows, height, width, channels) array
@@ -48,7 +48,7 @@ def clipped_sum(
     labels : (rows,) array of int
         0..classes-1.
     count : int
-        Only the first so many rows count, 0..rows. It may differ from call to call without compiling anew, and
+        Number of leading rows that count, 0..rows. It may differ from call to call without compiling anew, and
         rows beyond it cost nothing but whole chunks.
     clip : float
         Largest norm, positive.
@@ -118,12 +118,12 @@ def _chunk_sum(
 
 
 def _products(rows: jax.Array) -> jax.Array:
-    """Products of any two positions' rows, (b, positions, k) to (b, positions, positions)."""
+    """Return products of any two positions' rows, (b, positions, k) to (b, positions, positions)."""
     return jnp.einsum("bpk,bqk->bpq", rows, rows)
 
 
 def _factors(squares: jax.Array, kept: jax.Array, clip: float | jax.Array) -> jax.Array:
-    """min(1, clip / norm), and 0 for examples that do not count; a zero gradient stays as it is."""
+    """Return min(1, clip / norm), and 0 for examples that do not count; a zero gradient stays as it is."""
     norms = jnp.sqrt(squares)
     return jnp.where(kept, jnp.where(norms > clip, clip / norms, 1.0), 0.0)
 
@@ -132,9 +132,9 @@ def _factors(squares: jax.Array, kept: jax.Array, clip: float | jax.Array) -> ja
 def plain_clipped_sum(
     network: Network, parameters: jax.Array, images: jax.Array, labels: jax.Array, clip: float | jax.Array
 ) -> jax.Array:
-    """The same sum over all rows the textbook way: every gradient is built, clipped and added.
+    """Return the sum over all rows by the plain method, which builds, clips and adds every gradient.
 
-    It is what `clipped_sum` is tested and measured against. Arguments as there.
+    `clipped_sum` is tested and measured against it. Arguments as there.
     """
 
     def loss(parameters: jax.Array, image: jax.Array, label: jax.Array) -> jax.Array:

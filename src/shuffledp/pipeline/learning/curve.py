@@ -1,4 +1,4 @@
-"""What training reports: points of the learning curve, and how far it is."""
+"""Reports of training: points of the learning curve, and the progress of a run."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ class TrainingCurve:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is; as text, one line.
+    """Progress of a run; as text, one line.
 
     Attributes
     ----------
     round, rounds : int
         Rounds done and wanted.
     accuracy : float or None
-        Of the latest evaluation, in [0, 1].
+        Accuracy of the latest evaluation, in [0, 1].
     seconds_left : float or None
-        At the speed so far, without compilation; None before that is known.
+        Remaining time at the speed so far, without compilation; None before that is known.
     """
 
     round: int

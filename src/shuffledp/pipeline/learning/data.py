@@ -89,7 +89,7 @@ class LearningData:
 
 
 def fitted(images: NDArray[np.uint8], size: int = MNIST_SIZE) -> NDArray[np.uint8]:
-    """Images as size x size: enlarged by the largest whole number, in the middle of a border of zeros.
+    """Return images as size x size: enlarged by the largest whole number, in the middle of a border of zeros.
 
     Parameters
     ----------
@@ -125,14 +125,14 @@ def fitted(images: NDArray[np.uint8], size: int = MNIST_SIZE) -> NDArray[np.uint
 
 
 def learning_data(arrays: Mapping[str, NDArray[np.generic]]) -> LearningData:
-    """Digits for training.
+    """Return digits for training.
 
     Parameters
     ----------
     arrays : mapping
         `train_images`, `train_labels`, `test_images`, `test_labels`, as the prepared data set "mnist" holds them.
         The stand-in, whose images have 8 x 8 pixels, is enlarged to 28 x 28 (see `fitted`), so that one network
-        serves both; its accuracy says nothing about MNIST.
+        serves both; its accuracy is no estimate for MNIST.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Whether the optional extra for training is there."""
+"""Check for the optional extra of training."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from importlib.util import find_spec
 
 
 def available() -> bool:
-    """Whether JAX is installed, which `shuffledp.pipeline.learning.training` needs; imports nothing itself."""
+    """Return whether JAX is installed, which `shuffledp.pipeline.learning.training` needs, without importing it."""
     return find_spec("jax") is not None

@@ -21,12 +21,12 @@ __all__ = ["forward", "initial_parameters", "losses", "no_taps", "patches", "poo
 
 
 def initial_parameters(network: Network, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Parameters before training, (network.size,): uniform on +-1/sqrt(fan-in), layer by layer, biases too.
+    """Return parameters before training, (network.size,): uniform on +-1/sqrt(fan-in), biases too.
 
     Parameters
     ----------
     network : Network
-        What is trained.
+        Network to train.
     rng : numpy.random.Generator
         Source of randomness.
     """
@@ -37,7 +37,7 @@ def initial_parameters(network: Network, rng: np.random.Generator) -> NDArray[np
 
 
 def unpacked(network: Network, parameters: jax.Array) -> Iterator[tuple[jax.Array, jax.Array]]:
-    """Weights (inputs, outputs) and bias (outputs,) of each layer of a flat vector of parameters."""
+    """Yield weights (inputs, outputs) and bias (outputs,) of each layer of a flat vector of parameters."""
     start = 0
     for layer in network.layers:
         middle, end = start + layer.inputs * layer.outputs, start + layer.size
@@ -46,7 +46,7 @@ def unpacked(network: Network, parameters: jax.Array) -> Iterator[tuple[jax.Arra
 
 
 def patches(images: jax.Array, kernel: int, stride: int) -> jax.Array:
-    """All windows of images, (b, h, w, c) to (b, h', w', kernel kernel c).
+    """Return all windows of images, (b, h, w, c) to (b, h', w', kernel kernel c).
 
     A window is listed column by column, each from top to bottom. Once rows are cut, the columns of a window lie beside
     each other, and a window is copied whole.
@@ -61,7 +61,7 @@ def patches(images: jax.Array, kernel: int, stride: int) -> jax.Array:
 
 
 def spread(weights: jax.Array) -> jax.Array:
-    """Weights of the first convolution for 2 x 2 of its positions at a time, (64 c, 16) to (100 c, 64).
+    """Return weights of the first convolution for 2 x 2 of its positions at a time, (64 c, 16) to (100 c, 64).
 
     Its 8 x 8 windows, 2 pixels apart, lie in a window of 10 x 10, where all else has weight 0. Products of these larger
     matrices are quicker than of the smaller ones, although they have more terms, and fewer patches are copied.
@@ -76,21 +76,21 @@ def spread(weights: jax.Array) -> jax.Array:
 
 
 def gathered(gradients: jax.Array) -> jax.Array:
-    """Gradients in the first convolution's weights from those in spread ones, (b, 100 c, 64) to (b, 64 c, 16)."""
+    """Return gradients in the first convolution's weights from spread ones, (b, 100 c, 64) to (b, 64 c, 16)."""
     small = jnp.zeros((gradients.shape[1] * 64 // 100, 16), gradients.dtype)
     turned: jax.Array = jax.vmap(jax.linear_transpose(spread, small))(gradients)[0]
     return turned
 
 
 def pool(images: jax.Array) -> jax.Array:
-    """Largest value of each 2 x 2 window, (b, h, w, c) to (b, h - 1, w - 1, c)."""
+    """Return largest value of each 2 x 2 window, (b, h, w, c) to (b, h - 1, w - 1, c)."""
     rows = jnp.maximum(images[:, :-1], images[:, 1:])
     return jnp.maximum(rows[:, :, :-1], rows[:, :, 1:])
 
 
 @jax.custom_vjp
 def _largest(groups: jax.Array) -> jax.Array:
-    """Largest of 4 values, (.., 4, c) to (.., c); its derivative goes to the first of equal ones."""
+    """Return largest of 4 values, (.., 4, c) to (.., c); its derivative goes to the first of equal ones."""
     first, second, third, last = (groups[..., corner, :] for corner in range(4))
     return jnp.maximum(jnp.maximum(first, second), jnp.maximum(third, last))
 
@@ -114,21 +114,21 @@ _largest.defvjp(_largest_and_groups, _spread_derivative)  # that of XLA takes fo
 
 
 def no_taps(network: Network, examples: int, dtype: jnp.dtype) -> list[jax.Array]:
-    """Zero taps, one (examples, positions, outputs) array per layer; the first has 4 positions in a row."""
+    """Return zero taps, one (examples, positions, outputs) array per layer; the first has 4 positions in a row."""
     shapes = [(layer.positions, layer.outputs) for layer in network.layers]
     shapes[0] = math.prod(_blocks(network)), 4 * 16
     return [jnp.zeros((examples, *shape), dtype) for shape in shapes]
 
 
 def _blocks(network: Network) -> tuple[int, int]:
-    """Numbers of 2 x 2 positions of the first convolution; those at an odd edge lie beyond it in part."""
+    """Return numbers of 2 x 2 positions of the first convolution; those at an odd edge lie beyond it in part."""
     return (network.first[0] + 1) // 2, (network.first[1] + 1) // 2
 
 
 def forward(
     network: Network, parameters: jax.Array, images: jax.Array, taps: Sequence[jax.Array]
 ) -> tuple[jax.Array, list[jax.Array]]:
-    """Outputs of the network and what its layers saw.
+    """Return outputs of the network and the inputs of its layers.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def forward(
     -------
     logits : (b, classes) array
     inputs : list of (b, positions, inputs) arrays
-        What each layer multiplied with its weights.
+        Input of each layer, before its weights.
 
     Notes
     -----
@@ -186,6 +186,6 @@ def forward(
 
 
 def losses(logits: jax.Array, labels: jax.Array) -> jax.Array:
-    """Cross-entropy of each example, (b,), in nats."""
+    """Return cross-entropy of each example, (b,), in nats."""
     rows = jnp.take_along_axis(logits, labels[:, None].astype(jnp.int32), axis=1)[:, 0]
     return jax.nn.logsumexp(logits, axis=1) - rows

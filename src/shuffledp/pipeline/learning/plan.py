@@ -1,4 +1,4 @@
-"""What a training run is: its network and its settings, without anything that trains."""
+"""Plans of training runs: the network and the settings, without training code."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Network:
 
     Notes
     -----
-    The shuffle Gaussian paper does not say which network it trained; this is an assumption.
+    The shuffle Gaussian paper does not name the network that it trained; this is an assumption.
     """
 
     pooling: str = "disjoint"
@@ -135,7 +135,7 @@ class Network:
 
 
 def _after(size: int, kernel: int, stride: int) -> int:
-    """Positions of a kernel that moves over `size` pixels; 0 if it does not fit."""
+    """Return positions of a kernel that moves over `size` pixels; 0 if it does not fit."""
     return max((size - kernel) // stride + 1, 0)
 
 
@@ -143,7 +143,7 @@ def _after(size: int, kernel: int, stride: int) -> int:
 class TrainingPlan:
     """Settings of one training run.
 
-    In every round each participant clips the gradient of the own loss to l2 norm C and adds N(0, C^2 sigma^2 I); the
+    In every round each participant clips the gradient of the user's loss to l2 norm C and adds N(0, C^2 sigma^2 I); the
     server sees the shuffled reports and steps along their mean. Only the sum of the reports matters to the
     model, so that a round draws one N(0, k C^2 sigma^2 I) for its k participants.
 
@@ -174,16 +174,16 @@ class TrainingPlan:
     rate : float, optional
         Check-in probability of "checkin", in (0, 1).
     network : Network
-        What is trained.
+        Network to train.
     decay : {"none", "linear"}
         "linear": in round t of T the step is `learning_rate` (T - t + 1) / T.
     averaging : float
         In [0, 1). The curve shows the accuracy of an exponential average of all iterates, (1 - averaging) times the
         newest plus averaging times the older ones, with their weights scaled to sum to 1; 0 shows the
-        iterates themselves. This is post-processing of what has been released: training and privacy do
+        iterates themselves. This is post-processing of released iterates: training and privacy do
         not depend on it.
     sampled : int, optional
-        Shortcut of a simulation, not a protocol: the sum of clipped gradients is estimated from so many of the
+        Shortcut of a simulation, not a protocol: the sum of clipped gradients is estimated from `sampled`
         participants, drawn afresh, times participants over `sampled`. Noise and participants stay as they are.
         None computes every gradient.
 
@@ -230,15 +230,15 @@ class TrainingPlan:
             raise ValueError("averaging must be in [0, 1), got 1: no iterate would count.")
 
     def step(self, number: int) -> float:
-        """Learning rate of a round, 1..rounds."""
+        """Return learning rate of a round, 1..rounds."""
         if self.decay == "none":
             return self.learning_rate
         return self.learning_rate * (self.rounds - number + 1) / self.rounds
 
     def evaluated(self, number: int) -> bool:
-        """Whether the curve has a point after a round, 0..rounds."""
+        """Return whether the curve has a point after a round, 0..rounds."""
         return number % self.evaluate_every == 0 or number == self.rounds
 
     def described(self) -> dict[str, Any]:
-        """All settings as plain values, fit for JSON; equal plans give equal values."""
+        """Return all settings as plain values, fit for JSON; equal plans give equal values."""
         return asdict(self)

@@ -1,4 +1,4 @@
-"""Private gradient descent: each round the participants' clipped gradients are summed, noise is added, one step made.
+"""Private gradient descent: sums of the participants' clipped gradients, noise, and one step per round.
 
 Random numbers of a round come from streams named by (seed, purpose, round). So a run that goes on after a stop draws
 what it would have drawn, two plans that differ in noise alone have the same participants, and nothing about generators
@@ -43,7 +43,7 @@ def train(
     progress: Callable[[Progress], None] | None = None,
     every_seconds: float = 5.0,
 ) -> TrainingCurve:
-    """Run a plan, or what is left of it.
+    """Run a plan, or the remaining rounds of it.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def train(
         File in which the state is kept; if it exists, training goes on from there. It stays when all is done, so
         that the same call then returns at once.
     progress : callable, optional
-        Told how far the run is.
+        Function of the run's progress.
     every_seconds : float
         Least time between two checkpoints, and between two calls of `progress`, at least 0; 0 means after
         every round. The state is saved before `progress` is called, and after the last round in any case.
@@ -98,7 +98,7 @@ def train(
 
 
 def participants(plan: TrainingPlan, users: int, number: int) -> NDArray[np.int64]:
-    """Users who take part in a round, in any order, each at most once.
+    """Return users who take part in a round, in any order, each at most once.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def participants(plan: TrainingPlan, users: int, number: int) -> NDArray[np.int6
 
 
 def noise(plan: TrainingPlan, count: int, number: int) -> NDArray[np.float32]:
-    """Total noise of the reports of a round: N(0, count C^2 sigma^2 I).
+    """Return total noise of the reports of a round: N(0, count C^2 sigma^2 I).
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def noise(plan: TrainingPlan, count: int, number: int) -> NDArray[np.float32]:
 
 
 def accuracy(network: Network, parameters: NDArray[np.float32], data: LearningData) -> tuple[float, float]:
-    """Accuracy in [0, 1] and mean cross-entropy in nats on the test images."""
+    """Return accuracy in [0, 1] and mean cross-entropy in nats on the test images."""
     right, lost = _tested(
         network, parameters, data.test_images, data.test_labels, data.mean, data.spread
     )  # per image, padded
@@ -155,7 +155,7 @@ def _stream(plan: TrainingPlan, purpose: int, number: int = 0) -> np.random.Gene
 
 
 def _machine() -> dict[str, Any]:
-    """What the last digits of sums depend on."""
+    """Return the versions and settings on which the last digits of sums depend."""
     return {
         "jax": jax.__version__,
         "device": jax.devices()[0].device_kind,
@@ -195,7 +195,7 @@ class _Run:
         return State(self.round, self._parameters, self._average, tuple(self.points))
 
     def advance(self) -> None:
-        """One round."""
+        """Run one round."""
         plan, self.round = self._plan, self.round + 1
         chosen = participants(plan, self._data.users, self.round)
         if len(chosen):
@@ -237,7 +237,7 @@ class _Run:
 
 
 def _capacity(plan: TrainingPlan, users: int, needed: int) -> int:
-    """Rows of a batch: more than enough, and almost always the same, because each new shape compiles anew."""
+    """Return the rows of a batch: more than enough, and almost always equal, since each new shape compiles anew."""
     if plan.batch is not None:
         return needed
     assert plan.rate is not None
@@ -264,7 +264,7 @@ def _moved(
     mean: float,
     spread: float,
 ) -> jax.Array:
-    """Parameters after one step along `weight` times the clipped sum of the first `count` rows, plus noise."""
+    """Return parameters after one step along `weight` times the clipped sum of the first `count` rows, plus noise."""
     total = clipped_sum(network, parameters, _standardized(images, mean, spread), labels, count, clip)
     moved: jax.Array = parameters - step * (weight * total + noise)
     return moved
@@ -278,7 +278,7 @@ def _standardized(images: jax.Array, mean: float, spread: float) -> jax.Array:
 def _tested(
     network: Network, parameters: jax.Array, images: jax.Array, labels: jax.Array, mean: float, spread: float
 ) -> tuple[jax.Array, jax.Array]:
-    """Whether each image is classified correctly, and its loss; rows beyond the images are padding."""
+    """Return whether each image is classified correctly, and its loss; rows beyond the images are padding."""
     missing = -len(images) % _TEST_CHUNK
     images = jnp.pad(images, ((0, missing), (0, 0), (0, 0), (0, 0)))
     labels = jnp.pad(labels, (0, missing))

@@ -1,1 +1,1 @@
-"""Everything about one paper or study in one folder: captions, claims, errata, witnesses, searches, computed tables."""
+"""One folder per paper or study: captions, claims, errata, witnesses, searches, computed tables."""

@@ -4,9 +4,9 @@ A page holds each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`
 ``<!-- value GROUP: NAME -->`` and ``<!-- end -->``, on one line and not at its start, where it would begin a block.
 ``python -m shuffledp.pipeline.papers.documents PAGE`` computes them anew.
 
-Some tables (`FROM_RESULTS`) are read off those of a run at the papers' own scale, which takes long: what is committed
-under ``reference/``, or lies in the folder that ``--reference`` names. Where that is absent such a table of a page
-stays as it is.
+Some tables (`FROM_RESULTS`) are read off the tables of a run at the papers' own scale, which takes long: the tables
+committed under ``reference/``, or in the folder that ``--reference`` names. Where the folder is absent such a table of
+a page stays as it is.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ Format = str | Callable[[float], str] | None
 
 
 def _cell(value: Any, form: Format) -> str:
-    """A cell in words; empty for a number that there is not."""
+    """Return a cell in words; empty for a missing number."""
     if form is None:
         return str(value)
     if math.isnan(value):
@@ -80,7 +80,7 @@ def _cell(value: Any, form: Format) -> str:
 
 
 def _written(make: Callable[[], pd.DataFrame], *formats: Format) -> Callable[[], str]:
-    """A function that computes a table and writes it as Markdown, with a format for each column."""
+    """Return a function that computes a table and writes it as Markdown, with a format for each column."""
 
     def text() -> str:
         frame = make()
@@ -166,7 +166,7 @@ _OWN_RIVAL = "separate_inverse_variance"
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """A table of the reference with a column per grid variable, and ``parameters.NAME`` for what was calibrated."""
+    """Return a table of the reference, with columns of grid variables and of calibrated ``parameters.NAME``."""
     table = pd.read_csv(path)
     for packed, prefix in (("point", ""), ("parameters", "parameters.")):
         parts = [
@@ -178,7 +178,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _segmented_rows(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> dict[tuple[str, int], pd.DataFrame]:
-    """Rows of both experiments by data and number of users, in the order of the grids."""
+    """Return rows of both experiments by data and number of users, in the order of the grids."""
     named = pd.concat(
         [msnbc.assign(data="MSNBC"), uniform.assign(data=uniform["s"].map(lambda s: f"{s} of 128 items"))]
     ).assign(n=lambda table: table["n"].astype(int))
@@ -190,7 +190,7 @@ def _segmented_rows(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> dict[tuple[st
 
 
 def _segmented_gains(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
-    """By how much the expected error of SegMM at its best m is below that of the best competitor."""
+    """Return the reduction of the expected error by SegMM at its best m, against the best competitor."""
 
     def gains(rows: pd.DataFrame, accounting: str, rivals: Sequence[str]) -> str:
         asked = rows[(rows["accounting"] == accounting) & rows["method"].isin(["segmented_best", *rivals])]
@@ -214,7 +214,7 @@ def _segmented_gains(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
 
 
 def _segmented_best(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
-    """The best m for the split S1, and the range within 5 % of its error."""
+    """Return the best m for the split S1, and the range within 5 % of its error."""
 
     def of(rows: pd.DataFrame, accounting: str) -> list[str]:
         chosen = rows[
@@ -244,7 +244,7 @@ FROM_RESULTS: dict[str, tuple[str, tuple[str, ...], Callable[..., str]]] = {
 
 
 def from_results(name: str, folder: Path) -> str | None:
-    """A table of `FROM_RESULTS`, made of the reference in a folder; None if one of its tables is not there."""
+    """Return a table of `FROM_RESULTS` from the reference in a folder; None if one of its tables is missing."""
     paper, experiments, make = FROM_RESULTS[name]
     paths = [folder / paper / f"{experiment}.csv" for experiment in experiments]
     if not all(path.is_file() for path in paths):
@@ -270,7 +270,7 @@ def refreshed(text: str, reference: Path = REFERENCE) -> str:
 
 
 def value(group: str, name: str) -> str:
-    """A number of a sentence."""
+    """Return a number of a sentence."""
     if group not in VALUES:
         raise ValueError(f"No group of numbers is named {group!r}. Known: {', '.join(VALUES)}.")
     numbers = VALUES[group]()

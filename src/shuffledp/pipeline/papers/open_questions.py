@@ -1,6 +1,6 @@
-"""Open questions: what the papers leave open, what a search of this run found about it, and what is proven.
+"""Open questions of the papers, with the findings of this run's searches, and with proofs.
 
-Every row has a number from a search and none that is typed: how far a search goes is said by its own arguments.
+Every row has a number from a search and none that is typed; the arguments of a search define its extent.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Values = Iterator[tuple[float, str]]
 
 @dataclass(frozen=True)
 class Question:
-    """A question with the search that is about it."""
+    """An open question and its search."""
 
     id: str
     paper: str
@@ -47,7 +47,7 @@ class Question:
 
 
 def listed(values: Sequence[float]) -> str:
-    """Numbers in words."""
+    """Return numbers in words."""
     words = [f"{value:g}" for value in values]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
@@ -129,7 +129,7 @@ _ALL = "all data sets of the others, eps at five shares of the local budget"
 
 
 def _many(full: bool) -> tuple[tuple[int, ...], tuple[float, ...], tuple[float, ...]]:
-    """Numbers of users, budgets of a bit, and delta of the worst of the three data sets."""
+    """Return numbers of users, budgets of a bit, and delta of the worst of the three data sets."""
     return (100, 1000, 10_000, 100_000) if full else (1000,), (1.0, 3.0, 5.0, 7.0), (1e-3, 1e-6, 1e-9)
 
 
@@ -291,7 +291,7 @@ def verdict(question: Question, found: Found) -> str:
 
 
 def row(question: Question, effort: Effort) -> dict[str, str]:
-    """Search, and return the row of the table."""
+    """Return search, and return the row of the table."""
     found = largest(question.values(), question.limit, question.floor)
     stated = ("id", "paper", "question", "statement", "searched", "method", "measure", "proof")
     return {

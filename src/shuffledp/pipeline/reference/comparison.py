@@ -1,4 +1,4 @@
-"""A run against the reference: what is the same, what is within tolerance, what differs, and what is not compared."""
+"""Comparison of a run with the reference: equal values, values within tolerance, differences, and refused parts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Difference:
 
 @dataclass
 class Column:
-    """How often a column was compared; ``different`` is the rest."""
+    """Counts of the comparisons of a column; ``different`` is the rest."""
 
     tolerance: str
     identical: int = 0
@@ -37,7 +37,7 @@ class Column:
 
     @property
     def compared(self) -> int:
-        """Values that at least one side has."""
+        """Number of values that at least one side has."""
         return self.identical + self.within + self.different
 
 
@@ -66,22 +66,22 @@ class Section:
 
     @property
     def agrees(self) -> bool:
-        """Whether everything that the reference has was found; what only the run has does not count."""
+        """True if everything of the reference was found; additional values of the run do not count."""
         return not self.differences and not self.missing
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All sections, what was refused and why, and on which terms.
+    """All sections, the reasons for refusals, and the terms of the comparison.
 
     Attributes
     ----------
     sections : mapping of str to Section
         By paper; ``training`` last, where there is a curve on either side.
     refused : mapping of str to list of str
-        Reasons, each with what was not compared for it.
+        Reasons, each with the parts that it excluded.
     same_machine : bool
-        Whether equal bytes were asked of all that was compared.
+        Requirement of equal bytes for all compared parts.
     untrained : list of str
         Runs of the reference that the other run left out.
     """
@@ -105,12 +105,12 @@ def compare(reference: Snapshot, found: Snapshot) -> Comparison:
     Parameters
     ----------
     reference, found : Snapshot
-        What is kept, and what was found.
+        Stored reference, and the run.
 
     Notes
     -----
-    Nothing is compared where seed, number of repeats, grid or data differ: another draw of other data says nothing
-    about the code. Official files and those of a mirror are the same data, by their checksums. Training runs are
+    Nothing is compared where seed, number of repeats, grid or data differ: another draw of other data is no
+    evidence on the code. Official files and those of a mirror are the same data, by their checksums. Training runs are
     compared only where both sides have a curve.
     """
     refused: dict[str, list[str]] = {}
@@ -153,7 +153,7 @@ def _columns(tolerances: Mapping[str, Tolerance]) -> dict[str, Column]:
 def _only(
     paper: str, these: Mapping[tuple[str, str], Job], those: Mapping[tuple[str, str], Job]
 ) -> Iterator[str]:
-    """Experiments that only one side has, and methods of the others."""
+    """Return experiments that only one side has, and methods of the others."""
     shared = {experiment for experiment, _ in those}
     for experiment in dict.fromkeys(experiment for experiment, _ in these):
         if experiment not in shared:
@@ -164,7 +164,7 @@ def _only(
 
 
 def _incomparable(reference: Job, found: Job) -> str:
-    """Why two jobs are not compared, naming what both have; nothing if they are."""
+    """Return the reason why two jobs are not compared, naming the values of both; empty if they are comparable."""
     if _kind(reference.source) != _kind(found.source):
         return f"data {reference.dataset}: {reference.source} in the reference, {found.source} here"
     if reference.seed != found.seed:
@@ -185,7 +185,7 @@ def _kind(source: str) -> str:
 
 
 def _grid(rows: Iterable[Row]) -> dict[str, Counter[str]]:
-    """Values of every grid variable."""
+    """Return values of every grid variable."""
     grid: dict[str, Counter[str]] = {}
     for row in rows:
         for part in row["point"].split(" ") if row["point"] else ():
@@ -232,7 +232,7 @@ def _compare_rows(
 
 
 def _compare_digests(section: Section, where: str, reference: str, found: str, strict: bool) -> None:
-    """Equal bytes are demanded on the machine of the reference, and counted elsewhere."""
+    """Compare digests: equal bytes are required on the machine of the reference, and counted elsewhere."""
     column = section.columns[DIGEST]
     if reference == found:
         column.identical += 1

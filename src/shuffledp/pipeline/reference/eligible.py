@@ -1,4 +1,4 @@
-"""Whether a run may become the reference: complete, of the present configuration, at the papers' scale."""
+"""Requirements on a run that becomes the reference: complete, of the present configuration, at the papers' scale."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from shuffledp.storage import read_verified
 
 
 def objections(settings: Settings, results: Path) -> Iterator[str]:
-    """What speaks against a run, a line each; nothing if it may become the reference.
+    """Return the objections to a run as reference, a line each; empty if there are none.
 
     Parameters
     ----------
     settings : Settings
-        The configuration that the reference is of.
+        Configuration of the reference.
     results : Path
         Folder of the run's results.
 
@@ -56,7 +56,10 @@ def _judged(name: str, provenance: Path, checksum: Path, wanted: Mapping[str, An
 
 
 def _compared(job: Mapping[str, Any]) -> Any:
-    """A job as its provenance has it, but for the training run that a method names: it only adds accuracies."""
+    """Return a job as in its provenance, without the training run that a method names.
+
+    That run only adds accuracies.
+    """
     return json.loads(
         json.dumps({key: value for key, value in job.items() if key != "training" or "method" not in job})
     )

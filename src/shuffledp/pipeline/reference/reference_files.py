@@ -1,4 +1,4 @@
-"""The reference as files: tables as CSV, which a diff shows line by line, and what they were made with.
+"""The reference as files: tables as CSV, which a diff shows line by line, and the environment of the run.
 
 ``reference/<paper>/<experiment>.csv`` and ``reference/<paper>/training/<run>.csv`` hold the rows, ``jobs.csv`` a line
 per method with seed, repeats, data and the digests of the result files, and ``manifest.json`` machine, versions,
@@ -37,14 +37,14 @@ _RUN_KEYS = ("seed", "settings", "dataset", "source", "curve_sha256")
 
 
 def write(folder: Path, snapshot: Snapshot) -> list[Path]:
-    """Write a snapshot as the reference, in place of what was there.
+    """Write a snapshot as the reference, in place of an earlier one.
 
     Parameters
     ----------
     folder : Path
-        Where the reference goes.
+        Folder of the reference.
     snapshot : Snapshot
-        Of a run at the papers' scale.
+        Snapshot of a run at the papers' scale.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def read(folder: Path) -> Snapshot:
     Parameters
     ----------
     folder : Path
-        Where it lies.
+        Folder of the reference.
 
     Raises
     ------

@@ -1,4 +1,7 @@
-"""A comparison in words: per paper and column what was compared, then every difference that fits, then the verdict."""
+"""A comparison in words.
+
+Per paper and column the compared values, then every difference that fits, then the verdict.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _VERDICTS = {
 
 
 def report(comparison: Comparison) -> Iterator[str]:
-    """Lines that say what a comparison found.
+    """Yield lines on the findings of a comparison.
 
     Parameters
     ----------

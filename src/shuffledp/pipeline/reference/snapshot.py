@@ -1,9 +1,9 @@
-"""What a run found, in the form in which it is kept as reference and compared: texts of ten digits, and digests.
+"""Results of a run in the form of the reference: texts of ten digits, and digests.
 
 A snapshot is made from the result tables of a run (`of_results`) or read from the reference
-(`shuffledp.pipeline.reference.reference_files`), so that both sides of a comparison went through the same rounding.
-Accuracies that a training run adds to the cells of a method stand in the run's own curve only: whether training took
-place does not change any other number.
+(`shuffledp.pipeline.reference.reference_files`), so that both sides of a comparison have the same rounding. Accuracies
+that a training run adds to the cells of a method are in the run's own curve only: training does not change any other
+number.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Made:
-    """What numbers were made with, as far as their last digits depend on it.
+    """Machine, versions and commit of numbers, as far as their last digits depend on them.
 
     Attributes
     ----------
     machine : str
         Processor, its features and the C library; empty if unknown.
     versions : mapping
-        Of Python and the packages that compute.
+        Versions of Python and the packages that compute.
     commit : str
-        Of the code; no part of what makes two machines the same.
+        Commit of the code, which `same_machine` does not compare.
     """
 
     machine: str
@@ -65,13 +65,13 @@ class Made:
     commit: str = ""
 
     def same_machine(self, other: Made) -> bool:
-        """Whether the same code must give the same bytes on both."""
+        """Return whether the same code must give the same bytes on both machines."""
         known = self.machine != UNKNOWN
         return known and (self.machine, dict(self.versions)) == (other.machine, dict(other.versions))
 
     @staticmethod
     def of(provenance: Mapping[str, Any]) -> Made:
-        """Read it from a result's provenance."""
+        """Read the environment from a result's provenance."""
         versions = provenance.get("versions", {})
         machine = provenance.get("machine") or {}
         return Made(
@@ -83,9 +83,9 @@ class Made:
 
 @dataclass(frozen=True)
 class Job:
-    """One method of one experiment: its settings as far as a comparison needs them, its rows, and its files' digests.
+    """One method of one experiment: its compared settings, its rows, and its files' digests.
 
-    ``seed`` is empty where nothing is drawn. ``dataset`` and ``source`` are those of the data that it reads.
+    ``seed`` is empty where nothing is drawn. ``dataset`` and ``source`` name the data that it reads.
     """
 
     paper: str
@@ -102,13 +102,13 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Of the experiment."""
+        """Name of the experiment."""
         return f"{self.paper}.{self.experiment}"
 
 
 @dataclass(frozen=True)
 class Training:
-    """One training run: its settings, where its data came from, and its curve as texts."""
+    """One training run: its settings, the source of its data, and its curve as texts."""
 
     paper: str
     run: str
@@ -122,7 +122,7 @@ class Training:
 
     @property
     def name(self) -> str:
-        """Of the run."""
+        """Name of the run."""
         return f"{self.paper}.training.{self.run}"
 
 
@@ -135,7 +135,7 @@ class Snapshot:
 
 
 def of_results(results: Path) -> Snapshot:
-    """A snapshot of a folder of results.
+    """Return a snapshot of a folder of results.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def _frame(path: Path, checksum: Path) -> pd.DataFrame:
 
 
 def _metrics(job: Mapping[str, Any]) -> list[str]:
-    """What a job measures, so that a cell without values has the same rows as one with them."""
+    """Return the metrics of a job, so that a cell without values has the same rows as one with them."""
     if not job.get("protocol"):
         return [job["returns"]] if "returns" in job else []
     return list((job.get("task") or {}).get("metrics", ()))
@@ -230,19 +230,22 @@ def _standard_error(drawn: NDArray[np.float64]) -> float:
 
 
 def _digest(numbers: Iterable[Any], parameters: Any, values: Iterable[float]) -> str:
-    """Twelve hexadecimal digits of all numbers at full precision; every nan, and nothing at all, count as the same."""
+    """Return twelve hexadecimal digits of a digest of all numbers at full precision.
+
+    Every nan counts as the same, and None as nan.
+    """
     every = [math.nan if number is None else float(number) for number in (*numbers, *values)]
     packed = np.array([math.nan if math.isnan(number) else number for number in every], "<f8").tobytes()
     return hashlib.sha256(packed + text(parameters).encode()).hexdigest()[:12]
 
 
 def point(variables: Mapping[str, Any]) -> str:
-    """Grid variables and their values as one text."""
+    """Return grid variables and their values as one text."""
     return " ".join(f"{name}={text(variables[name])}" for name in sorted(variables))
 
 
 def text(value: Any) -> str:
-    """A value as the tables have it: ten significant digits of a number, nothing for None and nan."""
+    """Return a value as in the tables: ten significant digits of a number, empty for None and nan."""
     if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
         return ""
     if isinstance(value, float | np.floating):

@@ -1,4 +1,4 @@
-"""How far a column may be from the reference on another machine, and why no less.
+"""Tolerances of columns on another machine than that of the reference, and their reasons.
 
 On the machine and with the versions of the reference every number has the same bytes, and digests say so. Elsewhere
 the mathematical library rounds differently in the last bit: roots end within the finders' tolerance of each other, and
@@ -35,7 +35,7 @@ Within = Callable[[Row, Row], bool]
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What a column may differ by: in words, and as a test of the reference's row and another one."""
+    """The permitted difference of a column: in words, and as a test of the reference's row and another one."""
 
     says: str
     within: Within

@@ -1,19 +1,19 @@
-"""What the code of a job reaches, found by reading sources, and a digest of it.
+"""Digests of the code that a job reaches, found by reading sources.
 
 A workflow reruns a job when its script changes, not when a module that the script imports does. The digest of
 everything that a job reaches, as a parameter of the job, closes that gap: an edit reruns the jobs that it can concern,
 and no others.
 
-Nothing is imported to find out. From some entries (modules by name, files by path) imports are followed: at any depth,
-those inside functions too, but not those under ``TYPE_CHECKING``. A package counts with its ``__init__``, a name behind
-a door (`shuffledp.lazy_api`) with the module that defines it. What is chosen while a job runs (a protocol by its name,
-a function that the configuration names) cannot be read off the source and has to be an entry. Files that a module reads
-stand in its constant ``PACKAGE_DATA``, as texts relative to its folder.
+Nothing is imported for the digest. From some entries (modules by name, files by path) imports are followed: at any
+depth, those inside functions too, but not those under ``TYPE_CHECKING``. A package counts with its ``__init__``, a name
+of a lazy public package (`shuffledp.lazy_api`) with the module that defines it. Code that is chosen while a job runs (a
+protocol by its name, a function that the configuration names) cannot be read off the source and has to be an entry.
+Files that a module reads are listed in its constant ``PACKAGE_DATA``, as texts relative to its folder.
 
 A file outside the package, such as a plug-in, reaches the modules beside it, or at the root, that it imports, and the
 files beside it whose names it has as texts.
 
-What of a file counts is told in `shuffledp.pipeline.rerun_digests.source_summaries`.
+The counted parts of a file are defined in `shuffledp.pipeline.rerun_digests.source_summaries`.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Entry = str | Path
 
 @dataclass(frozen=True)
 class Reach:
-    """What some entries reach.
+    """The modules and files that some entries reach.
 
     Attributes
     ----------
     modules : frozenset of str
         Modules of the package, by their dotted names.
     files : frozenset of Path
-        Everything else: scripts, plug-ins and what stands beside them, package data.
+        Everything else: scripts, plug-ins and the files beside them, package data.
     digest : str
         Hex sha256 over names and contents; the same for a folder elsewhere.
     """
@@ -51,12 +51,12 @@ class Reach:
 
 @cache
 def _resolved(path: Path) -> Path:
-    """The path without links, which are asked for once: jobs share most of their files."""
+    """Return the path with links resolved, cached because jobs share most of their files."""
     return path.resolve()
 
 
 class Code:
-    """Follows imports from file to file.
+    """Reader of imports from file to file.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class Code:
     package : Path
         Folder of the package.
     read : callable
-        Content of a file.
+        Function that returns the content of a file.
     kept : Kept, optional
-        What earlier starts found in the sources.
+        Summaries of sources from earlier starts.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Code:
         self._known: dict[tuple[Entry, ...], Reach] = {}
 
     def reach(self, *entries: Entry) -> Reach:
-        """Everything that entries reach.
+        """Return everything that entries reach.
 
         Parameters
         ----------
@@ -141,13 +141,13 @@ class Code:
         )
 
     def digest(self, *entries: Entry) -> str:
-        """The digest of what entries reach; see `reach`."""
+        """Return the digest of what entries reach; see `reach`."""
         return self.reach(*entries).digest
 
     # -- names and contents --
 
     def _module_file(self, name: str) -> Path | None:
-        """File of a module of the package, by its dotted name."""
+        """Return file of a module of the package, by its dotted name."""
         if name not in self._modules:
             first, *rest = name.split(".")
             base = self._package.joinpath(*rest)
@@ -157,7 +157,7 @@ class Code:
         return self._modules[name]
 
     def _module_name(self, file: Path) -> str:
-        """Dotted name of a module of the package; empty for other files."""
+        """Return dotted name of a module of the package; empty for other files."""
         if file.suffix != ".py" or not file.is_relative_to(self._package):
             return ""
         parts = [self._package.name, *file.relative_to(self._package).with_suffix("").parts]
@@ -175,7 +175,10 @@ class Code:
         return self._sources[file]
 
     def _named(self, file: Path) -> tuple[str, str]:
-        """Dotted name of a module (empty for other files), and the file's line in the digest: its name and content."""
+        """Return dotted name of a module (empty for other files), and the file's line in the digest.
+
+        Its name and content.
+        """
         if file not in self._names:
             content = (
                 self._source(file).digest if file.suffix == ".py" else sha256(self._read(file)).hexdigest()
@@ -186,7 +189,7 @@ class Code:
     # -- one step --
 
     def _step(self, file: Path) -> tuple[frozenset[Path], frozenset[str]]:
-        """Files that a file reaches at once, and names that it gets through doors."""
+        """Return the files that a file reaches at once, and its names from lazy public packages."""
         if file not in self._steps:
             self._steps[file] = self._looked_up(file) if file.suffix == ".py" else (frozenset(), frozenset())
         return self._steps[file]
@@ -219,7 +222,7 @@ class Code:
         return ".".join([*above, *([item.module] if item.module else [])])
 
     def _imported(self, module: str, name: str = "") -> tuple[frozenset[Path], frozenset[str]]:
-        """Files behind ``from module import name`` or ``import module``: the module, its packages, the name's home."""
+        """Return the files of ``from module import name`` or ``import module``: module, packages, defining module."""
         if (module, name) not in self._homes:
             self._homes[module, name] = self._looked_for(module, name)
         return self._homes[module, name]
@@ -249,7 +252,10 @@ class Code:
         return frozenset(files), frozenset(edges)
 
     def _attribute(self, dotted: str) -> tuple[frozenset[Path], frozenset[str]]:
-        """Files behind ``shuffledp.accounting.clone_delta``: of the longest module in it and the name that follows."""
+        """Return the files of ``shuffledp.accounting.clone_delta``.
+
+        They belong to the longest module in it and the name that follows.
+        """
         parts = dotted.split(".")
         for length in range(len(parts), 0, -1):
             if self._module_file(".".join(parts[:length])):
@@ -258,7 +264,10 @@ class Code:
         return frozenset(), frozenset()
 
     def _beside(self, module: str, name: str, file: Path) -> set[Path]:
-        """Files of a module beside a file outside the package, or at the root, with the packages it lies in."""
+        """Return the files of a module beside a file outside the package, or at the root.
+
+        The packages that contain the module are included.
+        """
         for folder in dict.fromkeys((file.parent, self._root)):
             found: set[Path] = set()
             place = folder

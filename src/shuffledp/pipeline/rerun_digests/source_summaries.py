@@ -1,10 +1,10 @@
-"""What matters of a Python source file for those who use it: what runs, and what it imports.
+"""Summaries of Python source files for their importers: the code that runs, and its imports.
 
-Comments, docstrings, blank lines and what stands under ``TYPE_CHECKING`` do not count, unless a module looks at its own
+Comments, docstrings, blank lines and code under ``TYPE_CHECKING`` do not count, unless a module reads its own
 documentation or source.
 
-Every start of a workflow asks for hundreds of files. What was found is therefore kept beside the byte code of this
-module, as Python keeps byte code: under the checksum of what a file holds, so that it can be missing and not outdated.
+Every start of a workflow reads hundreds of files. Summaries are therefore stored beside the byte code of this module,
+as Python stores byte code: under the checksum of a file's content, so that they can be missing and not outdated.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Imported:
 
 @dataclass(frozen=True)
 class Source:
-    """What matters of a source file.
+    """Summary of a source file.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Source:
     attributes : tuple of str
         Dotted names that begin with the package, such as ``shuffledp.accounting.clone_delta``.
     offers : dict
-        What a door offers: name to (module, name there).
+        Names of a lazy public package: name to (module, name there).
     binds : frozenset of str
         Names that the module itself gives a value at its top level.
     data : tuple of str
@@ -76,12 +76,12 @@ class Source:
 
 @lru_cache(maxsize=4096)
 def read_source(content: bytes, file_name: str = "<source>") -> Source:
-    """What matters of a Python file.
+    """Return the summary of a Python file.
 
     Raises
     ------
     SyntaxError
-        If it is none.
+        If the file is no Python source.
     """
     tree = ast.parse(content, filename=file_name)
     offers = offered(tree)
@@ -123,7 +123,7 @@ def read_source(content: bytes, file_name: str = "<source>") -> Source:
 
 
 def _strip(node: ast.AST) -> None:
-    """Remove docstrings, and put what runs instead in the place of ``if TYPE_CHECKING``."""
+    """Remove docstrings, and replace ``if TYPE_CHECKING`` by the branch that runs."""
     if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         del node.body[: bool(node.body) and _is_text(node.body[0])]
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
@@ -135,7 +135,7 @@ def _strip(node: ast.AST) -> None:
 
 
 def _running(nodes: list[Any]) -> list[Any]:
-    """A list of statements with ``if TYPE_CHECKING`` replaced by what runs instead."""
+    """Return a list of statements with ``if TYPE_CHECKING`` replaced by the branch that runs."""
     return [
         part
         for node in nodes
@@ -163,7 +163,7 @@ def _assigns(node: ast.AST, name: str) -> bool:
 
 
 def _dotted(node: ast.Attribute) -> list[str]:
-    """The whole dotted name if it begins with the package's."""
+    """Return the whole dotted name if it begins with the package's."""
     parts, inner = [node.attr], node.value
     while isinstance(inner, ast.Attribute):
         parts.append(inner.attr)
@@ -174,7 +174,7 @@ def _dotted(node: ast.Attribute) -> list[str]:
 
 
 def _named_import(call: ast.Call) -> list[Imported]:
-    """``import_module("a.b")`` with a text."""
+    """Return the import of ``import_module("a.b")`` with a text."""
     function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if function not in {"import_module", "__import__"} or not call.args:
         return []
@@ -211,15 +211,15 @@ def _package_data(tree: ast.Module) -> tuple[str, ...]:
 
 
 class Kept:
-    """What sources were found to hold, from one start of a workflow to the next.
+    """Summaries of sources, stored from one start of a workflow to the next.
 
-    The file is one of our own making beside the byte code, and is not read unless it matches its own checksum and this
-    code; as with byte code, a folder that cannot be written to is no fault.
+    The file is written by this class beside the byte code, and is not read unless it matches its own checksum and this
+    code; as with byte code, a folder that cannot be written to is no error.
 
     Parameters
     ----------
     path : Path
-        Where it is kept.
+        File of the summaries.
     """
 
     def __init__(self, path: Path) -> None:
@@ -232,7 +232,7 @@ class Kept:
         return _entries(self._path)
 
     def read(self, content: bytes, file_name: str = "<source>") -> Source:
-        """What matters of a Python file; see `read_source`."""
+        """Return the summary of a Python file; see `read_source`."""
         key = sha256(content).hexdigest()
         if key not in self._asked:
             known = self._known.get(key)
@@ -241,7 +241,7 @@ class Kept:
         return self._asked[key]
 
     def save(self) -> None:
-        """Keep what was read, if any of it is new."""
+        """Save the summaries, if any of them is new."""
         if not self._new or sys.dont_write_bytecode:
             return
         asked = {key: _plain(source) for key, source in self._asked.items()}
@@ -254,13 +254,13 @@ class Kept:
 
 
 def beside_byte_code() -> Path:
-    """Where `Kept` is at home."""
+    """Return the default path of `Kept`."""
     return Path(cache_from_source(__file__)).with_suffix(".json")
 
 
 @cache
 def _made_by() -> str:
-    """The code that finds out, and the Python whose syntax trees it reads."""
+    """Return a key of the code that summarizes, and of the Python version whose syntax trees it reads."""
     return f"{sha256(Path(__file__).read_bytes() + Path(lazy_api.__file__).read_bytes()).hexdigest()} {sys.version}"
 
 

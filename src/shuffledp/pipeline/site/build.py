@@ -62,7 +62,7 @@ _TAG = re.compile(r"(<[^>]*>)")
 
 @dataclass(frozen=True)
 class Page:
-    """A page before it is written: its place relative to the results, its names, its template and what that shows."""
+    """A page before it is written: its place relative to the results, its names, its template and its content."""
 
     path: str
     label: str
@@ -75,7 +75,7 @@ class Page:
 
 
 def overview(results: Results) -> Iterator[Page]:
-    """The first page: what the papers claim and what became of it, a figure for each, and the data behind all."""
+    """Return the first page: the papers' claims with their verdicts, a figure for each paper, and all data."""
     papers = [shown.paper for shown in results.papers]
     kinds = Counter(entry.kind for shown in results.papers for entry in shown.drawn.entries)
     yield Page(
@@ -101,7 +101,7 @@ def overview(results: Results) -> Iterator[Page]:
 
 
 def paper_pages(results: Results) -> Iterator[Page]:
-    """A page per paper: all its figures and tables."""
+    """Yield a page per paper: all its figures and tables."""
     for shown in results.papers:
         yield Page(
             shown.page,
@@ -117,7 +117,7 @@ def paper_pages(results: Results) -> Iterator[Page]:
 
 
 def errata_page(results: Results) -> Iterator[Page]:
-    """Errata and reading notes of all papers, those that matter most first."""
+    """Return errata and reading notes of all papers, the most important ones first."""
     remarks = [(shown, remark) for shown in results.papers for remark in shown.remarks]
     effects = dict.fromkeys(
         r["effect"] for _, r in sorted(remarks, key=lambda pair: pair[1]["rank"]) if r["effect"]
@@ -144,7 +144,7 @@ def errata_page(results: Results) -> Iterator[Page]:
 
 
 def claims_page(results: Results) -> Iterator[Page]:
-    """Every claim with its verdicts, in the order of the papers."""
+    """Yield every claim with its verdicts, in the order of the papers."""
     yield Page(
         site_files.CLAIMS,
         "Claims",
@@ -158,7 +158,7 @@ def claims_page(results: Results) -> Iterator[Page]:
 
 
 def open_questions_page(results: Results) -> Iterator[Page]:
-    """What is open, and what searches of this run found about it."""
+    """Return the open questions, with the findings of this run's searches about them."""
     yield Page(
         site_files.OPEN_QUESTIONS,
         "Open questions",
@@ -173,7 +173,7 @@ def open_questions_page(results: Results) -> Iterator[Page]:
 
 
 def audit_page(results: Results) -> Iterator[Page]:
-    """Every protocol under every accounting, with what was found of its claims."""
+    """Return every protocol under every accounting, with the findings about its claims."""
     yield Page(
         site_files.AUDIT,
         "Audit",
@@ -198,7 +198,7 @@ PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (
 
 @dataclass(frozen=True)
 class Leading:
-    """The figure of a paper on the first page: what one learns from it, its picture, and where its card is."""
+    """The figure of a paper on the first page: its finding, its picture, and the place of its card."""
 
     shown: Shown
     finding: str
@@ -209,7 +209,7 @@ class Leading:
 
 
 def _leading(folder: Path, shown: Shown) -> Leading | None:
-    """The figure of the headline, in the variant that shows printed and exact side by side where there is one."""
+    """Return the figure of the headline, in the variant with printed and exact numbers where there is one."""
     groups: dict[str, list[Entry]] = {}
     for entry in shown.paper.entries:
         if entry.kind == "figure":
@@ -239,7 +239,7 @@ def _leading(folder: Path, shown: Shown) -> Leading | None:
 
 
 def read(folder: Path, papers: Sequence[str]) -> Results:
-    """Read what the site shows; raises as `render`."""
+    """Read the results that the site shows; raises as `render`."""
     claimed, judged = claims.headlines(folder), claims.claims(folder)
     shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
     return Results(folder, shown, audit.read(folder), claims.questions(folder))
@@ -253,7 +253,7 @@ def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row])
 
 
 def name_of(key: str, title: str) -> str:
-    """A short name of a paper: its key, spelled as in its title where it stands there."""
+    """Return a short name of a paper: its key, spelled as in its title where the title contains it."""
     words = key.replace("_", " ")
     found = re.search(rf"\b{re.escape(words)}\b", title, re.IGNORECASE)
     name = found[0] if found else words
@@ -285,7 +285,7 @@ def render(folder: Path, papers: Sequence[str]) -> dict[str, bytes]:
 
 
 def publish(folder: Path, papers: Sequence[str]) -> None:
-    """Write the site with its checksum list, and remove what an earlier site left; raises as `render`."""
+    """Publish the site with its checksum list, and remove files of an earlier site; raises as `render`."""
     contents = {folder / name: content for name, content in render(folder, papers).items()}
     publish_bundle(folder / site_files.CHECKSUM, contents)
     for name in site_files.FOLDERS:
@@ -324,7 +324,7 @@ def _html(environment: Environment, page: Page, pages: Sequence[Page], results: 
 
 @pass_context
 def _linked(context: Context, text: Markup | str) -> Markup:
-    """In a template: text with links to the errata, notes, claims and open questions that it names."""
+    """Return text with links to the errata, notes, claims and open questions that it names, for a template."""
     results: Results = context["results"]
     with_remarks = link_remarks(text, results.remark_ids, context["up"] + site_files.ERRATA)
     with_claims = link_remarks(with_remarks, results.claim_ids, context["up"] + site_files.CLAIMS)
@@ -332,7 +332,7 @@ def _linked(context: Context, text: Markup | str) -> Markup:
 
 
 def link_remarks(text: Markup | str, ids: frozenset[str], target: str) -> Markup:
-    """HTML in which the ids of errata and notes are links; what is a link already stays as it is."""
+    """Return HTML in which the ids of errata and notes are links; existing links stay."""
     if not ids:
         return Markup.escape(text)
     pattern = re.compile(

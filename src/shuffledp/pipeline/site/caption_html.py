@@ -34,11 +34,11 @@ SETTINGS: dict[str, Any] = {
 
 
 class CaptionError(ValueError):
-    """A caption is not valid reStructuredText, or asks for something that a caption may not do."""
+    """Error of a caption that is not valid reStructuredText, or uses a directive that captions may not use."""
 
 
 class _Writer(html5_polyglot.Writer):  # type: ignore[misc, unused-ignore]
-    """The HTML5 writer, after a look at what the caption links to."""
+    """The HTML5 writer, with a check of the caption's links."""
 
     def translate(self) -> None:
         for image in self.document.findall(nodes.image):
@@ -51,9 +51,9 @@ class _Writer(html5_polyglot.Writer):  # type: ignore[misc, unused-ignore]
 
 
 def paragraphs(text: str) -> tuple[str, ...]:
-    """The parts of a caption that mean the same wherever they stand: paragraphs, lists and formulas.
+    """Split a caption into parts whose meaning does not depend on their place: paragraphs, lists and formulas.
 
-    What is indented belongs to what stands before it. A caption with footnotes or link targets stays whole.
+    Indented text belongs to the part before it. A caption with footnotes or link targets stays whole.
     """
     if _REFERRED_TO.search(text):
         return (text.strip(),)
@@ -67,7 +67,7 @@ def paragraphs(text: str) -> tuple[str, ...]:
 
 
 def _continues(before: str, block: str) -> bool:
-    """Whether a list goes on, or what follows ``::`` or a heading belongs to it."""
+    """Return whether a list continues, or a part follows ``::`` or a heading and belongs to it."""
     item = re.compile(r"(?:[-*+]|\w+[.)]|#\.) ")
     listed = bool(item.match(before)) and bool(item.match(block))
     return listed or before.endswith("::")

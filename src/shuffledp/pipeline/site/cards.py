@@ -1,4 +1,4 @@
-"""Cards: what shows the same thing in several ways (printed, corrected, exact, both) stands in one place."""
+"""Cards: variants of one figure or table (printed, corrected, exact, both) in one place."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Setting:
 class Card:
     """A figure or table in all its variants.
 
-    ``caption`` is what holds for every variant; ``data_notes`` are the numbers, from 0, of the page's notes on
+    ``caption`` is the part that holds for every variant; ``data_notes`` are the numbers, from 0, of the page's notes on
     data that belong to it.
     """
 
@@ -101,18 +101,18 @@ class Card:
 
     @property
     def best(self) -> Variant:
-        """The variant that shows at first."""
+        """The variant that is shown first."""
         return self.variants[self.shown]
 
     @property
     def finding(self) -> str:
-        """What the variant that shows at first says."""
+        """The finding of the variant that is shown first."""
         return heading(self.best.entry, self.title)
 
 
 @dataclass(frozen=True)
 class Common:
-    """What several cards of a page have in common, said once: whom it is about stands with it."""
+    """A paragraph or setting that several cards of a page share, written once with the names of those cards."""
 
     html: Markup
     cards: tuple[str, ...]
@@ -120,7 +120,7 @@ class Common:
 
 @dataclass(frozen=True)
 class Deck:
-    """The cards of a paper, and what they have in common."""
+    """The cards of a paper, and their common parts."""
 
     cards: tuple[Card, ...]
     notes: tuple[Common, ...]
@@ -129,12 +129,12 @@ class Deck:
 
 
 def heading(entry: Entry, title: str) -> str:
-    """What stands above a picture: what one learns from it, or what it shows."""
+    """Return the heading of a picture: its finding, or its title."""
     return entry.finding or title
 
 
 def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] = ()) -> Deck:
-    """The cards of a paper."""
+    """Return the cards of a paper."""
     groups: dict[str, list[Entry]] = {}
     for entry in paper.entries:
         groups.setdefault(entry.drawing, []).append(entry)
@@ -170,20 +170,20 @@ def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] 
 
 
 def in_order(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries of a drawing as its switch has them."""
+    """Return the entries of a drawing in the order of its switch."""
     if any(entry.variant not in ORDER for entry in entries):
         return list(entries)
     return sorted(entries, key=lambda entry: ORDER.index(entry.variant))
 
 
 def first_shown(entries: Sequence[Entry]) -> int:
-    """Which of the variants shows before anybody chooses."""
+    """Return the variant that is shown before readers choose one."""
     variants = [entry.variant for entry in entries]
     return next((variants.index(wanted) for wanted in FIRST_SHOWN if wanted in variants), 0)
 
 
 def name_of_drawing(drawing: str) -> str:
-    """The number of a figure or table as the paper counts it; empty if it has none there."""
+    """Return the number of a figure or table as the paper counts it; empty if it has none there."""
     found = re.fullmatch(r"(fig|table)(\d+\w?)", drawing)
     if found is None:
         return ""
@@ -191,7 +191,7 @@ def name_of_drawing(drawing: str) -> str:
 
 
 def title_of(entries: Sequence[Entry]) -> str:
-    """The title without what tells the variants apart."""
+    """Return the title without the part that distinguishes the variants."""
     first = entries[0]
     return first.title.removesuffix(f" ({first.by}: {first.variant})")
 
@@ -245,7 +245,7 @@ def _card(
 
 
 def _check_anchors(cards: Sequence[Card], paper: DrawnPaper) -> None:
-    """A link to an entry must not lead to another one."""
+    """Check that a link to an entry cannot lead to an entry of another drawing."""
     names = {card.anchor for card in cards}
     if wrong := [e.id for e in paper.entries if e.id in names and e.id != e.drawing]:
         raise ManifestError(
@@ -257,7 +257,7 @@ def _check_anchors(cards: Sequence[Card], paper: DrawnPaper) -> None:
 
 
 def _parts(entry: Entry) -> tuple[str, ...]:
-    """The caption without its first paragraph, where that is the finding, which stands above the picture."""
+    """Return the parts of a caption without its finding, which is the heading of the picture."""
     text = re.sub(r"\r\n?", "\n", text_of(entry.caption, CaptionError)).strip("\n")
     if not entry.finding:
         return paragraphs(text)
@@ -269,7 +269,7 @@ def _parts(entry: Entry) -> tuple[str, ...]:
 
 
 def _often(cards: Iterable[Sequence[str]]) -> list[str]:
-    """Parts of captions that many cards have."""
+    """Return parts of captions that many cards have."""
     counts = Counter(part for parts in cards for part in dict.fromkeys(parts))
     return [part for part, count in counts.items() if count >= SAID_ONCE_FROM]
 
@@ -282,7 +282,7 @@ def _html(text: str, entry: Entry, prefix: str) -> Markup:
 
 
 def _settings_in_common(groups: Iterable[Sequence[Entry]]) -> dict[str, str]:
-    """Settings that are the same wherever a card has them, of many cards."""
+    """Return settings that have the same value wherever a card has them, of many cards."""
     values: dict[str, set[str]] = {}
     cards: Counter[str] = Counter()
     for entries in groups:
@@ -299,7 +299,7 @@ def _settings_in_common(groups: Iterable[Sequence[Entry]]) -> dict[str, str]:
 
 
 def _settings(entries: Sequence[Entry], said: Mapping[str, str]) -> tuple[Setting, ...]:
-    """The settings of a card; where the variants differ, what holds for which."""
+    """Return the settings of a card; where the variants differ, with the variants of each value."""
     left_out = {*said, REPRODUCES, *([IN_THE_SWITCH] if entries[0].by == IN_THE_SWITCH else [])}
     names = dict.fromkeys(name for entry in entries for name, _ in entry.settings if name not in left_out)
     found = []
@@ -329,11 +329,11 @@ class _Files:
     page: str
 
     def href(self, path: Path) -> str:
-        """Link from the page to a file."""
+        """Return link from the page to a file."""
         return "../" * self.page.count("/") + quote(path.relative_to(self.results).as_posix())
 
     def links(self, entry: Entry) -> tuple[Link, ...]:
-        """Links to all files of an entry."""
+        """Return links to all files of an entry."""
         forms = sorted(
             entry.files, key=lambda form: (FORMATS.index(form) if form in FORMATS else len(FORMATS), form)
         )
@@ -347,7 +347,7 @@ class _Files:
         )
 
     def picture(self, entry: Entry) -> Picture:
-        """The picture of a figure."""
+        """Return the picture of a figure."""
         png = entry.files["png"]
         width, height = _png_size(png)
         target = next(entry.files[form] for form in ("svg", "pdf", "png") if form in entry.files)
@@ -355,12 +355,12 @@ class _Files:
 
 
 def picture(results: Path, page: str, entry: Entry) -> Picture:
-    """The picture of a figure, with links from a page; raises `ManifestError` if it is no PNG file."""
+    """Return the picture of a figure, with links from a page; raises `ManifestError` if it is no PNG file."""
     return _Files(results, page).picture(entry)
 
 
 def _size(count: int) -> str:
-    """A file's size in decimal units."""
+    """Return a file's size in decimal units."""
     if count < 1000:
         return f"{count} B"
     if count < 999_500:
@@ -369,7 +369,7 @@ def _size(count: int) -> str:
 
 
 def _png_size(path: Path) -> tuple[int, int]:
-    """Width and height in pixels, from the file's first chunk."""
+    """Return width and height in pixels, from the file's first chunk."""
     with path.open("rb") as stream:
         head = stream.read(24)
     if len(head) < 24 or head[:8] != b"\x89PNG\r\n\x1a\n" or head[12:16] != b"IHDR":

@@ -1,4 +1,4 @@
-"""The numbers of a figure for the chart that readers explore: taken from the figure's CSV file, nothing computed."""
+"""The numbers of a figure for the chart that readers explore: read from the figure's CSV file, nothing computed."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ Row = dict[str, str]
 
 
 def script(paper: str, charts: Mapping[str, Mapping[str, Any]]) -> str:
-    """The charts of a paper by entry, as a script that puts them where the page looks for them."""
+    """Return the charts of a paper by entry, as a script that the page loads."""
     text = json.dumps(charts, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return f"(window.shuffledpCharts ??= {{}})[{json.dumps(paper)}] = {text};\n"
 
 
 def chart_of(entry: Entry) -> dict[str, Any] | None:
-    """What the explored chart shows, or None where a figure has no numbers."""
+    """Return the data of the explored chart, or None where a figure has no numbers."""
     chart, path = entry.chart, entry.files["csv"]
     if chart is None:
         return None
@@ -101,7 +101,7 @@ def _described(chart: Chart, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _names(chart: Chart, rows: Sequence[Row]) -> list[str]:
-    """The values of x in their order if they are no numbers; else none."""
+    """Return the values of x in their order if they are no numbers; else none."""
     values = list(dict.fromkeys(row.get(chart.x, "") for row in rows if row.get(chart.x, "") != ""))
     return [] if all(_number(value) is not None for value in values) else values
 
@@ -131,7 +131,7 @@ def _panel_label(chart: Chart, value: str) -> str:
 
 
 def _parts(chart: Chart, rows: Sequence[Row], panel: int, every: Sequence[Row]) -> Iterable[dict[str, Any]]:
-    """What one curve shows in one panel: per kind of number a line, points, or a level."""
+    """Return the parts of one curve in one panel: per kind of number a line, points, or a level."""
     kinds = dict.fromkeys(row["kind"] for row in rows)
     for kind in kinds:
         own = [row for row in rows if row["kind"] == kind]
@@ -153,13 +153,13 @@ def _parts(chart: Chart, rows: Sequence[Row], panel: int, every: Sequence[Row]) 
 
 
 def _runs_along(chart: Chart, rows: Sequence[Row]) -> bool:
-    """Whether another variable than x runs along the curve, such as the round of a training run."""
+    """Return whether another variable than x runs along the curve, such as the round of a training run."""
     others = set(rows[0]) - _ABOUT_A_POINT - {chart.x, chart.y, chart.panels}
     return any(len({row[name] for row in rows}) > 1 for name in others)
 
 
 def _with_gaps(chart: Chart, rows: Sequence[Row], every: Sequence[Row]) -> list[Row]:
-    """With an empty row at every x that other curves have and this one does not: there its line is interrupted."""
+    """Insert an empty row at every x that other curves have and this one does not, which interrupts its line."""
     own = {float(row[chart.x]): row for row in rows}
     least, most = min(own), max(own)
     places = {float(row[chart.x]) for row in every if row.get(chart.x, "") != ""}
@@ -187,7 +187,7 @@ def _number(text: str) -> float | None:
 
 
 def _short(text: str) -> float | int | None:
-    """A number with as many digits as a page shows; None where there is none."""
+    """Return a number with the digits that a page shows; None where there is none."""
     if text.strip() == "":
         return None
     value = float(text)
@@ -204,7 +204,7 @@ def _look(curve: Curve) -> dict[str, Any]:
 
 
 def _dash(dash: Any) -> list[float]:
-    """Lengths of dashes and gaps in pixels; none for a line without gaps."""
+    """Return lengths of dashes and gaps in pixels; none for a line without gaps."""
     if isinstance(dash, str):
         if dash not in DASHES:
             raise ValueError(f"no kind of line {dash!r}. Known: {', '.join(filter(None, DASHES))}.")

@@ -1,4 +1,4 @@
-"""Claims with their verdicts, headline claims and open questions, as the pages show them: rows of tables of claims."""
+"""Claims with their verdicts, headline claims and open questions: rows of tables of claims, for the pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the site shows: the papers with their claims, errata and charts, and all results together."""
+"""The content of the site: the papers with their claims, errata and charts, and all results together."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ class Shown:
 
     @cached_property
     def drawings(self) -> frozenset[str]:
-        """Names of the drawings that there are; a configuration may leave some out."""
+        """Names of the existing drawings; a configuration may leave some out."""
         return frozenset(entry.drawing for entry in self.drawn.entries)
 
     def figures_on(self, remark: str) -> tuple[str, ...]:
-        """The drawings of the claims on which an erratum or note bears."""
+        """Return the drawings of the claims that an erratum or note concerns."""
         found = dict.fromkeys(claim["figure"] for claim in self.claims_on(remark))
         return tuple(figure for figure in found if figure in self.drawings)
 
     def remarks_on(self, drawing: str) -> tuple[Row, ...]:
-        """The errata and notes that bear on claims about a drawing."""
+        """Return the errata and notes that concern claims about a drawing."""
         named = {name for claim in self.claims if claim["figure"] == drawing for name in claim["errata"]}
         return tuple(remark for remark in self.remarks if remark["id"] in named)
 
     def claims_on(self, remark: str) -> tuple[Row, ...]:
-        """The claims on which an erratum or note bears."""
+        """Return the claims that an erratum or note concerns."""
         return tuple(claim for claim in self.claims if remark in claim["errata"])
 
     @property
@@ -64,18 +64,18 @@ class Shown:
 
     @property
     def doi_url(self) -> str:
-        """Where the paper is found, or nothing."""
+        """The paper's DOI as an address, or nothing."""
         return f"https://doi.org/{quote(self.paper.doi, safe='/.;()')}" if self.paper.doi else ""
 
     @property
     def commits(self) -> tuple[str, ...]:
-        """The commits of the results, long hashes cut short; results of several may stand side by side."""
+        """The commits of the results, with abbreviated hashes; results of several commits may be combined."""
         names = (commit.strip() for commit in self.paper.run.commit.split(","))
         return tuple(_LONG_HASH.sub(r"\1", name) for name in names if name)
 
     @property
     def shortened(self) -> bool:
-        """Whether this was computed at a small scale."""
+        """True if the results were computed at a small scale."""
         return self.paper.run.scale == "shortened"
 
     @property
@@ -84,13 +84,13 @@ class Shown:
         return manifest.without(self.paper, errata.is_remarks)
 
     def deck(self, folder: Path, page: str) -> Deck:
-        """The cards of the paper, for a page."""
+        """Return the cards of the paper, for a page."""
         return deck(folder, page, self.drawn, self.charts)
 
 
 @dataclass(frozen=True)
 class Results:
-    """What the site is made from."""
+    """All results of the site."""
 
     folder: Path
     papers: tuple[Shown, ...]
@@ -123,16 +123,16 @@ class Results:
         return frozenset(question["id"] for question in self.questions)
 
     def questions_on(self, remark: str) -> tuple[Row, ...]:
-        """The open questions that an erratum or note is about."""
+        """Return the open questions that name an erratum or note."""
         return tuple(question for question in self.questions if remark in question["related"])
 
     def paper(self, key: str) -> Shown | None:
-        """A paper of this run."""
+        """Return a paper of this run."""
         return next((shown for shown in self.papers if shown.key == key), None)
 
     @property
     def count_of_claims(self) -> tuple[tuple[str, Mapping[str, int]], ...]:
-        """How many claims of each paper have which outcome, then all together and the orderings."""
+        """The number of claims by outcome, for each paper, for all papers together and for the orderings."""
         every = [claim for shown in self.papers for claim in shown.claims]
         if not every:
             return ()
@@ -147,6 +147,6 @@ class Results:
 
     @property
     def shortened(self) -> str:
-        """Which part of the results was computed at a small scale: all, some or none."""
+        """The part of the results that was computed at a small scale: all, some or none."""
         count = sum(shown.shortened for shown in self.papers)
         return "none" if count == 0 else "all" if count == len(self.papers) else "some"

@@ -40,7 +40,7 @@ class Table:
 
 
 def text_of(path: Path, problem: type[ValueError] = ManifestError) -> str:
-    """The content of a text file of a paper's drawings, verified as it is read: the manifest was loaded before."""
+    """Return the content of a text file of a paper's drawings, verified against the manifest."""
     try:
         return read_verified(path, path.with_name(CHECKSUMS)).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -48,13 +48,13 @@ def text_of(path: Path, problem: type[ValueError] = ManifestError) -> str:
 
 
 def verified_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file that has a checksum of its own beside it."""
+    """Return the rows of a CSV file that has a checksum of its own beside it."""
     content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
     return list(csv.DictReader(content.splitlines(keepends=True)))
 
 
 def lines(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a CSV file."""
+    """Return header and rows of a CSV file."""
     found = [row for row in csv.reader(text_of(path).splitlines(keepends=True)) if row]
     if not found:
         raise ManifestError(f"{path} is empty, expected a header and rows.")
@@ -68,7 +68,7 @@ def lines(path: Path) -> tuple[list[str], list[list[str]]]:
 
 
 def table(path: Path) -> Table:
-    """A CSV file as a table; raises as `lines`."""
+    """Return a CSV file as a table; raises as `lines`."""
     header, rows = lines(path)
     columns = [[row[i] for row in rows if row[i].strip()] for i in range(len(header))]
     cells = tuple(tuple(cell(text) for text in row) for row in rows)
@@ -81,13 +81,13 @@ def table(path: Path) -> Table:
 
 
 def _of_numbers(column: list[str]) -> bool:
-    """Whether a column holds numbers, and nothing else but words for missing ones."""
+    """Return whether a column holds numbers, and no words but those for missing numbers."""
     rest = [text for text in column if text not in NO_NUMBER]
     return bool(rest) and all(number(text) is not None for text in rest)
 
 
 def number(text: str) -> Decimal | None:
-    """The number that a text is, if it is one."""
+    """Return the number that a text contains, or None."""
     try:
         return Decimal(text.strip())
     except InvalidOperation:
@@ -95,7 +95,7 @@ def number(text: str) -> Decimal | None:
 
 
 def cell(text: str) -> Cell:
-    """Integers stay as they are; other numbers get at most `DIGITS` significant digits."""
+    """Return a cell: integers stay as they are, other numbers get at most `DIGITS` significant digits."""
     value = number(text)
     if value is None or not value.is_finite() or not set(text) & set(".eE"):
         return Cell(text)

@@ -23,12 +23,12 @@ EFFECTS = ("unsafe", "biased", "wrong_optimum", "wrong_claim", "safe", "cosmetic
 
 
 def is_remarks(entry: Entry) -> bool:
-    """Whether a table holds errata or reading notes, which have a page of their own."""
+    """Return whether a table holds errata or reading notes, which have a page of their own."""
     return entry.kind == "table" and entry.drawing in COLUMNS
 
 
 def remarks(paper: DrawnPaper) -> Iterator[Row]:
-    """Yield errata, then reading notes, of a paper; ``details`` are the columns that have no place of their own."""
+    """Yield errata, then reading notes, of a paper; ``details`` are the columns without a place on the page."""
     for entry in filter(is_remarks, paper.entries):
         kind, *names = COLUMNS[entry.drawing]
         header, rows = lines(entry.files["csv"])

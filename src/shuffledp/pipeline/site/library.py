@@ -10,6 +10,6 @@ from shuffledp.pipeline.site.site_files import LIBRARY
 
 
 def scripts() -> dict[str, bytes]:
-    """The library's scripts by their place on the site; each begins with its license."""
+    """Return the library's scripts by their place on the site; each begins with its license."""
     folder = Path(bokeh.__file__).parent / "server/static/js"
     return {name: (folder / Path(name).name).read_bytes() for name in LIBRARY}

@@ -1,4 +1,4 @@
-"""Which data the figures are drawn from: real ones, published summaries, stand-ins, or none but random numbers."""
+"""The data behind the figures: real data, published summaries, stand-ins, or random numbers only."""
 
 from __future__ import annotations
 
@@ -34,14 +34,17 @@ class Origin:
 
 @dataclass(frozen=True)
 class DataNote:
-    """What must be said about data, and the papers that it is about."""
+    """A note on data, and the papers that it is about."""
 
     text: str
     papers: tuple[str, ...]
 
 
 def origins(papers: Iterable[DrawnPaper]) -> tuple[Origin, ...]:
-    """Kinds of data in the order of `KINDS`, with those that no figure uses; then unknown sources by their name."""
+    """Return kinds of data in the order of `KINDS`, also those that no figure uses.
+
+    Then unknown sources by their name.
+    """
     found: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in dict.fromkeys(KINDS.values())}
     for paper in papers:
         for entry in paper.entries:
@@ -59,7 +62,7 @@ def origins(papers: Iterable[DrawnPaper]) -> tuple[Origin, ...]:
 
 
 def data_notes(papers: Iterable[DrawnPaper]) -> tuple[DataNote, ...]:
-    """Every different note on data once."""
+    """Return every different note on data once."""
     found: dict[str, dict[str, None]] = {}
     for paper in papers:
         for entry in paper.entries:

@@ -1,4 +1,4 @@
-"""Which files the site consists of, known before there is any result: the workflow lists them."""
+"""The files of the site, known before there is any result, for the workflow."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ LIBRARY = ("site/bokeh.min.js", "site/bokeh-api.min.js")
 
 
 def paper_page(paper: str) -> str:
-    """The page of a paper."""
+    """Return the page of a paper."""
     return f"pages/{paper}.html"
 
 
 def chart_data(paper: str) -> str:
-    """The numbers of all charts of a paper, as a script, because a page on disk may not read other files."""
+    """Return the script with the numbers of all charts of a paper; a page on disk may not read other files."""
     return f"site/charts/{paper}.js"
 
 
 def outputs(papers: Sequence[str]) -> tuple[str, ...]:
-    """Every file of the site, relative to the folder of the results, the checksum list last."""
+    """Return every file of the site, relative to the folder of the results, the checksum list last."""
     names = [
         INDEX,
         *(paper_page(paper) for paper in papers),

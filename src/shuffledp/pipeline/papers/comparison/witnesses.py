@@ -27,19 +27,19 @@ _MOST_MU, _TABLE = 1000.0, 0.9999999
 
 
 def _bins_delta(n: int, mu: float, eps: float) -> float:
-    """True delta of balls into bins, direct form: two counts with Bin(n, mu / n) dummies each."""
+    """Return the true delta of balls into bins, direct form: two counts with Bin(n, mu / n) dummies each."""
     return settled_count_delta(lambda tail: added_message(binomial_window(n, mu / n, tail)), eps)
 
 
 def _criterion(n: int, mu: float, eps: float) -> float:
-    """What the code compares with delta: ``Pr[X1 >= e^eps X2 - 1]``, both Bin(n, mu / n)."""
+    """Return the code's criterion for delta: ``Pr[X1 >= e^eps X2 - 1]``, both Bin(n, mu / n)."""
     window = binomial_window(n, mu / n, 1e-40)
     first = np.maximum(np.ceil(math.exp(eps) * window.support - 1), 0)
     return float(window.pmf @ binom.sf(first - 1, n, mu / n))
 
 
 def _searched(n: int, eps: float, delta: float, most: float) -> float:
-    """The mu at which the search ends if its sums are exact, to a tenth."""
+    """Return the mu at which the search ends if its sums are exact, to a tenth."""
     low, high = 0.0, most
     while low + 0.1 < high:
         middle = (low + high) / 2
@@ -48,7 +48,7 @@ def _searched(n: int, eps: float, delta: float, most: float) -> float:
 
 
 def search_without_a_check() -> Witness:
-    """CMP-E1: where no mu below 1,000 passes, the search returns 1,000."""
+    """Return the witness of CMP-E1: where no mu below 1,000 passes, the search returns 1,000."""
     eps, users = 0.2, (10**4, 10**5, 10**6)
     none_passes = all(_criterion(n, _MOST_MU, eps) > n**-2.0 for n in users)
     true = [_bins_delta(n, _MOST_MU, eps) for n in users]
@@ -62,7 +62,7 @@ def search_without_a_check() -> Witness:
 
 
 def search_criterion() -> Witness:
-    """CMP-E2: the ratio of likelihoods is not that of the counts where mu / n is not small."""
+    """Return the witness of CMP-E2: the ratio of likelihoods is not that of the counts where mu / n is not small."""
     n, eps, delta = 1000, 0.5, 1e-8
     found = _searched(n, eps, delta, _MOST_MU)
     larger = _searched(5000, 0.2, delta, 2500.0)
@@ -77,7 +77,7 @@ def search_criterion() -> Witness:
 
 
 def _hash_sizes(n: int, values: int, power: int) -> tuple[int, int]:
-    """The code's number of cells b and its prime q."""
+    """Return the code's number of cells b and its prime q."""
     cells = int(n / math.log(n) ** power)
     prime = max(values, cells) + 1
     while any(prime % f == 0 for f in range(2, math.isqrt(prime) + 1)):
@@ -91,7 +91,10 @@ def _collision(cells: int, prime: int) -> float:
 
 
 def cells_beyond_the_prime() -> Witness:
-    """CMP-E3: the fast analyzer counts ``floor(q / b) + 1`` residues for every message, also w + j b >= q."""
+    """Return the witness of CMP-E3.
+
+    The fast analyzer counts ``floor(q / b) + 1`` residues for every message, also w + j b >= q.
+    """
     n, values, mu = 10**5, 5000, 42.664
     cells, prime = _hash_sizes(n, values, 1)
     collision = _collision(cells, prime)
@@ -119,7 +122,10 @@ def cells_beyond_the_prime() -> Witness:
 
 
 def dropped_fraction() -> Witness:
-    """CMP-E4: the vector-sum variant sends no dummies where less than one per user is called for."""
+    """Return the witness of CMP-E4.
+
+    The vector-sum variant sends no dummies where less than one per user is called for.
+    """
     n, eps, delta = 10**7, 1.0, 1e-14
     mu = _searched(n, eps / 2, delta / 2, 32 * math.log(4 / delta) / (eps / 2) ** 2)
     cells, _ = _hash_sizes(n, 2, 3)
@@ -137,7 +143,7 @@ def dropped_fraction() -> Witness:
 
 
 def table_of_dummies() -> Witness:
-    """CMP-E5: the law of the dummies ends at a cumulative probability of 0.9999999."""
+    """Return the witness of CMP-E5: the law of the dummies ends at a cumulative probability of 0.9999999."""
     delta, found = 1e-12, []
     for eps in (0.1, 0.5, 1.0, 2.0, 5.0):
         half = math.exp(-eps / 2)
@@ -169,7 +175,7 @@ def table_of_dummies() -> Witness:
 
 
 def benchmark_rate() -> Witness:
-    """CMP-N1: the rate that benchmark code uses for bit sums, beside the one that is needed."""
+    """Return the witness of CMP-N1: the rate that benchmark code uses for bit sums, beside the one that is needed."""
     n, eps, delta = 10**5, 1.0, 1e-8
     used = math.log(1 / delta) / (eps * eps * n)
     needed = blanket_rate(2, blanket_local_budget(n, 2, eps, delta))

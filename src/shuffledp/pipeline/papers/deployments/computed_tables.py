@@ -1,4 +1,4 @@
-"""Published system settings, accounted for anew: what texts print, what is proven, and what is known to be lost.
+"""Published system settings with new accounting: the printed eps, the proven one, and the lower bounds.
 
 Conventions: eps in nats; one user's input is replaced; the settings are those of `shuffledp.accounting.deployments`.
 """
@@ -57,24 +57,24 @@ def _row(key: str, known: Deployment) -> dict[str, str | float]:
 
 
 def rounded_down(bound: float) -> float:
-    """Return a lower bound with 5 decimals."""
+    """Return a lower bound with 5 decimals, rounded down."""
     return math.floor(bound * _STEPS) / _STEPS
 
 
 def rounded_up(bound: float) -> float:
-    """Return an upper bound with 5 decimals."""
+    """Return an upper bound with 5 decimals, rounded up."""
     return math.ceil(bound * _STEPS) / _STEPS
 
 
 def verdict(printed: float, lower: float, upper: float) -> str:
-    """Return what becomes of a printed eps between bounds on the eps that holds, all in nats."""
+    """Return the verdict on a printed eps between bounds on the true eps, all in nats."""
     if printed < lower:
         return FAILS
     return HOLDS if upper <= printed else OPEN
 
 
 def sources() -> pd.DataFrame:
-    """Return where the settings of every system were read, and which were not found."""
+    """Return the sources of the settings of every system, and the settings that were not found."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for known in deployments().values():
         row = rows.setdefault(

@@ -1,4 +1,4 @@
-"""How the rules on DUMP read results, and comparisons of protocols in error and in messages."""
+"""Reading of results for the rules on DUMP, and comparisons of protocols in error and in messages."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ Reader = Callable[[Case, str, str], "pd.Series[float]"]
 
 
 def extra_messages(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Messages per user besides the own report."""
+    """Return the messages per user besides the user's report."""
     return case.cells(experiment, method)["extra_messages"]
 
 
 def all_messages(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Messages per user, own report included."""
+    """Return the messages per user, including the user's report."""
     return case.cells(experiment, method)["messages_per_user"]
 
 
 def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Expected errors."""
+    """Return expected errors."""
     return case.closed_forms(experiment, method)
 
 
@@ -58,7 +58,10 @@ QUANTITIES: Mapping[str, Reader] = {
 def available(
     case: Case, experiment: str, methods: Sequence[str], read: Reader = errors
 ) -> dict[str, pd.Series[float]]:
-    """Values of those methods that have one under the accounting: both sides of a ratio have the same."""
+    """Return the values of the methods that have one under the accounting.
+
+    Both sides of a ratio then have the same accounting.
+    """
     found = {}
     for method in methods:
         try:
@@ -73,7 +76,7 @@ def available(
 
 
 def at(values: pd.Series[float], **point: float) -> float:
-    """The value at a grid point."""
+    """Return the value at a grid point."""
     for name, wanted in point.items():
         levels = values.index.get_level_values(name)
         values = values[[math.isclose(level, wanted) for level in levels]]
@@ -85,7 +88,7 @@ def at(values: pd.Series[float], **point: float) -> float:
 
 
 def slices(values: pd.Series[float], along: str) -> list[tuple[str, pd.Series[float]]]:
-    """A series along one variable for every combination of the others, with its name."""
+    """Yield a series along one variable for every combination of the others, with its name."""
     others = [name for name in values.index.names if name != along]
     if not others:
         return [("", values.sort_index())]
@@ -101,7 +104,7 @@ def slices(values: pd.Series[float], along: str) -> list[tuple[str, pd.Series[fl
 
 
 def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[pd.Series[float]]:
-    """Extra messages of correlated noise with other parts of eps for its pairs."""
+    """Return extra messages of correlated noise with other parts of eps for its pairs."""
     cells = case.cells(experiment, "correlated_noise").reset_index()
     points = [
         (float(c["eps"]), float(c["delta"]), c["domain_size"] / c["users_expected"])
@@ -121,7 +124,7 @@ def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[
 
 
 def _by_function(case: Case, method: str, n: int, k: int, eps: float, delta: float) -> float:
-    """Error of a rival at a setting that no experiment has; not a number where it is infeasible."""
+    """Return the error of a rival at a setting that no experiment has; nan where it is infeasible."""
     how = case.accounting
     try:
         if method == "grr_blanket":
@@ -141,7 +144,7 @@ def _by_function(case: Case, method: str, n: int, k: int, eps: float, delta: flo
 
 
 def _at_large_domain(case: Case, of: Sequence[str], rivals: Sequence[str]) -> pd.DataFrame:
-    """Both sides at the largest domain of Figure 3, the rivals by functions; empty if the grid lacks it."""
+    """Return both sides at the largest domain of Figure 3, the rivals by functions; empty if the grid lacks it."""
     cells = pd.concat([case.cells("domains", method).reset_index() for method in of])
     large = cells[cells["k"] == LARGE_DOMAIN]
     rows = []
@@ -160,7 +163,7 @@ def sides(
     read: Reader,
     shares: Sequence[float] = (),
 ) -> pd.DataFrame:
-    """The largest value of ``of`` and the least of the rivals, where one of them is feasible."""
+    """Return the largest value of ``of`` and the least of the rivals, where a rival is feasible."""
     parts = []
     for experiment in experiments:
         ours = pd.concat(available(case, experiment, of, read).values(), axis=1).max(axis=1)
@@ -173,7 +176,7 @@ def sides(
 
 
 def _leads(pairs: pd.DataFrame) -> str:
-    """The rivals over ours; without a number where ours is nothing."""
+    """Return the range of the rivals' values over ours, as text; "infinitely many" where ours are all 0."""
     positive = pairs[pairs["ours"] > 0]
     if positive.empty:
         return "infinitely many"
@@ -281,7 +284,7 @@ def lowest(
     large_domain: bool = False,
     shares: Sequence[float] = (),
 ) -> Verdict:
-    """Every method of ``of`` is below every rival: at all points where a rival is feasible."""
+    """Check that every method of ``of`` is below every rival, at all points where a rival is feasible."""
     ours = [of] if isinstance(of, str) else of
     pairs = sides(case, experiments, ours, rivals, QUANTITIES[quantity], shares)
     said = f"the best rival has {_leads(pairs)} times the {quantity}"
@@ -361,7 +364,7 @@ def never_above(
     quantity: str = "error",
     shares: Sequence[float] = (),
 ) -> Verdict:
-    """A never above B: each entry of the chain is never above the next, all rivals of one entry together."""
+    """Check that each entry of the chain is never above the next, all rivals of one entry together."""
     said, above_all, points = [], 0, 0
     for lower, upper in pairwise(chain):
         pairs = sides(case, experiments, lower, upper, QUANTITIES[quantity], shares)
@@ -410,9 +413,10 @@ def ratio_below(
     quantity: str = "error",
     somewhere: bool = False,
 ) -> Verdict:
-    """The least value of ``of`` is at most so many times that of another protocol, at every point.
+    """Check that the least value of ``of`` is below ``most`` times the value of ``over``, at every point.
 
-    With ``somewhere`` the claim holds in part if it is so at any point at all, else at half of the points.
+    With ``somewhere`` the claim holds in part if the ratio is small enough at any point at all, else at half of the
+    points.
     """
     ratios = pd.concat(
         [
@@ -450,7 +454,7 @@ def at_least(
     experiments: Sequence[str] = PLOTTED,
     quantity: str = "messages",
 ) -> Verdict:
-    """Every protocol of ``of`` has at least so many times what each of the others has, at every point."""
+    """Check that protocols of ``of`` have at least ``least`` times the values of ``over``, at every point."""
     pairs = sides(case, experiments, over, of, QUANTITIES[quantity])
     ratios = pairs["best"] / pairs["ours"]
     enough = tally(ratios >= least)

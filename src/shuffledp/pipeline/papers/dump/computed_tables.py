@@ -172,7 +172,7 @@ def _bits(k: int) -> float:
 
 
 def _response_mse(n: int, k: int, eps_local: float) -> float:
-    """Squared error of GRR, averaged over the values."""
+    """Return the squared error of GRR, averaged over the values."""
     decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
     return decay * (1 + (k - 2) * decay) / (n * gain**2) + (k - 2) * decay / (k * n * gain)
 
@@ -260,7 +260,7 @@ def gaps() -> pd.DataFrame:
 
 
 def savings() -> pd.DataFrame:
-    """Return how many dummies per value Theorem 5.2 and the exact divergence ask for, 1,000 values, delta 1e-6."""
+    """Return the dummies per value by Theorem 5.2 and by the exact divergence, 1,000 values, delta 1e-6."""
     k, rows = 1_000, []
     for eps in (0.1, 0.2, 0.4, 0.6, 0.8, 1.0):
         printed, exact = (dummy_count(k, eps, DELTA, accounting=a) / k for a in _ACCOUNTINGS)

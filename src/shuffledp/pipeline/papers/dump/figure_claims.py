@@ -58,7 +58,7 @@ JUMP = 10.0
     most=0.05,
 )
 def domain_ratio(case: Case, method: str, low: int, high: int, eps: float, most: float) -> Verdict:
-    """The error at a large domain over that at a small one is 1 up to a part ``most``."""
+    """Check that the error at a large domain over the error at a small one is 1 up to a part ``most``."""
     values = errors(case, "domains", method)
     ratio = at(values, k=high, eps=eps) / at(values, k=low, eps=eps)
     return Verdict(
@@ -118,7 +118,7 @@ def per_decade(
     within: Sequence[float],
     falling: bool = False,
 ) -> Verdict:
-    """Ratios of the errors from one decade to the next lie in a range; in part if the direction is right."""
+    """Check that ratios of errors from one decade to the next lie in a range; in part if the direction is right."""
     values = errors(case, experiment, method)
     ratios, said = [], []
     for one in eps:
@@ -148,7 +148,7 @@ def per_decade(
     stated=-1,
 )
 def fall_with_users(case: Case, method: str, stated: float) -> Verdict:
-    """Slope of the extra messages against the number of users, in logarithms."""
+    """Judge the slope of the extra messages against the number of users, in logarithms."""
     slopes = [scaling(part.index, part) for _, part in slices(extra_messages(case, "users", method), "n")]
     worst = max(slopes, key=lambda slope: abs(slope - stated))
     last = all_messages(case, "users", method)
@@ -172,7 +172,7 @@ def fall_with_users(case: Case, method: str, stated: float) -> Verdict:
     experiments=["ipums", "ratings"],
 )
 def not_amplified(case: Case, experiments: Sequence[str]) -> Verdict:
-    """GRR gets no larger local budget than eps, at every point."""
+    """Check that GRR gets no larger local budget than eps, at every point."""
     parts = [case.cells(experiment, "grr_blanket") for experiment in experiments]
     said, amplified, points = [], 0, 0
     for experiment, cells in zip(experiments, parts, strict=True):
@@ -200,7 +200,10 @@ def not_amplified(case: Case, experiments: Sequence[str]) -> Verdict:
     figure="fig7",
 )
 def poor_without_amplification(case: Case) -> Verdict:
-    """GRR on synthetic data has no amplification at the smallest eps, and its error falls by far once it has."""
+    """Check that GRR on synthetic data has no amplification at the smallest eps.
+
+    With amplification its error must be smaller by far.
+    """
     cells = case.cells("synthetic", "grr_blanket")
     local, found = cells["eps_local"], cells["closed_form"]
     jumps, starts = [], []
@@ -233,7 +236,10 @@ def poor_without_amplification(case: Case) -> Verdict:
     rate=0.5,
 )
 def maximum_at_rate(case: Case, k: int, rate: float) -> Verdict:
-    """The error of public-coin is largest where its noise rate crosses a value: at a grid point beside the crossing."""
+    """Check that the error of public-coin is largest where its noise rate crosses a value.
+
+    The largest error must be at a grid point beside the crossing.
+    """
     cells = case.cells("synthetic", "public_coin_beyond")
     cells = cells[cells.index.get_level_values("k") == k]
     rates = pd.Series([json.loads(p)["rate"] for p in cells["parameters"]], cells.index, dtype=float)
@@ -269,7 +275,7 @@ def maximum_at_rate(case: Case, k: int, rate: float) -> Verdict:
     eps=1,
 )
 def below_one_at_large_eps(case: Case, methods: Sequence[str], eps: float) -> Verdict:
-    """Fewer than one extra message per user at the largest eps, on the synthetic data."""
+    """Check for fewer than one extra message per user at the largest eps, on the synthetic data."""
     right = wrong = 0
     said, largest = [], []
     for experiment in PLOTTED:
@@ -293,7 +299,7 @@ def below_one_at_large_eps(case: Case, methods: Sequence[str], eps: float) -> Ve
     method="truncation",
 )
 def rising_messages(case: Case, method: str) -> Verdict:
-    """The messages of a protocol grow with eps."""
+    """Check that the messages of a protocol grow with eps."""
     steps = [monotone(extra_messages(case, experiment, method), "eps", rising=True) for experiment in PLOTTED]
     right, wrong = sum(one for one, _ in steps), sum(one for _, one in steps)
     return Verdict(
@@ -314,7 +320,7 @@ def rising_messages(case: Case, method: str) -> Verdict:
     least=1000,
 )
 def thousands(case: Case, method: str, experiment: str, least: float) -> Verdict:
-    """A protocol sends thousands of messages."""
+    """Check that a protocol sends thousands of messages."""
     sent = all_messages(case, experiment, method)
     enough = tally(sent >= least)
     return Verdict(
@@ -337,7 +343,7 @@ def thousands(case: Case, method: str, experiment: str, least: float) -> Verdict
     delta=1e-06,
 )
 def lost_messages(case: Case, experiment: str, methods: Sequence[str], eps: float, delta: float) -> Verdict:
-    """Numbers that the text no longer has; ours stand beside them."""
+    """Return this library's messages beside a claim whose numbers the available text has lost."""
     found = available(case, experiment, methods, extra_messages)
     ours = [f"{m} {at(v, eps=eps, delta=delta):.3g}" for m, v in found.items()]
     return Verdict(
@@ -360,7 +366,7 @@ def lost_messages(case: Case, experiment: str, methods: Sequence[str], eps: floa
     least=10,
 )
 def nearly_optimal_but_expensive(case: Case, most: float, least: float) -> Verdict:
-    """Correlated noise is below pureDUMP and near the central error, and sends far more messages."""
+    """Check that correlated noise is below pureDUMP and near the central error, and sends far more messages."""
     rivals = sides(case, PLOTTED, ["correlated_noise"], ["pure_dump"], errors)
     messages = sides(case, PLOTTED, ["pure_dump"], ["correlated_noise"], extra_messages)
     gains, costs = rivals["best"] / rivals["ours"], messages["best"] / messages["ours"]
@@ -393,7 +399,10 @@ def nearly_optimal_but_expensive(case: Case, most: float, least: float) -> Verdi
     share=0.5,
 )
 def against_shuffler(case: Case, dummies: int, share: float) -> Verdict:
-    """A user's own dummies bring the local budget below a share of that of the report, for every domain size."""
+    """Check that a user's own dummies bring the local budget below a share of the report's local budget.
+
+    The check covers every domain size.
+    """
     values = errors(case, "local_guarantee", "mix_dump")
     sizes = sorted({*values.index.get_level_values("k")})
     found = {k: at(values, k=k, s=dummies) for k in sizes}
@@ -419,7 +428,7 @@ def against_shuffler(case: Case, dummies: int, share: float) -> Verdict:
     users=[10_000, 100_000, 1_000_000],
 )
 def decreasing(case: Case, methods: Sequence[str], users: Sequence[int]) -> Verdict:
-    """Errors fall with eps on all data, and with the number of users."""
+    """Check that errors fall with eps on all data, and with the number of users."""
     right = wrong = 0
     for experiment in PLOTTED:
         for method in methods:
@@ -439,7 +448,7 @@ def decreasing(case: Case, methods: Sequence[str], users: Sequence[int]) -> Verd
 
 
 def _by_users(case: Case, method: str, users: Sequence[int], k: int = 50) -> pd.Series[float]:
-    """Errors of rivals by number of users, which no experiment has."""
+    """Return errors of rivals by number of users, which no experiment has."""
     found = {}
     for eps in (0.2, 0.5, 1.0):
         for n in users:

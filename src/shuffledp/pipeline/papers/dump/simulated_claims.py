@@ -1,4 +1,4 @@
-"""Rules on DUMP that simulated errors decide, and those on the flexible variants."""
+"""Rules on DUMP that simulated errors decide, and rules on the flexible variants."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEWEST_REPEATS = 30
 
 
 def deviations(case: Case, experiment: str, method: str) -> pd.DataFrame:
-    """Simulated minus expected error in standard errors of the mean, per feasible cell."""
+    """Return simulated minus expected error in standard errors of the mean, per feasible cell."""
     cells = case.cells(experiment, method)
     values = case.evidence.found(experiment, method).values
     repeats = values[values["kind"] == "simulated"].groupby("cell")["value"]
@@ -51,7 +51,7 @@ def _worst(parts: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame, int]:
     of={"domains": ["pure_dump", "mix_dump"], "users": ["pure_dump", "mix_dump"]},
 )
 def simulated_agrees(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
-    """Simulated and expected errors agree at every point."""
+    """Check that simulated and expected errors agree at every point."""
     parts = {
         f"{experiment} {method}": deviations(case, experiment, method)
         for experiment, methods in of.items()
@@ -88,7 +88,10 @@ def simulated_agrees(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     of={"domains": ["pure_dump", "mix_dump"], "flexible": ["flexible_pure_dump", "flexible_mix_dump"]},
 )
 def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
-    """Squared errors are no larger than the variances of the estimators: a bias would be added to them, squared."""
+    """Check that squared errors are no larger than the variances of the estimators.
+
+    A bias would be added to them, squared.
+    """
     parts = {
         method: deviations(case, experiment, method)
         for experiment, methods in of.items()
@@ -124,9 +127,10 @@ def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     method="private_coin",
 )
 def simulated_all_the_same(case: Case, method: str) -> Verdict:
-    """A protocol whose messages take too long to match is simulated without them, with the error that it should have.
+    """Compare simulated and expected errors of a protocol whose messages take too long to match.
 
-    How long the paper's own program takes cannot be decided by that.
+    The simulation draws no messages. Its verdict is untestable: the claim is on the running time of the paper's
+    program.
     """
     parts = {experiment: deviations(case, experiment, method) for experiment in PLOTTED}
     every, apart = _worst(parts)
@@ -152,7 +156,10 @@ def simulated_all_the_same(case: Case, method: str) -> Verdict:
     methods=["flexible_pure_dump", "flexible_mix_dump"],
 )
 def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
-    """The printed error of the flexible variants, wherever a sender has several dummies, against the simulated one."""
+    """Compare the printed error of the flexible variants with the simulated one.
+
+    The points are those at which a sender has several dummies.
+    """
     right = wrong = 0
     ratios = []
     for method in methods:
@@ -189,7 +196,10 @@ def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
     method="flexible_pure_dump",
 )
 def flexible_saves(case: Case, method: str) -> Verdict:
-    """Fewer messages and a lower error than pureDUMP with a whole number of dummies, one at least, of every user."""
+    """Check that the flexible variant has fewer messages and a lower error than pureDUMP.
+
+    In pureDUMP every user has a whole number of dummies, at least one.
+    """
     messages, errors = [], []
     for row in case.cells("flexible", method).reset_index().to_dict("records"):
         n, k = int(row["users_expected"]), int(row["domain_size"])

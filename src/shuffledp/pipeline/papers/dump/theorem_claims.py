@@ -1,4 +1,4 @@
-"""Rules on DUMP's theorems: what the accounting says, without any result table."""
+"""Rules on DUMP's theorems, decided by the accounting without any result table."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NUMBERS = (10_000, 100_000, 1_000_000)
     "DU-16", "Theorem 5.2", "The theorem on pureDUMP is valid.", "valid", errata="DUMP-N2 DUMP-N11"
 )
 def theorem_5_2(case: Case) -> Verdict:
-    """The eps of the theorem's number of dummies, by the theorem and exactly."""
+    """Compare the eps of the theorem's number of dummies, by the theorem and exactly."""
     shares, factors = [], []
     for k, eps, delta in product(DOMAINS, GRID, DELTAS):
         dummies = dummy_count(k, eps, delta, accounting="printed")
@@ -73,7 +73,7 @@ def theorem_5_2(case: Case) -> Verdict:
 
 @claim("DU-18", "Theorem 5.6", "The theorem on mixDUMP is valid.", "valid", errata="DUMP-N11")
 def theorem_5_6(case: Case) -> Verdict:
-    """Exact delta of mixDUMP at the theorem's number of dummies."""
+    """Judge the exact delta of mixDUMP at the theorem's number of dummies."""
     eps_values = EPS[:: case.at_most(1, 3)]
     settings = list(SETTINGS.values())[: case.at_most(4, 1)]
     deltas = [
@@ -98,7 +98,7 @@ def theorem_5_6(case: Case) -> Verdict:
     "valid",
 )
 def corollary_5_3(case: Case) -> Verdict:
-    """Exact local eps of a user's own dummies, against that of the corollary."""
+    """Compare the exact local eps of a user's own dummies with the eps of the corollary."""
     shares = []
     for k, eps, delta in product(DOMAINS, GRID, DELTAS):
         own = dummy_count(k, eps, delta, accounting="printed")
@@ -115,7 +115,7 @@ def corollary_5_3(case: Case) -> Verdict:
 
 @claim("DU-09", "1", "Any eps close to 0 can be reached.", "any")
 def any_eps(case: Case) -> Verdict:
-    """However small eps is, finitely many dummies reach it by the theorem."""
+    """Check that finitely many dummies reach any small eps by the theorem."""
     eps_values = [10.0**-power for power in range(case.at_most(6, 4))]
     counts = [dummy_count(50, eps, DELTA, accounting="printed") for eps in eps_values]
     reached = tally(
@@ -130,7 +130,7 @@ def any_eps(case: Case) -> Verdict:
 
 
 def _counts_of_two(users: int, dummies: int, values: int) -> Floats:
-    """Joint law of the counts of two values among the dummies of so many users, user by user."""
+    """Return the joint law of the counts of two values among the dummies of the users, one user at a time."""
     one = np.zeros((dummies + 1, dummies + 1))
     for a in range(dummies + 1):
         for b in range(dummies + 1 - a):
@@ -148,7 +148,7 @@ def _counts_of_two(users: int, dummies: int, values: int) -> Floats:
 
 
 def enumerated_delta(users: int, dummies: int, values: int, eps: float) -> float:
-    """Delta of a value among the dummies of so many users, from the law of two counts."""
+    """Return delta of a value among the dummies of the users, from the law of two counts."""
     law = np.pad(_counts_of_two(users, dummies, values), ((1, 1), (1, 1)))
     first, second = law[:-1, 1:], law[1:, :-1]
     return float(np.maximum(first - math.exp(eps) * second, 0).sum())
@@ -162,7 +162,7 @@ TOTAL: Final = 12
     "DU-10", "1, 5.3", "Privacy depends on the total number of dummies only, whoever sends them.", "the total"
 )
 def only_the_total(case: Case) -> Verdict:
-    """Privacy at one total, dealt out in every way: by the theorem, and by enumeration."""
+    """Check privacy at one total, divided among users in every way: by the theorem, and by enumeration."""
     if case.accounting == "printed":
         totals = [
             n * flexible_dummies_needed(n, k, eps, DELTA, 1.0) / (14 * k * math.log(2 / DELTA) / eps**2 + 1)
@@ -187,7 +187,10 @@ def only_the_total(case: Case) -> Verdict:
     figure="table2",
 )
 def cheaper_with_users(case: Case) -> Verdict:
-    """Extra messages against the number of users: dummies are shared out, tuples and additions are not."""
+    """Judge the extra messages against the number of users.
+
+    Users share the dummies, but not tuples and additions.
+    """
     k, eps = 50, 1.0
     sent = {
         "pureDUMP": [dummy_count(k, eps, DELTA, accounting="printed") / n for n in NUMBERS],
@@ -206,7 +209,7 @@ def cheaper_with_users(case: Case) -> Verdict:
 
 @claim("DU-25", "6.2", "Both protocols cover every eps in (0, 1].", "all", errata="DUMP-N11")
 def every_eps(case: Case) -> Verdict:
-    """Both theorems can be used for every eps up to 1, and keep their promise, up to the largest delta."""
+    """Check that both theorems hold for every eps up to 1, up to the largest delta."""
     eps_values = (1.0, 0.5, 0.1, 0.01)[:: case.at_most(1, 2)]
     pure, mix = [], []
     for eps, delta in product(eps_values, (*DELTAS, 1e-3, 0.29)):
@@ -243,7 +246,7 @@ def every_eps(case: Case) -> Verdict:
     table="table4",
 )
 def printed_table(case: Case, table: str) -> Verdict:
-    """Tables 3 and 4, entry by entry."""
+    """Check Tables 3 and 4, entry by entry."""
     entries, eps_local = (PRINTED_PURE, math.inf) if table == "table3" else (PRINTED_MIX, EPS_LOCAL)
     differ, cells = [], 0
     for (row, eps), (column, (k, rate)) in product(enumerate(EPS), enumerate(COLUMNS)):
@@ -270,7 +273,7 @@ def printed_table(case: Case, table: str) -> Verdict:
     errata="DUMP-N4",
 )
 def random_senders(case: Case) -> Verdict:
-    """The dummies of Table 3: what a proof needs for a random number of senders, and their exact delta."""
+    """Compare the dummies of Table 3 with a proof for a random number of senders, and with their exact delta."""
     cells = list(product(EPS, COLUMNS))
     if case.accounting == "printed":
         pairs = [
@@ -309,7 +312,7 @@ def random_senders(case: Case) -> Verdict:
     figure="table2",
 )
 def logarithmic_error(case: Case) -> Verdict:
-    """How the error of pureDUMP grows with 1/delta, for tiny delta, and what it is of the central error."""
+    """Judge the growth of pureDUMP's error with 1/delta, for tiny delta, and its ratio to the central error."""
     n, k, eps = USERS, 500, 1.0
 
     def found(power: int) -> float:
@@ -333,7 +336,7 @@ def logarithmic_error(case: Case) -> Verdict:
 
 
 def histogram(k: int, users: int, *, skewed: bool) -> Floats:
-    """Users per value: equally many, or in proportion to 1, 1/4, 1/9, ..."""
+    """Return the users per value: equal numbers, or in proportion to 1, 1/4, 1/9, ..."""
     weights = 1 / np.arange(1.0, k + 1) ** 2 if skewed else np.ones(k)
     held: Floats = np.round(users * weights / weights.sum())
     held[0] += users - held.sum()
@@ -341,7 +344,7 @@ def histogram(k: int, users: int, *, skewed: bool) -> Floats:
 
 
 def _response(held: Floats, n: int, keep: float, other: float) -> Floats:
-    """Error per value where a holder counts with one probability and anybody else with another."""
+    """Return the error per value where holders and other users count with one probability each."""
     return (held * keep * (1 - keep) + (n - held) * other * (1 - other)) / (n * (keep - other)) ** 2
 
 
@@ -390,7 +393,7 @@ def _truncation(held: Floats, n: int, k: int, eps: float) -> Floats:
 
 
 def _public_coin(held: Floats, n: int, k: int, eps: float) -> Floats:
-    """Without collisions of hashes, which few values hardly have."""
+    """Return the error of public-coin without collisions of hashes, which are rare for few values."""
     rows = public_coin_rows(k)
     rate = public_coin_rate(n, rows, eps, DELTA, accounting="printed")
     noise = binomial_window(n, rate, 1e-30)
@@ -425,7 +428,7 @@ BY_VALUE: Mapping[str, Callable[[Floats, int, int, float], Floats]] = {
     eps=1.0,
 )
 def any_data(case: Case, within: float, k: int, eps: float) -> Verdict:
-    """The error averaged over the values, on skewed data over that on equally frequent values."""
+    """Compare the error averaged over the values, on skewed data and on equally frequent values."""
     changes = {}
     for name, errors in BY_VALUE.items():
         even, skewed = (

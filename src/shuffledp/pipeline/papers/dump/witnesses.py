@@ -34,12 +34,15 @@ from shuffledp.pipeline.papers.dump.computed_tables import (
 
 
 def _theorem_dummies(k: int, eps: float, delta: float = DELTA) -> float:
-    """Dummies by Theorem 5.2, not rounded."""
+    """Return the dummies by Theorem 5.2, not rounded."""
     return 14 * k * math.log(2 / delta) / eps**2 + 1
 
 
 def independence_not_needed() -> Witness:
-    """DUMP-1: with two values the counts are as dependent as can be, and the theorem still holds."""
+    """Return the witness of DUMP-1.
+
+    With two values the counts are as dependent as can be, and the theorem still holds.
+    """
     dummies = math.ceil(_theorem_dummies(2, 1.0))
     worst = max(
         dummy_delta(k, math.ceil(_theorem_dummies(k, eps)), eps) for k in (2, 3, 10, 500) for eps in EPS
@@ -54,7 +57,7 @@ def independence_not_needed() -> Witness:
 
 
 def one_dummy_less() -> Witness:
-    """DUMP-N2: S dummies give what the theorem grants to S - 1."""
+    """Return the witness of DUMP-N2: S dummies give what the theorem grants to S - 1."""
     printed = dummy_count(50, 1.0, DELTA, accounting="printed")
     enough = math.ceil(_theorem_dummies(50, 1.0) - 1)
     two = math.ceil(_theorem_dummies(2, 1.0) - 1)
@@ -68,13 +71,16 @@ def one_dummy_less() -> Witness:
 
 
 def _true_flexible_mse(n: int, k: int, dummies: int, rate: float) -> float:
-    """Variance of a count of dummies over n^2: each sender adds a multinomial of s, senders are binomial."""
+    """Return the variance of a count of dummies over n^2.
+
+    Each sender adds a multinomial of s dummies, and the number of senders is binomial.
+    """
     mean, spread = dummies / k, dummies * (1 / k) * (1 - 1 / k)
     return (rate * spread + rate * (1 - rate) * mean**2) / n
 
 
 def flexible_error() -> Witness:
-    """DUMP-N3: the error of flexible pureDUMP in a cell of Table 3."""
+    """Return the witness of DUMP-N3: the error of flexible pureDUMP in a cell of Table 3."""
     k, rate, dummies = 500, 0.001, 1270
     printed, true = printed_flexible_mse(USERS, k, dummies, rate), _true_flexible_mse(USERS, k, dummies, rate)
     single = printed_flexible_mse(USERS, k, 1, rate)
@@ -95,14 +101,20 @@ _NOBODY_SENDS = (3000, 2, 1.0, 3e-81, 0.06)
 
 
 def _excess_of_printed_dummies() -> float:
-    """Exact delta over the delta that Theorem 5.11 as read promises, where delta is near (1 - rate)^n."""
+    """Return the exact delta over the delta that Theorem 5.11 as read promises.
+
+    The setting has delta near (1 - rate)^n.
+    """
     n, k, eps, delta, rate = _NOBODY_SENDS
     printed = flexible_dummies(n, k, eps, delta, rate, accounting="printed")
     return flexible_dummy_delta(eps, n, k, printed, rate) / delta
 
 
 def random_senders() -> Witness:
-    """DUMP-N4: dummies per sender in the last cell of Table 3, and a setting outside of it where they are too few."""
+    """Return the witness of DUMP-N4.
+
+    Dummies per sender in the last cell of Table 3, and a setting outside of it where they are too few.
+    """
     setting = (USERS, 500, 1.0, DELTA, 0.001)
     printed = flexible_dummies(*setting, accounting="printed")
     proven = flexible_dummies(*setting, accounting="corrected")
@@ -128,14 +140,14 @@ def random_senders() -> Witness:
 
 
 def _crossing(n: int, k: int) -> float:
-    """The eps above which the theorem of mixDUMP asks for fewer dummies than that of pureDUMP."""
+    """Return the eps above which mixDUMP's theorem needs fewer dummies than pureDUMP's."""
     uniform = (n - 1) * k / (math.exp(EPS_LOCAL) + k - 1)
     sure = uniform - math.sqrt(2 * uniform * math.log(2 / DELTA))
     return math.sqrt(14 * k * math.log(2) / sure)
 
 
 def mix_needs_more() -> Witness:
-    """DUMP-N5: dummies of both protocols on IPUMS."""
+    """Return the witness of DUMP-N5: dummies of both protocols on IPUMS."""
     n, k = SETTINGS["IPUMS"]
     eps = 0.5
     pure = dummy_count(k, eps, DELTA, accounting="printed")
@@ -168,7 +180,7 @@ def _mix_mse(n: int, k: int, dummies: int) -> float:
 
 
 def decade_of_users() -> Witness:
-    """DUMP-6: the error of mixDUMP for 100,000 and for a million users."""
+    """Return the witness of DUMP-6: the error of mixDUMP for 100,000 and for a million users."""
 
     def ratio(eps: float, few: int) -> float:
         errors = [
@@ -193,7 +205,7 @@ def decade_of_users() -> Witness:
 
 
 def table_4_cell() -> Witness:
-    """DUMP-N7: the one entry that is not the theorem's value rounded up."""
+    """Return the witness of DUMP-N7: the one entry that is not the theorem's value rounded up."""
     needed = flexible_dummies_needed(USERS, 500, 1.0, DELTA, 0.001, eps_local=EPS_LOCAL)
     ours = [
         [
@@ -213,7 +225,7 @@ def table_4_cell() -> Witness:
 
 
 def public_coin_range() -> Witness:
-    """DUMP-N8: the noise rate of public-coin at eps = 0.6, 50 values."""
+    """Return the witness of DUMP-N8: the noise rate of public-coin at eps = 0.6, 50 values."""
     rows = public_coin_rows(50)
 
     def rate(eps: float) -> float:
@@ -232,7 +244,7 @@ def public_coin_range() -> Witness:
 
 
 def truncation_error() -> Witness:
-    """DUMP-N9: the error of the truncation-based protocol on 50 equally frequent values."""
+    """Return the witness of DUMP-N9: the error of the truncation-based protocol on 50 equally frequent values."""
     k, eps = 50, 0.4
     held = USERS // k
     miss = truncation_miss_rate(USERS, eps, DELTA, accounting="printed")
@@ -254,7 +266,7 @@ def truncation_error() -> Witness:
 
 
 def real_shape_sampled() -> Witness:
-    """DUMP-N10: one user's share of the noise, drawn in two steps."""
+    """Return the witness of DUMP-N10: one user's share of the noise, drawn in two steps."""
     from scipy.integrate import quad_vec  # slow to import, and only needed here
     from scipy.stats import nbinom
 
@@ -265,7 +277,7 @@ def real_shape_sampled() -> Witness:
     counts = np.arange(1, 200)
 
     def joint(log_mean: float) -> NDArray[np.float64]:
-        """Poisson probabilities times the gamma density of the mean, per unit of its logarithm."""
+        """Return Poisson probabilities times the gamma density of the mean, per unit of its logarithm."""
         mean = math.exp(log_mean)
         log_gamma = shape * (log_mean - math.log(scale)) - mean / scale - math.lgamma(shape)
         return np.asarray(np.exp(counts * log_mean - mean - gammaln(counts + 1.0) + log_gamma))
@@ -283,7 +295,7 @@ def real_shape_sampled() -> Witness:
 
 
 def range_of_eps() -> Witness:
-    """DUMP-N11: what the rebuilt formula of Theorem 5.2 would promise for a large eps."""
+    """Return the witness of DUMP-N11: what the rebuilt formula of Theorem 5.2 would promise for a large eps."""
     k, eps = 500, 10.0
     dummies = math.ceil(_theorem_dummies(k, eps))
     none = math.exp(log_binomial_pmf(0, dummies, 1 / k))
@@ -299,7 +311,7 @@ def range_of_eps() -> Witness:
 
 
 def ratings_amplified() -> Witness:
-    """DUMP-N12: the local budget of GRR on Ratings at eps = 1."""
+    """Return the witness of DUMP-N12: the local budget of GRR on Ratings at eps = 1."""
     n, k = SETTINGS["Ratings"]
     printed = blanket_local_budget(n, k, 1.0, DELTA, accounting="printed")
     exact = blanket_local_budget(n, k, 0.4, DELTA, accounting="exact")

@@ -1,4 +1,4 @@
-"""Claims of Wang et al. 2023 on amplification by a random population: what the accounting says."""
+"""Claims of Wang et al. 2023 on amplification by a random population, decided by the accounting."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ AMPLIFIES = 1.001
 
 @claim("RP-03", "I", "Working with the smallest possible population gives no useful amplification.", "none")
 def no_others(case: Case) -> Verdict:
-    """Without other users the largest local budget is the central one, but for what delta allows one report alone."""
+    """Check that without other users the largest local budget is the central one.
+
+    The budget that delta permits for one report alone is excepted.
+    """
     gains = {
         accounting: max(local_budget(Fixed(0), eps, DELTA, accounting=accounting) / eps for eps in EPS)
         for accounting in ("printed", "exact")
@@ -55,7 +58,7 @@ def no_others(case: Case) -> Verdict:
     "violates",
 )
 def mean_violates(case: Case) -> Verdict:
-    """The budget that the mean population is granted violates delta under a large variance."""
+    """Check that the budget for the mean population violates delta under a large variance."""
     granted = amplified_epsilon(Fixed(int(FIG2_MEAN)), FIG2_LOCAL, DELTA, accounting="exact")
     least = {}
     for variance in VARIANCES:
@@ -76,7 +79,7 @@ def mean_violates(case: Case) -> Verdict:
 
 @claim_in_all("RP-05", "I", "Amplification appears once the population is large enough.", "large n")
 def needs_users(case: Case) -> Verdict:
-    """Amplification appears from some mean population on, and stays."""
+    """Check that amplification appears from some mean population on, and stays."""
     gains = {
         mean: max(
             local_budget(Poisson(float(mean)), eps, DELTA, accounting=case.accounting) / eps for eps in EPS
@@ -101,7 +104,7 @@ def needs_users(case: Case) -> Verdict:
     errata="RP-N3 RP-N5 RP-N6",
 )
 def valid_theorems(case: Case) -> Verdict:
-    """The printed eps_c of Theorems 1 and 2 has at most the promised delta, exactly computed, at random settings."""
+    """Check that the printed eps_c of Theorems 1 and 2 has at most the promised exact delta, at random settings."""
     count = case.at_most(400, 40)
     rng = np.random.default_rng(20231101)
     worst, tried = 0.0, 0
@@ -136,7 +139,7 @@ def valid_theorems(case: Case) -> Verdict:
     errata="RP-E4",
 )
 def eight_form(case: Case) -> Verdict:
-    """The simplified form has at most the promised delta from 3 log(4/delta) clones on, where it is stated."""
+    """Check that the simplified form has at most the promised delta from 3 log(4/delta) clones on, as stated."""
     e, users, log4 = math.exp(1.0), 100_001, math.log(4 / DELTA)
     ratios = []
     for multiple in np.linspace(3.0, 14.0, case.at_most(23, 7)):
@@ -173,7 +176,7 @@ def eight_form(case: Case) -> Verdict:
     experiment="poisson_even",
 )
 def amplification_grows(case: Case, experiment: str) -> Verdict:
-    """A(eps_c) grows with the panel (participation rate, or mean of the others), at every eps_c."""
+    """Check that A(eps_c) grows with the panel (participation rate, or mean of the others), at every eps_c."""
     found = budgets(case, experiment)
     panels = found.index.get_level_values("panel").unique()
     if len(panels) < 2:
@@ -198,7 +201,7 @@ def amplification_grows(case: Case, experiment: str) -> Verdict:
     delta=0.001,
 )
 def variance_costs(case: Case, delta: float) -> Verdict:
-    """The central budget of Theorem 3 grows with the variance of the population."""
+    """Check that the central budget of Theorem 3 grows with the variance of the population."""
     values = case.closed_forms("variance", "amplified")
     if delta not in values.index.get_level_values("delta"):
         raise Untestable(f"needs the papers' grid: the run has no delta {delta:g}")
@@ -229,7 +232,10 @@ def variance_costs(case: Case, delta: float) -> Verdict:
     within=0.05,
 )
 def variance_limit(case: Case, stated: float, delta: float, within: float) -> Verdict:
-    """The variance from which on nothing is amplified, at the stated delta; in part if nothing is at any variance."""
+    """Judge the variance from which on nothing is amplified, at the stated delta.
+
+    The claim holds in part if nothing is amplified at any variance.
+    """
 
     def excess(variance: float, at: float) -> float:
         population = MomentBounded(FIG2_MEAN, variance)

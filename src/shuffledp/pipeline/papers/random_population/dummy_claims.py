@@ -44,7 +44,7 @@ FIG3_EPS = 0.05
 
 
 def budgets_by_dummies(case: Case) -> pd.Series[float]:
-    """A(k) in nats by the number of dummies of the run."""
+    """Return a(k) in nats by the number of dummies of the run."""
     table = case.under("printed") if case.accounting == "simplified" else case
     found: pd.Series[float] = table.cells("dummies", "non_adaptive")["eps_local"]
     if case.accounting != "simplified":
@@ -57,7 +57,7 @@ def budgets_by_dummies(case: Case) -> pd.Series[float]:
 
 @claim_in_all("RP-16", "V-B", "Amplification grows with the number of dummies.", "monotone", figure="fig3")
 def dummies_amplify(case: Case) -> Verdict:
-    """A(k) grows with k."""
+    """Check that A(k) grows with k."""
     found = budgets_by_dummies(case)
     up, down = monotone(found, "k", rising=True)
     return Verdict(
@@ -80,7 +80,7 @@ def dummies_amplify(case: Case) -> Verdict:
     stated=0.2,
 )
 def best_number_gains(case: Case, stated: float) -> Verdict:
-    """How much the best number of dummies of the run lowers the squared error."""
+    """Judge the reduction of the squared error by the best number of dummies of the run."""
     if case.accounting == "simplified":
         found = pd.Series(
             {
@@ -110,7 +110,7 @@ def best_number_gains(case: Case, stated: float) -> Verdict:
     within=0.001,
 )
 def steps_suffice(case: Case, within: float) -> Verdict:
-    """The error at the minimum over steps of sqrt(n') against that over all numbers of dummies."""
+    """Compare the minimal error over steps of sqrt(n') with the minimum over all numbers of dummies."""
     steps = [int(k) for k in dummy_grid(FIG3)]
     every = range(0, max(steps) + 1, case.at_most(1, 10))
     coarse, fine = (
@@ -127,7 +127,10 @@ def steps_suffice(case: Case, within: float) -> Verdict:
 
 @claim("RP-19", "VII-B", "Without amplification the best number of dummies is 0.", "0")
 def none_without_amplification(case: Case) -> Verdict:
-    """Where A(k) is the central budget for every k, the error of equation (6) is least without dummies."""
+    """Check that the error of equation (6) is least without dummies if they do not amplify.
+
+    In that case A(k) is the central budget for every k.
+    """
     errors = [report_variance(FIG3_EPS) * error_factor(FIG3, k) for k in range(0, 5001, 50)]
     best, grows = int(np.argmin(errors)) * 50, bool(np.all(np.diff(errors) > 0))
     return Verdict(
@@ -143,7 +146,7 @@ def none_without_amplification(case: Case) -> Verdict:
 
 
 def gains(case: Case, experiment: str, of: str, over: str = "amplified") -> pd.Series[float]:
-    """1 - TVE(of) / TVE(over) by panel and eps, at the rates of the text."""
+    """Return 1 - TVE(of) / TVE(over) by panel and eps, at the rates of the text."""
     return (1 - errors(case, experiment, of) / errors(case, experiment, over)).dropna()
 
 
@@ -162,7 +165,7 @@ def gains(case: Case, experiment: str, of: str, over: str = "amplified") -> pd.S
     stated=0.1,
 )
 def gain_at(case: Case, experiment: str, panel: float, eps: float, of: str, stated: float) -> Verdict:
-    """The gain of dummies at one point."""
+    """Judge the gain of dummies at one point."""
     found = gains(case, experiment, of)
     if (panel, eps) not in found.index:
         raise Untestable(
@@ -187,7 +190,7 @@ def gain_at(case: Case, experiment: str, panel: float, eps: float, of: str, stat
     of="non_adaptive",
 )
 def gain_shrinks(case: Case, experiment: str, of: str) -> Verdict:
-    """The gain of dummies falls from panel to panel and from one budget to the next."""
+    """Check that the gain of dummies falls from panel to panel and from one budget to the next."""
     found = all_gains(case, experiment, of)
     if found.max() <= NO_GAIN:
         return Verdict(
@@ -210,7 +213,7 @@ def gain_shrinks(case: Case, experiment: str, of: str) -> Verdict:
 
 
 def all_gains(case: Case, experiment: str, of: str) -> pd.Series[float]:
-    """As `gains`, at all rates."""
+    """Return the gains, as `gains`, at all rates."""
     return (1 - all_errors(case, experiment, of) / all_errors(case, experiment, "amplified")).dropna()
 
 
@@ -228,7 +231,7 @@ def all_gains(case: Case, experiment: str, of: str) -> pd.Series[float]:
     stated=0.1,
 )
 def gain_of_panel(case: Case, experiment: str, panel: float, of: str, stated: float) -> Verdict:
-    """The mean gain of dummies in one panel."""
+    """Judge the mean gain of dummies in one panel."""
     found = gains(case, experiment, of)
     if panel not in found.index.get_level_values("panel"):
         raise Untestable(f"needs the papers' grid: {experiment} lacks {WORDS[experiment]} {panel:g}")
@@ -269,7 +272,7 @@ def gain_of_panel(case: Case, experiment: str, panel: float, of: str, stated: fl
     better="non_adaptive",
 )
 def dominated(case: Case, experiments: Sequence[str], worse: str, better: str) -> Verdict:
-    """One way of adding dummies is never better than another."""
+    """Check that one way of adding dummies is never better than another."""
     pairs = paired(case, all_errors, experiments, better, [worse])
     below, above, ties = compared(pairs["lower"], pairs["upper"])
     ratios = pairs["upper"] / pairs["lower"]
@@ -295,7 +298,10 @@ def dominated(case: Case, experiments: Sequence[str], worse: str, better: str) -
     within=0.02,
 )
 def almost_equal(case: Case, experiment: str, of: str, within: float) -> Verdict:
-    """The error is within a small gap of AMPLIFIED's at most points, and below it somewhere rather than above."""
+    """Check that the error is within a small gap of AMPLIFIED's at most points.
+
+    It must be below AMPLIFIED's at more points than above.
+    """
     found = gains(case, experiment, of)
     near, worse, better = (int(at.sum()) for at in (found.abs() < within, found < -TIE, found > TIE))
     outcome: Outcome = "fails" if 2 * near <= len(found) else "holds" if better > worse else "in part"
@@ -320,7 +326,7 @@ def almost_equal(case: Case, experiment: str, of: str, within: float) -> Verdict
     plotted=1000,
 )
 def helps_small(case: Case, eps: float, least: float, plotted: float) -> Verdict:
-    """The largest mean population at which the best number of dummies lowers the squared error noticeably."""
+    """Judge the largest mean population at which the best number of dummies lowers the error noticeably."""
     found = {}
     for mean in SMALL_MEANS:
         law = Poisson(float(mean))

@@ -1,4 +1,4 @@
-"""Claims of Wang et al. 2023 on the errors of single-message protocols: what result tables say.
+"""Claims of Wang et al. 2023 on the errors of single-message protocols, decided by result tables.
 
 Errors are expected total variation errors. ``simplified`` accounting is in no table: under it AMPLIFIED has the error
 of the table times the ratio of noise at the two local budgets, which is exact, since noise alone makes the difference.
@@ -68,7 +68,7 @@ LAPLACE_NOISE = ("multi_union",)
 
 
 def law_of(experiment: str, panel: float) -> Law:
-    """The number of other users in a panel."""
+    """Return the law of the number of other users in a panel."""
     if experiment == "adult":
         return Binomial(ADULT_USERS - 1, panel)
     if experiment == "gradient":
@@ -77,7 +77,7 @@ def law_of(experiment: str, panel: float) -> Law:
 
 
 def by_panel(values: pd.Series[float], experiment: str) -> pd.Series[float]:
-    """The same values with the levels ``panel`` and ``eps``."""
+    """Return the same values with the levels ``panel`` and ``eps``."""
     level = PANEL[experiment]
     index = pd.MultiIndex.from_arrays(
         [values.index.get_level_values(name) for name in (level, "eps")], names=["panel", "eps"]
@@ -86,13 +86,13 @@ def by_panel(values: pd.Series[float], experiment: str) -> pd.Series[float]:
 
 
 def all_errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Expected errors of a method by panel (all of them) and eps, for the target of the case."""
+    """Return expected errors of a method by panel (all of them) and eps, for the target of the case."""
     values = by_panel(_noise(case, experiment, method), experiment)
     return values if case.target != "population" else _with_sampling(values, experiment, method)
 
 
 def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Expected errors of a method by panel and eps, for the target of the case, at the rates that the text lists."""
+    """Return expected errors of a method by panel and eps, at the rates that the text lists."""
     values = all_errors(case, experiment, method)
     if PANEL[experiment] == "rate":
         values = values.drop(RATE_APART, level="panel", errors="ignore")
@@ -127,7 +127,7 @@ def _noise(case: Case, experiment: str, method: str) -> pd.Series[float]:
 
 
 def budgets(case: Case, experiment: str, method: str = "amplified") -> pd.Series[float]:
-    """Local budgets A (nats) of a method by panel (all of them) and eps."""
+    """Return local budgets A (nats) of a method by panel (all of them) and eps."""
     accounting = case.accounting
     table = case.under("printed") if accounting == "simplified" else case
     cells = table.cells(experiment, method)
@@ -149,7 +149,7 @@ def budgets(case: Case, experiment: str, method: str = "amplified") -> pd.Series
 
 
 def _with_sampling(values: pd.Series[float], experiment: str, method: str) -> pd.Series[float]:
-    """Errors against the population: with the deviation of the participants' frequencies from it.
+    """Return errors against the population, with the deviation of the participants' frequencies from it.
 
     Both parts are taken as normal, or the noise as Laplace where it is two-sided geometric; within 1 % of the
     expectation, as the number of participants hardly varies.
@@ -166,7 +166,10 @@ def _with_sampling(values: pd.Series[float], experiment: str, method: str) -> pd
 
 
 def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
-    """Expected l1 distance over two values when an independent normal error is added to that of one frequency."""
+    """Return the expected l1 distance over two values with an added normal error.
+
+    The normal error is independent of the error of one frequency.
+    """
     from scipy.special import erfcx
 
     normal = 2 * math.sqrt(2 / math.pi) * deviation
@@ -179,7 +182,7 @@ def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
 
 
 def reductions(case: Case, experiments: Sequence[str], of: str, against: str) -> pd.Series[float]:
-    """Mean over the grid of eps of 1 - X/Y, by experiment and panel."""
+    """Return the mean over the grid of eps of 1 - X/Y, by experiment and panel."""
     found = {}
     for experiment in experiments:
         ratio = (errors(case, experiment, of) / errors(case, experiment, against)).dropna()
@@ -201,7 +204,7 @@ def reductions(case: Case, experiments: Sequence[str], of: str, against: str) ->
     stated=0.6,
 )
 def more_than(case: Case, experiments: Sequence[str], of: str, against: str, stated: float) -> Verdict:
-    """The mean reduction is above the stated fraction in every panel."""
+    """Check that the mean reduction is above the stated fraction in every panel."""
     means = reductions(case, experiments, of, against)
     above = tally(means > stated)
     apart = [
@@ -218,7 +221,7 @@ def more_than(case: Case, experiments: Sequence[str], of: str, against: str, sta
 
 
 def _apart(case: Case, experiments: Sequence[str], of: str, against: str) -> dict[tuple[str, float], float]:
-    """The mean reduction of the panels that the figures have and the text does not list."""
+    """Return the mean reduction of the panels that the figures have and the text does not list."""
     found: dict[tuple[str, float], float] = {}
     for experiment in experiments:
         if PANEL[experiment] == "rate":
@@ -264,7 +267,7 @@ def _apart(case: Case, experiments: Sequence[str], of: str, against: str) -> dic
     stated=0.4,
 )
 def mean_reduction(case: Case, experiments: Sequence[str], of: str, against: str, stated: float) -> Verdict:
-    """The mean reduction over all panels is about the stated fraction."""
+    """Check that the mean reduction over all panels is about the stated fraction."""
     means = reductions(case, experiments, of, against)
     mean = float(means.mean())
     return Verdict(
@@ -293,7 +296,7 @@ def mean_reduction(case: Case, experiments: Sequence[str], of: str, against: str
     against="local",
 )
 def growing_reduction(case: Case, experiments: Sequence[str], of: str, against: str) -> Verdict:
-    """The mean reduction of every panel is larger than that of the panel with fewer participants."""
+    """Check that the mean reduction of every panel is larger than in the panel with fewer participants."""
     steps, listed = [], []
     for experiment in experiments:
         means = reductions(case, [experiment], of, against)
@@ -316,7 +319,10 @@ def growing_reduction(case: Case, experiments: Sequence[str], of: str, against: 
     stated=0.6,
 )
 def against_naive(case: Case, stated: float) -> Verdict:
-    """Best single-message proposal, MULTI-UNION and MULTI-EXPECTED against RandomCheckin on Adult."""
+    """Compare protocols with RandomCheckin on Adult.
+
+    They are the best single-message proposal, MULTI-UNION and MULTI-EXPECTED.
+    """
     checkin = errors(case, "adult", "random_checkin")
     single = pd.concat(
         [errors(case, "adult", m) for m in ("amplified", "non_adaptive", "adaptive")], axis=1
@@ -350,7 +356,10 @@ def against_naive(case: Case, stated: float) -> Verdict:
     figure="budgets",
 )
 def checkin_amplifies(case: Case) -> Verdict:
-    """RandomCheckin may spend more than AMPLIFIED on a report: at how many points of Adult, and how much more."""
+    """Count the points of Adult at which RandomCheckin may spend more than AMPLIFIED on a report.
+
+    The verdict also has the ratio of the budgets.
+    """
     ours, theirs = budgets(case, "adult"), budgets(case, "adult", "random_checkin")
     both = pd.DataFrame({"ours": ours, "theirs": theirs}).dropna()
     less, more, ties = compared(both["ours"], both["theirs"])
@@ -374,7 +383,7 @@ def checkin_amplifies(case: Case) -> Verdict:
     high=0.6,
 )
 def away_from_checkin(case: Case, low: float, high: float) -> Verdict:
-    """How far the errors of RandomCheckin and AMPLIFIED are apart on Adult, in either way of saying it."""
+    """Judge the distance between the errors of RandomCheckin and AMPLIFIED on Adult, relative to either error."""
     ours, theirs = (errors(case, "adult", m) for m in ("amplified", "random_checkin"))
     below = (1 - ours / theirs).groupby(level="panel").mean()
     saved, more = float(below.mean()), float((theirs / ours - 1).groupby(level="panel").mean().mean())
@@ -395,7 +404,7 @@ def away_from_checkin(case: Case, low: float, high: float) -> Verdict:
     figure="fig4",
 )
 def slots_filled(case: Case) -> Verdict:
-    """The share of RandomCheckin's slots that hold a report and no dummy."""
+    """Judge the share of RandomCheckin's slots that hold a report and no dummy."""
     filled = []
     for rate in RATES:
         slots = math.floor((ADULT_USERS - 1) * rate)
@@ -423,7 +432,7 @@ def slots_filled(case: Case) -> Verdict:
 def in_proportion(
     case: Case, experiment: str, methods: Sequence[str], at: Sequence[float], stated: float
 ) -> Verdict:
-    """The slope of log error on the log of the mean population, for several methods and budgets."""
+    """Judge the slope of log error on the log of the mean population, for several methods and budgets."""
     slopes: dict[str, list[float]] = {}
     for method in methods:
         values = errors(case, experiment, method)
@@ -459,7 +468,7 @@ def in_proportion(
     within=0.05,
 )
 def similar_gaps(case: Case, within: float) -> Verdict:
-    """The mean gap to RandomCheckin for gradients against that for the binary task."""
+    """Compare the mean gap to RandomCheckin for gradients with the gap for the binary task."""
     gradients = float(reductions(case, ["gradient"], "amplified", "random_checkin").mean())
     bits = float(reductions(case, ["adult"], "amplified", "random_checkin").mean())
     return Verdict(
@@ -478,7 +487,7 @@ def similar_gaps(case: Case, within: float) -> Verdict:
     experiments=["adult", "poisson_even", "poisson_skewed"],
 )
 def errors_fall(case: Case, experiments: Sequence[str]) -> Verdict:
-    """The error of every method falls with the budget and from panel to panel."""
+    """Check that the error of every method falls with the budget and from panel to panel."""
     right = wrong = 0
     which = []
     for experiment in experiments:
@@ -549,7 +558,7 @@ def errors_fall(case: Case, experiments: Sequence[str]) -> Verdict:
     upper=["multi_union"],
 )
 def ordered(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[str]) -> Verdict:
-    """``lower`` is never above the best of ``upper``, also at the rates that the text does not list."""
+    """Check that ``lower`` is never above the best of ``upper``, also at the rates that the text does not list."""
     return never_above_best(case, all_errors, experiments, lower, upper)
 
 
@@ -564,5 +573,5 @@ def ordered(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[
     upper=["random_checkin"],
 )
 def ordered_in_text(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[str]) -> Verdict:
-    """``lower`` is never above the best of ``upper``, at the points that the paper speaks of."""
+    """Check that ``lower`` is never above the best of ``upper``, at the points that the paper names."""
     return never_above_best(case, errors, experiments, lower, upper)

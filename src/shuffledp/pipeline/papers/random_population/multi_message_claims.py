@@ -59,7 +59,7 @@ _SHARES_LISTED = (2, 5, 18, 19, 1000, 100_000)
     stated=0.6,
 )
 def multi_against_single(case: Case, experiments: Sequence[str], stated: float) -> Verdict:
-    """The mean reduction of both multi-message protocols against AMPLIFIED."""
+    """Judge the mean reduction of both multi-message protocols against AMPLIFIED."""
     means = {name: reductions(case, experiments, m, "amplified") for name, m in MULTI.items()}
     mean = float(pd.concat(list(means.values())).mean())
     parts = [
@@ -84,7 +84,7 @@ def multi_against_single(case: Case, experiments: Sequence[str], stated: float) 
 def expected_against_union(
     case: Case, experiments: Sequence[str], at: Sequence[float], stated: float
 ) -> Verdict:
-    """By how much MULTI-EXPECTED is better than MULTI-UNION within a range of budgets."""
+    """Judge the reduction by MULTI-EXPECTED against MULTI-UNION within a range of budgets."""
     ratios = _ratios(case, experiments)
     inside = ratios[ratios.index.get_level_values("eps").isin(at)]
     if inside.empty:
@@ -98,7 +98,7 @@ def expected_against_union(
 
 
 def _ratios(case: Case, experiments: Sequence[str]) -> pd.Series[float]:
-    """TVE(MULTI-EXPECTED) / TVE(MULTI-UNION) by experiment, panel and eps."""
+    """Return TVE(MULTI-EXPECTED) / TVE(MULTI-UNION) by experiment, panel and eps."""
     return pd.concat(
         {
             experiment: (
@@ -122,7 +122,7 @@ def _ratios(case: Case, experiments: Sequence[str]) -> pd.Series[float]:
     late=0.5,
 )
 def gap_narrows(case: Case, experiments: Sequence[str], early: float, late: float) -> Verdict:
-    """The ratio of the two multi-message errors is smaller at the larger budget."""
+    """Check that the ratio of the two multi-message errors is smaller at the larger budget."""
     ratios = _ratios(case, experiments)
     if not {early, late} <= set(ratios.index.get_level_values("eps")):
         raise Untestable(f"needs the papers' grid: eps_c {early:g} and {late:g}")
@@ -138,7 +138,7 @@ def gap_narrows(case: Case, experiments: Sequence[str], early: float, late: floa
 
 @claim("RP-37", "VI-A2", "The expected bound beats the union bound.", "better", figure="fig7")
 def expected_beats_union(case: Case) -> Verdict:
-    """The same Gaussian noise for the expected delta, and for the number of users of the union bound."""
+    """Compare Gaussian noise for the expected delta and for the number of users of the union bound."""
     ratios = []
     for law in POPULATIONS.values():
         precision = math.ceil(math.sqrt(law.mean + 1))
@@ -159,7 +159,10 @@ def expected_beats_union(case: Case) -> Verdict:
 
 
 def _log_mu(eps: float) -> float:
-    """Log of the sensitivity over the standard deviation at which Gaussian noise is exactly (eps, DELTA)-DP."""
+    """Return the log of the sensitivity over the standard deviation of exact Gaussian noise.
+
+    The noise is exactly (eps, DELTA)-DP.
+    """
     return root_below(
         lambda x: log_gaussian_delta(math.exp(x), eps) - math.log(DELTA), -2.0, -12.0, 3.0, xtol=1e-10
     )
@@ -172,7 +175,7 @@ def _log_mu(eps: float) -> float:
     "smaller",
 )
 def geometric_against_gaussian(case: Case) -> Verdict:
-    """Standard deviations of two-sided geometric, Gaussian and Laplace noise for a sensitivity of 1."""
+    """Compare standard deviations of two-sided geometric, Gaussian and Laplace noise for a sensitivity of 1."""
     gaussian, laplace = [], []
     for eps in EPS:
         geometric = math.sqrt(2 * math.exp(-eps)) / -math.expm1(-eps)
@@ -194,7 +197,7 @@ def geometric_against_gaussian(case: Case) -> Verdict:
     "RP-39", "Proposition 1", "The stated number of shares suffices for every number of users.", "suffices"
 )
 def shares_suffice(case: Case) -> Verdict:
-    """The stated number of shares is at least what is known to be enough, for every number of users."""
+    """Check that the stated number of shares is at least the proven one, for every number of users."""
     stated, enough = [], []
     for eps in (EPS[0], EPS[-1]):
         for order in (2**14, 2**16, 2**20, 2**26):
@@ -218,7 +221,7 @@ def shares_suffice(case: Case) -> Verdict:
     within=0.1,
 )
 def central_error(case: Case, within: float) -> Verdict:
-    """The squared error over that of the central Gaussian mechanism's order is a constant."""
+    """Check that the squared error over the order of the central Gaussian mechanism's error is a constant."""
     law, precision = Poisson(1000.0), 32
     constants = [
         (law.mean + 1)
@@ -247,7 +250,10 @@ def central_error(case: Case, within: float) -> Verdict:
     errata="RP-E16 RP-E17",
 )
 def lower_bounds(case: Case) -> Verdict:
-    """The rows of Table II against their tails, but for the one whose law is not defined in the text at hand."""
+    """Compare the rows of Table II with their tails.
+
+    The row whose law is not defined in the available text is left out.
+    """
     rows = table_two()
     rows = rows[rows["verdict"] != OPEN]
     unsafe, all_rows = rows[rows["verdict"] == "unsafe"], len(rows)
@@ -268,7 +274,7 @@ def lower_bounds(case: Case) -> Verdict:
 
 @claim("RP-43", "Theorem 5", "The composition with the union bound is valid.", "valid", errata="RP-E17")
 def union_composition(case: Case) -> Verdict:
-    """The expected delta of Polya noise planned for n1 users, with the printed n1."""
+    """Judge the expected delta of Polya noise planned for n1 users, with the printed n1."""
     deltas = [
         expected_polya_delta(law, math.floor(population_lower_bound(law, DELTA / 2, form="printed")), eps)
         for law in POPULATIONS.values()
@@ -294,7 +300,7 @@ def union_composition(case: Case) -> Verdict:
     high=99,
 )
 def tens_of_messages(case: Case, experiments: Sequence[str], low: int, high: int) -> Verdict:
-    """Shares per user of both multi-message protocols at all points."""
+    """Judge the shares per user of both multi-message protocols at all points."""
     shares = np.array(
         [
             json.loads(parameters)["shares"]
@@ -321,7 +327,7 @@ def tens_of_messages(case: Case, experiments: Sequence[str], low: int, high: int
     experiments=["adult", "poisson_even"],
 )
 def both_below(case: Case, experiments: Sequence[str]) -> Verdict:
-    """Both multi-message protocols err less than AMPLIFIED, at every point."""
+    """Check that both multi-message protocols err less than AMPLIFIED, at every point."""
     wins = losses = 0
     least, most = math.inf, -math.inf
     lost: list[float] = []

@@ -1,4 +1,4 @@
-"""What multi-message protocols gain in the settings of Wang et al. 2023, Figures 7 to 9, and Table II.
+"""Gains of multi-message protocols in the settings of Wang et al. 2023, Figures 7 to 9, and Table II.
 
 As in :mod:`shuffledp.pipeline.papers.random_population.published_gaps`, errors are expectations of the total variation
 error due to randomization alone. MULTI-UNION adds Polya noise for the ``n1`` users of a lower bound on the population,
@@ -71,7 +71,7 @@ def _amplified_error(law: Law, eps: float, accounting: str) -> float:
 
 
 def multi_gaps() -> pd.DataFrame:
-    """Return how the errors of the protocols of Figures 7 and 8 compare, over :data:`~comparisons.EPS`."""
+    """Return comparisons of the errors of the protocols of Figures 7 and 8, over :data:`~comparisons.EPS`."""
     rows = []
     for name, law in MULTI_POPULATIONS.items():
         n1 = {

@@ -43,7 +43,7 @@ def _gaussian_delta(mu: float, eps: float) -> float:
 
 
 def _leftover(n: int, tau: float) -> float:
-    """Return S: how far the sum of n discrete Gaussians is from another one."""
+    """Return S, the distance of the sum of n discrete Gaussians from another one."""
     k = np.arange(1, n)
     return float(np.sum(np.exp(-2 * (math.pi * tau) ** 2 * k / (k + 1))))
 
@@ -81,7 +81,7 @@ def _sum_delta(n: int, tau: float, precision: int, eps: float) -> float:
 
 
 def table_ii_binomial() -> Witness:
-    """RP-E16: the binomial row of Table II is not a bound with the stated probability."""
+    """Return the witness of RP-E16: the binomial row of Table II is not a bound with the stated probability."""
     share = DELTA / 2
     tails, corrected, apart = {}, {}, 0.0
     for rate in (0.01, 0.05, 0.1, 0.2, 0.4):
@@ -105,7 +105,10 @@ def table_ii_binomial() -> Witness:
 
 
 def swapped_roles() -> Witness:
-    """RP-E17: a wrong reference, and a split of delta whose halves change names between theorem and text."""
+    """Return the witness of RP-E17.
+
+    a wrong reference, and a split of delta whose halves change names between theorem and text.
+    """
     eps_local = 0.5
     # Nobody but user 1 knows which of two crowds turns up: a known lower bound, and far from Poisson.
     pmf = np.zeros(1001)
@@ -133,7 +136,7 @@ def swapped_roles() -> Witness:
 
 
 def violating_exponent() -> Witness:
-    """RP-E18: more users than planned for make delta smaller, not larger than 1."""
+    """Return the witness of RP-E18: more users than planned for make delta smaller, not larger than 1."""
     eps, times = 0.5, 2.0
     planned = math.sqrt(2 * math.log(1.25 / DELTA)) / eps  # standard deviation of the sum for n1 users
     exact = _gaussian_delta(1 / (planned * math.sqrt(times)), eps)
@@ -148,7 +151,7 @@ def violating_exponent() -> Witness:
 
 
 def shifted_index() -> Witness:
-    """RP-E19: N - 1 others make n = N participants."""
+    """Return the witness of RP-E19: N - 1 others make n = N participants."""
     eps, precision = 0.1, 32
 
     def both(law: Law, tau: float) -> tuple[float, float]:
@@ -178,7 +181,10 @@ def shifted_index() -> Witness:
 
 
 def interpretation_of_delta() -> Witness:
-    """RP-E20: an (eps, delta) guarantee does not bound the probability that the loss exceeds eps by delta."""
+    """Return the witness of RP-E20.
+
+    An (eps, delta) guarantee does not bound the probability that the loss exceeds eps by delta.
+    """
     eps = 0.5
     log_mu = root_below(
         lambda x: log_gaussian_delta(math.exp(x), eps) - math.log(DELTA), -2.0, -6.0, 2.0, xtol=1e-12
@@ -198,7 +204,7 @@ def interpretation_of_delta() -> Witness:
 
 
 def lemma_4_square() -> Witness:
-    """RP-E21: without the square on p, Lemma 4 promises less delta than there is."""
+    """Return the witness of RP-E21: without the square on p, Lemma 4 promises less delta than there is."""
     eps, n, tau, precision = 8.0, 16, 12.5, 100
     printed = _lemma_4(eps, n, tau, precision, power=1)
     corrected = _lemma_4(eps, n, tau, precision, power=2)
@@ -216,7 +222,7 @@ def lemma_4_square() -> Witness:
 
 
 def missing_clamp() -> Witness:
-    """RP-E22: where the bracket is negative its square makes the guarantee look strong."""
+    """Return the witness of RP-E22: where the bracket is negative its square makes the guarantee look strong."""
     eps, others, alone = 0.5, 40_000, 1e-3
     precision = math.ceil(math.sqrt((1 - alone) * others + 1))
 
@@ -251,7 +257,10 @@ def missing_clamp() -> Witness:
 
 
 def proposition_2_terms() -> Witness:
-    """RP-E23: Proposition 2 takes p / sqrt(n) for 1, though p is rounded up; and it adds S instead of subtracting."""
+    """Return the witness of RP-E23: Proposition 2 takes p / sqrt(n) for 1, though p is rounded up.
+
+    And it adds S instead of subtracting.
+    """
     eps, n, tau = 1.0, 2, 6.5
     precision = math.ceil(math.sqrt(n))
     printed = _proposition_2(eps, n, tau, sign=1)
@@ -279,7 +288,7 @@ def proposition_2_terms() -> Witness:
 
 
 def security_in_bits() -> Witness:
-    """RP-E24: sigma counts bits, so what is added is 2^-sigma."""
+    """Return the witness of RP-E24: sigma counts bits, so what is added is 2^-sigma."""
     eps, share = 0.5, DELTA / 2
     sigma = security_bits(eps, share)
     printed, correct = (1 + math.exp(eps)) * sigma, (1 + math.exp(eps)) * 2**-sigma
@@ -294,7 +303,7 @@ def security_in_bits() -> Witness:
 
 
 def natural_security() -> Witness:
-    """RP-E25: sigma in natural units where the definition counts bits."""
+    """Return the witness of RP-E25: sigma in natural units where the definition counts bits."""
     eps, share = 0.5, DELTA / 2
     half_square = -math.log(share)  # z^2 / 2, so that the sum is (eps, share)-DP
     proof, statement = (math.log1p(math.exp(eps)) + factor * half_square for factor in (1, 2))
@@ -317,7 +326,10 @@ def natural_security() -> Witness:
 
 
 def collapsed_group() -> Witness:
-    """RP-N26: the group of Theorem 6 has no room for the noise, and for small eps not even for the data."""
+    """Return the witness of RP-N26.
+
+    The group of Theorem 6 has no room for the noise, and for small eps not even for the data.
+    """
     law, eps = _adult(0.01), 0.001
     precision = math.ceil(math.sqrt(law.mean + 1))
     tau = multi_expected_scale(law, eps, DELTA, precision, accounting="printed")
@@ -346,7 +358,10 @@ def collapsed_group() -> Witness:
 
 
 def overflow_tail() -> Witness:
-    """RP-E26: the tail of the noise in the proofs of Proposition 2 and Theorem 6 falls four times too fast."""
+    """Return the witness of RP-E26.
+
+    The tail of the noise in the proofs of Proposition 2 and Theorem 6 falls four times too fast.
+    """
     n, precision, tau = 16, 4, 2.0
     pmf = _noise_pmf(n, tau)
     noise = np.arange(pmf.size) - pmf.size // 2
@@ -371,7 +386,7 @@ def overflow_tail() -> Witness:
 
 
 def population_quantile() -> Witness:
-    """RP-E27: the level 1 - exp(-tau) has nothing to do with how many users take part."""
+    """Return the witness of RP-E27: the level 1 - exp(-tau) has nothing to do with how many users take part."""
     law, eps = Poisson(1000.0), 5.0
     precision = math.ceil(math.sqrt(law.mean + 1))
     tau = multi_expected_scale(law, eps, DELTA, precision, accounting="exact")
@@ -399,7 +414,7 @@ def population_quantile() -> Witness:
 
 
 def captions_and_symbols() -> Witness:
-    """RP-E28: n' counts the users of Adult; and a mean is no rate."""
+    """Return the witness of RP-E28: n' counts the users of Adult; and a mean is no rate."""
     caption = 48_841
     law = POPULATIONS["Adult, rate 0.5"]
     others = law.trials if isinstance(law, Binomial) else 0

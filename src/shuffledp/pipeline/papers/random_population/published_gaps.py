@@ -1,4 +1,4 @@
-"""How much of the gaps that Wang et al. 2023 publish are gaps between protocols, and how much between constants.
+"""Shares of protocols and of constants in the gaps that Wang et al. 2023 publish.
 
 Errors are expectations of the total variation error due to randomization alone, so that ratios of protocols with
 the same participants do not depend on the data. Delta is the paper's 1e-5 throughout.
@@ -38,7 +38,7 @@ def _error_ratio(eps_local: float, reference: float) -> float:
 
 
 def budget_gaps() -> pd.DataFrame:
-    """Return by how much amplification reduces the error against LOCAL, as a mean over :data:`EPS`."""
+    """Return the reduction of the error by amplification against LOCAL, as a mean over :data:`EPS`."""
     rows = []
     for name, law in POPULATIONS.items():
         ratios = {
@@ -78,14 +78,14 @@ def dummies_error(law: Law, eps: float, accounting: str, *, adaptive: bool) -> f
 
 
 def _grid(law: Law) -> list[int]:
-    """The paper's grid, and a finer one for small populations, where the optimum is a matter of a few dummies."""
+    """Return the paper's grid, and a finer one for small populations, where few dummies are optimal."""
     if law.mean > 200:
         return [int(k) for k in dummy_grid(law)]
     return list(range(0, math.floor(2 * law.mean) + 1, max(1, int(law.mean) // 20)))
 
 
 def dummy_gaps() -> pd.DataFrame:
-    """Return by how much optimal dummies reduce the error against AMPLIFIED with the same accounting."""
+    """Return the reduction of the error by optimal dummies against AMPLIFIED with the same accounting."""
     cases: list[tuple[str, Law, float]] = [
         (name, POPULATIONS[name], eps)
         for name, points in (("Adult, rate 0.05", EPS_SMALL), ("Poisson, mean 1000", (*EPS_SMALL, 0.1)))
@@ -156,11 +156,11 @@ def checkin_gaps() -> pd.DataFrame:
 
 
 def gradient_gaps() -> pd.DataFrame:
-    """Return by how much AMPLIFIED reduces the error of RandomCheckin for gradients, over :data:`EPS`.
+    """Return the reduction by AMPLIFIED of RandomCheckin's error for gradients, over :data:`EPS`.
 
     Notes
     -----
-    Figure 9: N - 1 is Bin(59999, rate), the noise is Laplace. What is compared is the noise only, proportional to
+    Figure 9: N - 1 is Bin(59999, rate), the noise is Laplace. Only the noise is compared, proportional to
     ``sqrt(reports) / (eps_local * kept users)``; clipped gradients are so short that leaving out users matters little
     beside it. The mean number of filled slots as in :func:`checkin_gaps`.
     """
@@ -207,7 +207,7 @@ def variance_gaps() -> pd.DataFrame:
 
 
 def safety_margins() -> pd.DataFrame:
-    """Return how far the printed Theorems 1 and 2 stay below the delta that they promise."""
+    """Return the largest ratio of the exact delta to the delta that the printed Theorems 1 and 2 promise."""
     laws: list[Law] = []
     for mean in (100, 1000, 10_000, 100_000):
         laws += [Binomial(round(mean / rate), rate) for rate in (0.05, 0.9)] + [Poisson(float(mean))]

@@ -1,6 +1,6 @@
 """Witnesses for the errata and reading notes of Wang et al. 2023 (TPDS), random population: single-message protocols.
 
-Those of the number of clones are in :mod:`shuffledp.pipeline.papers.random_population.clone_witnesses`, those of
+Witnesses on the number of clones are in :mod:`shuffledp.pipeline.papers.random_population.clone_witnesses`, on
 Section VI and Table II in :mod:`shuffledp.pipeline.papers.random_population.multi_message_witnesses`.
 
 Notation: E = e^eps_local, L4 = log(4 / delta), L2 = log(2 / delta), C the number of clones, Omega a number of
@@ -63,7 +63,10 @@ def theorem3_limit(
 
 
 def figure_2_delta() -> Witness:
-    """RP-E1: with the stated delta, Theorem 3 shows no amplification at all in the setting of Figure 2."""
+    """Return the witness of RP-E1.
+
+    With the stated delta, Theorem 3 shows no amplification at all in the setting of Figure 2.
+    """
     mean, eps_local = 5000.0, 0.5
     stated, meant = 1e-4, 1e-3
     printed, correct = theorem3_limit(mean, eps_local, stated), theorem3_limit(mean, eps_local, meant)
@@ -116,7 +119,7 @@ def _figure_3_optimum(log_factor: float, exact_report: bool) -> tuple[int, float
 
 
 def loose_chernoff_constant() -> Witness:
-    """RP-N3: the valid one-sided constant gives a larger local budget, and dummies gain less."""
+    """Return the witness of RP-N3: the valid one-sided constant gives a larger local budget, and dummies gain less."""
     log4, log2 = math.log(4 / DELTA), math.log(2 / DELTA)
     k_printed, printed, gain_printed = _figure_3_optimum(3 * log4, exact_report=False)
     _, correct, gain = _figure_3_optimum(2 * log2, exact_report=False)
@@ -141,7 +144,10 @@ def loose_chernoff_constant() -> Witness:
 
 
 def simplified_form_range() -> Witness:
-    """RP-E4: below about 14 log(4/delta) expected clones the simplified form is smaller than the theorem's."""
+    """Return the witness of RP-E4.
+
+    Below about 14 log(4/delta) expected clones the simplified form is smaller than the theorem's.
+    """
     users, eps_local = 100_001, 2.0
     e, log4 = math.exp(eps_local), math.log(4 / DELTA)
 
@@ -170,7 +176,10 @@ def simplified_form_range() -> Witness:
 
 
 def two_sided_hoeffding() -> Witness:
-    """RP-N5: the split of the clones needs one side only; the smaller eps_central is still valid."""
+    """Return the witness of RP-N5: the split of the clones needs one side only.
+
+    The smaller eps_central is still valid.
+    """
     law, eps_local = Poisson(1000.0), 1.0
     log4, log2 = math.log(4 / DELTA), math.log(2 / DELTA)
     omega = printed_omega(OtherReports(law), DELTA, math.exp(-eps_local))
@@ -191,7 +200,10 @@ def two_sided_hoeffding() -> Witness:
 
 
 def subsampling_step() -> Witness:
-    """RP-N6: user 1's own report can be mapped exactly, which gives a smaller eps_central and delta."""
+    """Return the witness of RP-N6.
+
+    User 1's own report can be mapped exactly, which gives a smaller eps_central and delta.
+    """
     law, eps_local = Poisson(1000.0), 1.0
     e = math.exp(eps_local)
     omega = printed_omega(OtherReports(law), DELTA, 1 / e)
@@ -227,7 +239,10 @@ def subsampling_step() -> Witness:
 
 
 def reduction_is_one_way() -> Witness:
-    """RP-E13: randomized response is strictly more private than the pair that it is said to be equivalent to."""
+    """Return the witness of RP-E13: randomized response is strictly more private than the pair of counts.
+
+    The paper claims that the two are equivalent.
+    """
     others, eps_local, eps = 60, 1.0, 0.5
     keep = 1 / (1 + math.exp(-eps_local))
     worst = 0.0
@@ -251,7 +266,7 @@ def reduction_is_one_way() -> Witness:
 
 
 def randomized_response_estimator() -> Witness:
-    """RP-E14: the printed estimator of a bit is biased."""
+    """Return the witness of RP-E14: the printed estimator of a bit is biased."""
     eps_local = 1.0
     e = math.exp(eps_local)
     law = {1: np.array([1, e]) / (e + 1), 0: np.array([e, 1]) / (e + 1)}  # of the report t = 0, 1
@@ -273,7 +288,7 @@ def randomized_response_estimator() -> Witness:
 
 
 def stray_factor() -> Witness:
-    """RP-E15: with the stray factor k, equation (7) never asks for dummies."""
+    """Return the witness of RP-E15: with the stray factor k, equation (7) never asks for dummies."""
     search = partial(optimal_dummies, _FIG3, _FIG3_EPS, DELTA, adaptive=True, accounting="printed")
     printed, correct, none = search(stray_factor=True), search(), search(grid=[0])
     elsewhere = [

@@ -1,4 +1,4 @@
-"""Claims of Wang et al. 2024 that its figures decide: errors, and the number of messages at which they are least."""
+"""Claims of Wang et al. 2024 on figures: errors, and the number of messages at which they are least."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ EDGE = 0.1
 
 
 def _gains(case: Case, split: str) -> tuple[dict[str, pd.Series[float]], str]:
-    """Shares of the error of each rival that are gone, by panel; and which rivals have no results."""
+    """Return the reduction of each rival's error, by panel, and the rivals without results."""
     ours = errors(case, OURS)
     found = {
         m: at(1 - ours / theirs, split=split).dropna() for m, theirs in available(case, list(RIVALS)).items()
@@ -79,7 +79,10 @@ def _gains(case: Case, split: str) -> tuple[dict[str, pd.Series[float]], str]:
     least=0.3,
 )
 def gain(case: Case, split: str, stated: float, least: float) -> Verdict:
-    """A share of the best rival's error is gone: about the stated one as a mean, and in no panel less than a least."""
+    """Check that the mean reduction of the best rival's error is about the stated one.
+
+    No panel may have less than a least reduction.
+    """
     found, without = _gains(case, split)
     gains = pd.concat(found.values(), axis=1).min(axis=1)
     outcome = about(float(gains.mean()), stated)
@@ -116,7 +119,7 @@ def gain(case: Case, split: str, stated: float, least: float) -> Verdict:
     least=0.5,
 )
 def gain_of_each(case: Case, rivals: Sequence[str], split: str, least: float) -> Verdict:
-    """More than a least share of the error of each of some rivals is gone, in every panel."""
+    """Check that the error of each rival is reduced by more than a least share, in every panel."""
     ours, shares = errors(case, OURS), {}
     for method in rivals:
         shares[method] = at(1 - ours / errors(case, method), split=split).dropna()
@@ -142,7 +145,7 @@ def gain_of_each(case: Case, rivals: Sequence[str], split: str, least: float) ->
     stated=0.7,
 )
 def mean_gain(case: Case, split: str, stated: float) -> Verdict:
-    """The mean over all rivals and panels of the share of the error that is gone."""
+    """Judge the mean reduction of the error over all rivals and panels."""
     found, without = _gains(case, split)
     means = {method: float(values.mean()) for method, values in found.items()}
     best = float(pd.concat(found.values(), axis=1).min(axis=1).mean())
@@ -156,7 +159,7 @@ def mean_gain(case: Case, split: str, stated: float) -> Verdict:
 
 
 def _curves(case: Case, split: str) -> dict[Panel, pd.Series[float]]:
-    """Errors over m by panel."""
+    """Return errors over m by panel."""
     return by_panel(at(errors(case, "segmented"), split=split))
 
 
@@ -208,7 +211,7 @@ def _curves(case: Case, split: str) -> dict[Panel, pd.Series[float]]:
     m=1.0,
 )
 def best_at(case: Case, data: str, s: int, n: int, m: float) -> Verdict:
-    """A number of blanket messages is as good as the best one, at the first split."""
+    """Check that a number of blanket messages is as good as the best one, at the first split."""
     split = next(iter(SPLITS))
     panel = (data, s, n, split)
     least, best = errors(case, OURS), parameter(case, OURS, "blankets")
@@ -236,7 +239,7 @@ def best_at(case: Case, data: str, s: int, n: int, m: float) -> Verdict:
     high=10.0,
 )
 def too_small_and_too_large(case: Case, split: str, low: float, high: float) -> Verdict:
-    """At both ends of the axis the error is above its minimum in between."""
+    """Check that at both ends of the axis the error is above its minimum in between."""
     hurt, said = [], []
     for (data, s, n, _), curve in _curves(case, split).items():
         if not {low, high} <= set(curve.index):
@@ -292,7 +295,7 @@ def too_small_and_too_large(case: Case, split: str, low: float, high: float) -> 
 def best_moves(
     case: Case, along: str, first: Any, second: Any, rising: bool, s: int | None = None
 ) -> Verdict:
-    """The best number of messages rises, or falls, from one value of a level to another."""
+    """Check that the best number of messages rises, or falls, from one value of a level to another."""
     best = parameter(case, OURS, "blankets")
     if s is not None:
         best = best[best.index.get_level_values("s") == s]
@@ -317,7 +320,7 @@ def best_moves(
     users=[5000, 50_000],
 )
 def total_messages(case: Case, users: Sequence[int]) -> Verdict:
-    """n m_1 hardly depends on n."""
+    """Check that n m_1 hardly depends on n."""
     blankets = parameter(case, "balls_into_bins", "blankets")
     pairs = across(at(blankets, split=next(iter(SPLITS))), "n", *users)
     totals = [
@@ -369,7 +372,7 @@ def error_ratio(
     data: str | None = None,
     split: str | None = None,
 ) -> Verdict:
-    """The least error of the smaller group over that of the larger one lies in a range."""
+    """Check that the ratio of the least errors of the smaller and the larger group lies in a range."""
     pairs = across(at(errors(case, OURS), data=data, split=split), "n", *users)
     ratios = pairs["first"] / pairs["second"]
     inside = int(((ratios >= low) & (ratios <= high)).sum())
@@ -384,7 +387,7 @@ def error_ratio(
 
 
 def _between(values: pd.Series[float]) -> pd.DataFrame:
-    """Values at the second and at the third split."""
+    """Return values at the second and at the third split."""
     return across(values, "split", *list(SPLITS)[1:])
 
 
@@ -418,7 +421,7 @@ def _between(values: pd.Series[float]) -> pd.DataFrame:
     rising=False,
 )
 def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
-    """From S2 to S3 the error of a method rises, or falls."""
+    """Check that the error of a method rises, or falls, from S2 to S3."""
     pairs = _between(errors(case, method))
     low, high = ("first", "second") if rising else ("second", "first")
     right, wrong, ties = compared(pairs[low], pairs[high])
@@ -451,7 +454,10 @@ def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
     difference=False,
 )
 def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) -> Verdict:
-    """From S2 to S3 the lead over the best of some rivals widens: as a share, and if asked for as a difference."""
+    """Check that the lead over the best of some rivals widens from S2 to S3.
+
+    The lead is a share of the error, and with `difference` it must widen as a difference too.
+    """
     ours = errors(case, OURS)
     found = available(case, list(rivals))
     best = pd.concat(found.values(), axis=1).min(axis=1)
@@ -522,9 +528,9 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
     strictly=True,
 )
 def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], strictly: bool) -> Verdict:
-    """The first of each pair has less error than the second, in every panel.
+    """Check that the first of each pair has less error than the second, in every panel.
 
-    A tie is against it if `strictly`: where two protocols become the same, nothing is gained.
+    With `strictly`, a tie is against the claim: where two protocols become the same, nothing is gained.
     """
     right = wrong = ties = 0
     leads = list[float]()
@@ -575,7 +581,7 @@ def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], str
     pairs=[["balls_into_bins", "subset_shuffled"], ["subset_shuffled", "subset_local"]],
 )
 def in_order(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
-    """The first of each pair is never above the second."""
+    """Check that the first of each pair is never above the second."""
     said, wrong, points = [], 0, 0
     for lower, upper in pairs:
         both = pd.DataFrame({"low": errors(case, lower), "high": errors(case, upper)}).dropna()
@@ -595,7 +601,7 @@ def in_order(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
     errata="SEG-N6.4.7",
 )
 def strong_rival(case: Case) -> Verdict:
-    """The weights lower the error of SepMM, and better ones hardly lower it further."""
+    """Check that the weights lower the error of SepMM, and better ones hardly lower it further."""
     plain, weighted, best = (
         errors(case, f"separate{which}") for which in ("", "_weighted", "_inverse_variance")
     )
@@ -623,7 +629,10 @@ def strong_rival(case: Case) -> Verdict:
     most=4.0,
 )
 def few_messages(case: Case, most: float) -> Verdict:
-    """The best number of blanket messages is often below `most`; measured with what a user sends in all."""
+    """Check that the best number of blanket messages is often below `most`.
+
+    The verdict also has the number of messages that a user sends in all.
+    """
     best = parameter(case, OURS, "blankets")
     small = tally(best < most)
     sent = table(case, OURS)["messages_per_user"].astype(float)
@@ -649,7 +658,7 @@ def few_messages(case: Case, most: float) -> Verdict:
     split="25-50-25",
 )
 def bound_on_error(case: Case, split: str) -> Verdict:
-    """The printed bound over the exact expected error, at every number of messages."""
+    """Compare the printed bound with the exact expected error, at every number of messages."""
     cells, exact = table(case, "segmented"), errors(case, "segmented")
     ratios = []
     for (_, s, n, shares, m), known, error in zip(

@@ -1,4 +1,4 @@
-"""What rules on segmented privacy read: errors and best numbers of messages by panel, against either truth."""
+"""Data of the rules on segmented privacy: errors and best numbers of messages by panel, against either truth."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Panel = tuple[str, int, int, str]
 
 
 def table(case: Case, method: str) -> pd.DataFrame:
-    """Cells of a method in both experiments, under the levels `PANEL`."""
+    """Return cells of a method in both experiments, under the levels `PANEL`."""
     parts = []
     for experiment in EXPERIMENTS:
         cells = case.cells(experiment, method).reset_index().assign(data=experiment)
@@ -50,23 +50,23 @@ def table(case: Case, method: str) -> pd.DataFrame:
 
 
 def parameters(cells: pd.DataFrame) -> list[dict[str, Any]]:
-    """What a method was calibrated to, by cell."""
+    """Return the calibrated parameters of a method, by cell."""
     if "parameters" not in cells or cells["parameters"].isna().any():
         raise Untestable("the table has no calibrated parameters")
     return [json.loads(text) for text in cells["parameters"]]
 
 
 def parameter(case: Case, method: str, name: str) -> pd.Series[float]:
-    """A calibrated parameter by panel."""
+    """Return a calibrated parameter by panel."""
     cells = table(case, method)
     return pd.Series([float(found[name]) for found in parameters(cells)], cells.index)
 
 
 def errors(case: Case, method: str) -> pd.Series[float]:
-    """Expected errors by panel, against the truth that the case is about.
+    """Return expected errors by panel, against the truth of the case.
 
-    Levels are assigned at random, so that every method errs around the frequencies of the participants independently
-    of how these differ from the population's: that adds the variance of a mean over the participants.
+    Levels are assigned at random, so that every method errs around the frequencies of the participants, independently
+    of the difference between these and the population's: that adds the variance of a mean over the participants.
     """
     found = table(case, method)["closed_form"].astype(float)
     if found.isna().any():
@@ -78,7 +78,7 @@ def errors(case: Case, method: str) -> pd.Series[float]:
 
 
 def spreads(case: Case) -> dict[Panel, float]:
-    """Sum over the items of w (1 - w) by panel, from what sampling adds to the error of SepMM."""
+    """Return the sum over the items of w (1 - w) by panel, from the sampling error of SepMM."""
     cells = table(case, "separate")
     law, found = blanket_law_of(case.accounting), dict[Panel, float]()
     rows = zip(
@@ -98,7 +98,7 @@ def spreads(case: Case) -> dict[Panel, float]:
 
 
 def available(case: Case, methods: list[str]) -> dict[str, pd.Series[float]]:
-    """Errors of those methods that have results under the accounting."""
+    """Return errors of the methods that have results under the accounting."""
     found = {}
     for method in methods:
         try:
@@ -111,7 +111,7 @@ def available(case: Case, methods: list[str]) -> dict[str, pd.Series[float]]:
 
 
 def at(values: pd.Series[float], *, split: str | None = None, data: str | None = None) -> pd.Series[float]:
-    """The values at a split, or of one experiment; their index keeps its levels."""
+    """Return the values at a split, or of one experiment; their index keeps its levels."""
     if split is not None:
         values = values[values.index.get_level_values("split") == split]
     if data is not None:
@@ -124,13 +124,13 @@ def at(values: pd.Series[float], *, split: str | None = None, data: str | None =
 
 
 def by_panel(values: pd.Series[float]) -> dict[Panel, pd.Series[float]]:
-    """Curves over m by panel, each indexed by m."""
+    """Return curves over m by panel, each indexed by m."""
     panels = dict.fromkeys(key[:4] for key in values.index.to_list())
     return {panel: values.loc[panel] for panel in panels}
 
 
 def across(values: pd.Series[float], level: str, first: Any, second: Any) -> pd.DataFrame:
-    """The same panels at two values of a level, as the columns ``first`` and ``second``."""
+    """Return the same panels at two values of a level, as the columns ``first`` and ``second``."""
     wide = values.unstack(level)
     if not {first, second} <= set(wide.columns):
         raise Untestable(f"needs the papers' grid: {level} {first} and {second}")

@@ -1,8 +1,8 @@
-r"""The variation-ratio theorem without a condition on the residual component, for k-ary randomized response.
+"""The variation-ratio theorem without a condition on the residual component, for k-ary randomized response.
 
 With k >= 3 values the victim's response has a residual that depends on neither of its two inputs, and the theorem
-(arXiv 2407.19639, Theorem 1; erratum SEG-6.2) compares the shuffled responses with a pair of counts that forgets how
-the residuals of the others look. The exact delta is that of the messages themselves.
+(arXiv 2407.19639, Theorem 1; erratum SEG-6.2) compares the shuffled responses with a pair of counts that omits
+the residuals of the others. The exact delta is computed from the messages themselves.
 
 **What is proven**: the theorem fails for every number N of others and every k >= 3. Let all of them hold the victim's
 value, and let ``E = e^eps_local``. Only one outcome has the likelihood ratio E, the largest one: all N + 1 responses
@@ -44,7 +44,7 @@ def response_rows(k: int, eps_local: float) -> NDArray[np.float64]:
 
 
 def bound(form: Form, eps: float, k: int, eps_local: float, others: int) -> float:
-    """Return delta of the theorem as it is stated, or of what replaces it."""
+    """Return delta of the theorem as it is stated, or of its replacement."""
     p = math.exp(eps_local)
     return variation_ratio_delta(eps, p, (p - 1) / (p + k - 1), p, others, sound=form == "replacement")
 
@@ -71,7 +71,7 @@ def few_users(
 
 
 def same_value_laws(others: int, k: int, eps_local: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the laws of what is seen if all others hold the victim's old value."""
+    """Return the laws of the observed messages if all others hold the victim's old value."""
     n, e = others + 1, math.exp(eps_local)
     same, moved = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
     possible = same + moved <= n

@@ -68,7 +68,10 @@ def _delta(n: int) -> float:
     blankets=[0.5, 1.0, 1.5, 2.0, 2.5, 3.0],
 )
 def tight(case: Case, domain_size: int, n: int, blankets: Sequence[float]) -> Verdict:
-    """Divergence of all counts over that of the pair, for one item per user, where not everybody may report."""
+    """Compare the divergence of all counts with the divergence of the pair, for one item per user.
+
+    Not every user may report.
+    """
     eps, delta = BUDGETS[0], _delta(n)
     law = "binomial" if case.accounting == "printed" else "poisson"
     ratios = {}
@@ -89,7 +92,7 @@ def tight(case: Case, domain_size: int, n: int, blankets: Sequence[float]) -> Ve
 
 
 def blurred_delta(eps: float, rate: float, n: int, blankets: int, domain_size: int, reports: Window) -> float:
-    """Delta of the pair and of the number of messages, for a fixed number of blanket messages.
+    """Return delta of the pair and of the number of messages, for a fixed number of blanket messages.
 
     Notes
     -----
@@ -106,9 +109,9 @@ def blurred_delta(eps: float, rate: float, n: int, blankets: int, domain_size: i
 
 
 def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, float]]:
-    """For each level that may not report everything: divergences over delta', and how a repair changes its rate.
+    """Return, for each level that may not report everything, divergences over delta', and a repair's change of rate.
 
-    The first divergence is that with the paper's levels, the second that if all other users report everything.
+    The first divergence is for the paper's levels, the second for the case that all other users report everything.
     """
     shares = [float(x) / 100 for x in next(iter(SPLITS)).split("-")]
     rates = [level_rate(n, m, d, s, e, _delta(n), accounting="printed") for e in BUDGETS]
@@ -137,7 +140,10 @@ def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, flo
     blankets=[1, 2, 4],
 )
 def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
-    """Divergence in the protocol over what Lemma 3 claims: with the paper's levels, and if all others always report."""
+    """Compare the divergence in the protocol with the claim of Lemma 3.
+
+    The levels are the paper's, or all others always report.
+    """
     n, numbers = USERS[0], blankets[: case.at_most(len(blankets), 1)]
     sizes = list(DATA.values())[: case.at_most(len(DATA), 1)]
     where = f"{n:,} users, {' and '.join(f'{s} of {d}' for d, s in sizes)} items, m = {', '.join(map(str, numbers))}"
@@ -174,7 +180,7 @@ def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
     points=40,
 )
 def grows_with_rate(case: Case, points: int) -> Verdict:
-    """The divergence of the pair, and this over the rate, against the rate."""
+    """Judge the growth of the pair's divergence, and of its ratio to the rate, with the rate."""
     rates = np.geomspace(1e-2, 1, case.at_most(points, points // 4))
     rising = convex = settings = 0
     for (d, s), n, eps, m in itertools.product(
@@ -204,7 +210,7 @@ def grows_with_rate(case: Case, points: int) -> Verdict:
     within=2.0,
 )
 def order_of_magnitude(case: Case, within: float) -> Verdict:
-    """m_k over d s^2 log(1/delta) / (n eps^2)."""
+    """Compare m_k with d s^2 log(1/delta) / (n eps^2)."""
     ratios, m_k = list[float](), {}
     for (d, s), n, eps in itertools.product(DATA.values(), USERS, BUDGETS):
         m_k[d, s, n, eps] = full_reporting(n, d, s, eps, _delta(n), accounting=case.accounting)
@@ -226,7 +232,7 @@ def order_of_magnitude(case: Case, within: float) -> Verdict:
 
 @printed_claim("SE-36", "5.2, 7", "The server finds the parameters at little cost.", "efficient")
 def cheap_search(case: Case) -> Verdict:
-    """Terms that the server adds up to find the rates of all points of the figures by halving."""
+    """Count the terms that the server sums to find the rates of all points of the figures by bisection."""
     cells = table(case, "segmented")
     domains = cells["domain_size"].astype(int).to_list()
     settings = {(d, n, m) for d, (_, _, n, _, m) in zip(domains, cells.index.to_list(), strict=True)}
@@ -252,7 +258,7 @@ def cheap_search(case: Case) -> Verdict:
     errata="SEG-6.4.5",
 )
 def ends_in_order(case: Case) -> Verdict:
-    """m_k falls with the level; rates rise with the level and with the number of messages."""
+    """Check that m_k falls with the level, and that rates rise with the level and with the number of messages."""
     ends = [
         [full_reporting(n, d, s, eps, _delta(n), accounting=case.accounting) for eps in BUDGETS]
         for (d, s), n in itertools.product(DATA.values(), USERS)
@@ -274,7 +280,7 @@ def ends_in_order(case: Case) -> Verdict:
 
 @claim("SE-37", "6", "Users of MSNBC have at most 17 items, and 2 on average.", "17, 2", most=17, mean=2)
 def visited_categories(case: Case, most: int, mean: float) -> Verdict:
-    """Distinct categories per user of MSNBC, in the published counts."""
+    """Judge the number of distinct categories per user of MSNBC, in the published counts."""
     folder = default_summaries_dir()
     sets, categories = (read_summary(f"msnbc_{name}.csv", folder) for name in ("sets", "categories"))
     users = sets["users"].sum()

@@ -1,4 +1,4 @@
-"""The shuffle Gaussian paper (arXiv 2206.09569): Table 1, entry by entry, and what shuffling costs in Figure 1a."""
+"""The shuffle Gaussian paper (arXiv 2206.09569): Table 1, entry by entry, and the cost of shuffling in Figure 1a."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ def table_one() -> pd.DataFrame:
 
 
 def shuffling_cost() -> pd.DataFrame:
-    """Return eps of Figure 1a after 10 epochs, shuffled over central, on like and on unlike terms.
+    """Return eps of Figure 1a after 10 epochs, shuffled over central, on equal and on unequal terms.
 
     Notes
     -----
     The shuffled bounds are about replacing a record in a subset of fixed size, drawn without replacement. Clipped to
-    C, two records are up to 2 C apart: 2 C is the sensitivity on both sides of the rows on like terms. The first is
+    C, two records are up to 2 C apart: 2 C is the sensitivity on both sides of the rows on equal terms. The first is
     the bound by a theorem of sampling on either side. The second is the exact divergence of one pair of data sets on
     either side, in which the other users hold the record that is replaced, at one end of a diameter of the ball.
     There the sum of a subset has the law that central training with a Poisson sample has, at twice the distance.
@@ -161,14 +161,14 @@ def checkin_budgets(sigma: float = CHECKIN_SIGMA) -> pd.DataFrame:
 
 
 def _shuffled(sigma: float, form: SubsampledForm) -> float:
-    """Relation: replacement. Noise over the distance of the two records."""
+    """Return eps of shuffled training by replacement; noise over the distance of the two records."""
     return subsampled_shuffle_gaussian_epsilon(
         n=USERS, m=BATCH, sigma=sigma, rounds=FIGURE_ROUNDS, delta=FIGURE_DELTA, form=form
     )
 
 
 def _added(noise_multiplier: float, method: CentralMethod) -> float:
-    """Relation: adding or removing one record. Noise over the norm of that record."""
+    """Return eps by adding or removing one record; noise over the norm of that record."""
     return central_gaussian_epsilon(
         rate=BATCH / USERS,
         noise_multiplier=noise_multiplier,

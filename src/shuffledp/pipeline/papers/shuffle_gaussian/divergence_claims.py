@@ -1,4 +1,4 @@
-"""Claims of Liew and Takahashi 2022 on divergences: what the accounting says, without any result table."""
+"""Claims of Liew and Takahashi 2022 on divergences, decided by the accounting without any result table."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MOST_PARTS = 12
 
 
 def _partitions(total: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Partitions of a number into at most so many parts, none above `most`, largest part first."""
+    """Yield partitions of a number into a limited number of parts, none above `most`, largest part first."""
     if total == 0:
         yield ()
         return
@@ -64,7 +64,7 @@ def _partitions(total: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 def enumerated_rdp(order: int, n: int, sigma: float) -> float:
-    """Theorem 1 as it stands: a sum over the partitions of the order into n parts, in 60 digits."""
+    """Return Theorem 1 as printed: a sum over the partitions of the order into n parts, in 60 digits."""
     with localcontext() as context:
         context.prec = _DIGITS
         spread = 2 * Decimal(str(sigma)) ** 2
@@ -87,7 +87,7 @@ def enumerated_rdp(order: int, n: int, sigma: float) -> float:
     "exact",
 )
 def formula(case: Case) -> Verdict:
-    """Theorem 1 against its own sum over partitions, in 60 digits."""
+    """Compare Theorem 1 with its own sum over partitions, in 60 digits."""
     orders = range(2, case.at_most(MOST_PARTS, 6) + 1)
     worst = max(
         abs(float(shuffle_gaussian_rdp([order], n, sigma)[0]) / enumerated_rdp(order, n, sigma) - 1)
@@ -103,7 +103,10 @@ def formula(case: Case) -> Verdict:
 
 
 def _reverse_rdp(order: int, n: int, sigma: float) -> float:
-    """The divergence in the other direction: ``E mean^(1 - order)`` by the Laplace transform of the ratios' sum."""
+    """Return the divergence in the other direction.
+
+    It is ``E mean^(1 - order)`` by the Laplace transform of the ratios' sum.
+    """
     spread, power = 1 / sigma, order - 1
     u = np.linspace(-45, 12, 4001)
     t = np.exp(u)
@@ -114,7 +117,7 @@ def _reverse_rdp(order: int, n: int, sigma: float) -> float:
 
 @claim("SG-03", "Theorem 1", "One direction of the divergence is enough.", "implicit")
 def one_direction(case: Case) -> Verdict:
-    """The reverse divergence is never above the one that is computed."""
+    """Check that the reverse divergence is never above the one that is computed."""
     settings = list(product((2, 3, 4, 6, 8), (1, 2, 5, 20, 100), (0.5, 1.0, 2.0, 4.0)))
     settings = settings[:: 100 // case.at_most(100, 20)]
     ratios = [
@@ -138,7 +141,7 @@ def one_direction(case: Case) -> Verdict:
     "strict",
 )
 def below_unshuffled(case: Case) -> Verdict:
-    """Strictly below the divergence of a single Gaussian report."""
+    """Check that the divergence is strictly below the divergence of a single Gaussian report."""
     orders = np.arange(2, case.at_most(1000, 100) + 1)
     above = points = 0
     shares: list[float] = []
@@ -157,7 +160,10 @@ def below_unshuffled(case: Case) -> Verdict:
 
 @claim("SG-05", "3", "Earlier bounds can exceed the local budget.", "can exceed")
 def exceeds_local(case: Case) -> Verdict:
-    """The closed clones form can exceed the local budget: with as few users as its condition allows."""
+    """Check that the closed clones form can exceed the local budget.
+
+    The number of users is the smallest that its condition permits.
+    """
     delta = 1e-5
     found = {}
     for eps_local in (0.01, 0.1, 0.5, 1.0, 2.0):
@@ -173,7 +179,7 @@ def exceeds_local(case: Case) -> Verdict:
 
 @cache
 def _number_of_partitions(last: int) -> tuple[int, ...]:
-    """Partitions of 0 to `last` (Euler's recurrence)."""
+    """Return partitions of 0 to `last` (Euler's recurrence)."""
     counts = [1]
     for total in range(1, last + 1):
         value, k = 0, 1
@@ -198,7 +204,7 @@ def _number_of_partitions(last: int) -> tuple[int, ...]:
     order=200,
 )
 def expensive(case: Case, order: int) -> Verdict:
-    """Terms of the sum over partitions, the paper's algorithm; a cheaper one does not make it less expensive."""
+    """Count the terms of the paper's sum over partitions, besides the terms of a cheaper algorithm."""
     partitions, terms = _number_of_partitions(order)[-1], order * order
     return Verdict(
         f"{partitions:.2g} partitions at order {order}",
@@ -228,7 +234,7 @@ def expensive(case: Case, order: int) -> Verdict:
     row="Clones",
 )
 def printed_row(case: Case, row: str) -> Verdict:
-    """A row of Table 1, entry by entry, to its five digits."""
+    """Check a row of Table 1, entry by entry, to its five digits."""
     table = table_one()
     table = table[table["row"] == row]
     agree = int((table["verdict"] == "agrees").sum())
@@ -251,7 +257,7 @@ SUBSETS = ((1000, 10), (1000, 100), (1000, 900), (USERS, BATCH), (USERS, USERS /
     wrong="the catalogue: it looked at the pair of Theorem 1 alone, which is not the worst.",
 )
 def sampled_is_valid(case: Case) -> Verdict:
-    """Theorem 2 against the exact value of its pair, which is not the worst one (SG-4)."""
+    """Compare Theorem 2 with the exact value of its pair, which is not the worst one (SG-4)."""
     orders = np.arange(2, case.at_most(64, 16) + 1)
     ratios: list[float] = []
     for (n, m), sigma in product(SUBSETS, (0.5, 1.0, 5.0)):
@@ -275,7 +281,7 @@ def sampled_is_valid(case: Case) -> Verdict:
     "conjecture",
 )
 def falls_with_users(case: Case) -> Verdict:
-    """Moments, and so expression (12), never grow with the number of reports."""
+    """Check that moments, and so expression (12), never grow with the number of reports."""
     orders = np.arange(2, 101)
     few = range(1, case.at_most(200, 40) + 1)
     rises = steps = 0
@@ -297,7 +303,7 @@ SPLITS = (0.02, 0.05, 0.1, 0.3, 0.6, 0.9)
 
 @claim("SG-19", "Theorem 3", "The bound is valid for every Delta in [0, 1].", "valid", figure="fig1b")
 def theorem_3(case: Case) -> Verdict:
-    """Theorem 3 against the sum that it bounds, for several Delta."""
+    """Compare Theorem 3 with the sum that it bounds, for several Delta."""
     direct = partial(checkin_shuffle_gaussian_epsilon, form="printed")
     bound = [partial(checkin_theorem3_epsilon, split=split) for split in SPLITS]
     sum_itself, *bounds = (
@@ -330,7 +336,7 @@ def theorem_3(case: Case) -> Verdict:
     "cheap, and the sentence is about the direct one.",
 )
 def cumbersome(case: Case) -> Verdict:
-    """How many terms the sum (11) has as it stands, and how many of them count."""
+    """Count the terms of the sum (11) as printed, and the terms that matter."""
     first, _ = first_blocks(USERS, CHECKIN_RATE)
     return Verdict(
         f"{USERS} terms, {first.size} that count",
@@ -354,7 +360,7 @@ def cumbersome(case: Case) -> Verdict:
     within=0.01,
 )
 def local_noise(case: Case, noise: float, eps: float, within: float) -> Verdict:
-    """The local budget of a noise multiplier, for either distance that two clipped gradients can have."""
+    """Judge the local budget of a noise multiplier, for either distance of two clipped gradients."""
     found = [
         gaussian_local_epsilon(REPORT_NOISE, FIGURE_DELTA, sensitivity=s, calibration="analytic")
         for s in (2.0, 1.0)
@@ -370,7 +376,7 @@ def local_noise(case: Case, noise: float, eps: float, within: float) -> Verdict:
 
 @claim("SG-30", "5.2", "The generic bound needs O(n) times more computation.", "O(n)", "in part")
 def one_profile_per_number(case: Case) -> Verdict:
-    """Profiles that the generic bound needs as defined, one per likely number of participants."""
+    """Count the profiles that the generic bound needs as defined, one per likely number of participants."""
     first, _ = first_blocks(USERS, CHECKIN_RATE)
     spread = math.sqrt(USERS * CHECKIN_RATE * (1 - CHECKIN_RATE))
     return Verdict(
@@ -390,7 +396,7 @@ def one_profile_per_number(case: Case) -> Verdict:
     "in part",
 )
 def drawn_afresh(case: Case) -> Verdict:
-    """What subsamples drawn afresh leave out in an epoch, where shuffled mini-batches take everybody."""
+    """Judge the share of records that subsamples drawn afresh leave out in an epoch, unlike shuffled batches."""
     left_out = math.exp(USERS / BATCH * math.log1p(-BATCH / USERS))
     return Verdict(
         f"{percent(left_out)} of the records are in no batch of an epoch",
@@ -407,7 +413,7 @@ def drawn_afresh(case: Case) -> Verdict:
     "never above",
 )
 def shuffled_never_above(case: Case) -> Verdict:
-    """O-09: at most the divergence of one report, and decreasing in the number of reports."""
+    """Check O-09: the divergence is at most that of one report, and decreases in the number of reports."""
     orders, numbers = np.arange(2, 65), (1, 2, 5, 10, 100, 1000, 10**4, 10**6)
     above = points = 0
     for sigma in NOISES:

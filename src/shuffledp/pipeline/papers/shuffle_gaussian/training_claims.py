@@ -1,4 +1,4 @@
-"""Claims of Liew and Takahashi 2022 that result tables decide: Figures 1a and 1b, and eps against rounds."""
+"""Claims of Liew and Takahashi 2022 on result tables: Figures 1a and 1b, and eps against rounds."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ GROWTH = 0.01
 
 
 def assumed(verdict: Verdict) -> Verdict:
-    """The verdict on an eps by Theorem 1 beside an upper bound, given the one on the assumption of the theorem.
+    """Return the verdict on an eps by Theorem 1 beside an upper bound, from the verdict under the theorem.
 
     The theorem is exact for one pair of data sets and less than the divergence of others (SG-4).
     """
@@ -58,7 +58,7 @@ def assumed(verdict: Verdict) -> Verdict:
 
 
 def budgets(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """eps by the grid; Figure 1b at the noise multiplier that its training used."""
+    """Return eps by the grid; Figure 1b at the noise multiplier that its training used."""
     found = case.closed_forms(experiment, method)
     return found.xs(CHECKIN_SIGMA, level="sigma") if experiment == "checkin" else found
 
@@ -77,14 +77,14 @@ def accuracies(case: Case, experiment: str, method: str) -> pd.Series[float]:
 
 
 def at_round(values: pd.Series[float], rounds: int) -> float:
-    """The value at a round."""
+    """Return the value at a round."""
     if rounds not in values.index:
         raise Untestable(f"needs the papers' grid: there is no round {rounds}")
     return float(values.loc[rounds])
 
 
 def sampling_error(accuracy: float) -> str:
-    """Standard error of an accuracy by the size of the test set, with how many runs there are."""
+    """Describe the standard error of an accuracy by the size of the test set, with the number of runs."""
     return f"{percent(math.sqrt(accuracy * (1 - accuracy) / TESTED))}, standard error of one run's test set"
 
 
@@ -100,7 +100,7 @@ def sampling_error(accuracy: float) -> str:
     "of others, so that it cannot be called tighter than the clones bound, which holds for all.",
 )
 def composition(case: Case) -> Verdict:
-    """The eps of the method is below that of clones for every number of rounds of Table 1 above 1."""
+    """Check that the eps of the method is below the eps of clones, for all rounds of Table 1 above 1."""
     experiment, pairs, terms = TERMS[case.accounting]
     table = case.under("printed")
     parts = []
@@ -148,7 +148,7 @@ def composition(case: Case) -> Verdict:
 def accuracy_reached(
     case: Case, experiment: str, method: str, enough: float, rounds: int | None = None
 ) -> Verdict:
-    """The accuracy at a round, or the largest, is at least so much."""
+    """Check that the accuracy at a round, or the largest, is at least the claimed one."""
     curve = accuracies(case, experiment, method)
     if curve.index.max() < (rounds or FIGURE_ROUNDS):
         raise Untestable(f"needs the papers' rounds: training ended at round {curve.index.max()}")
@@ -171,7 +171,7 @@ def accuracy_reached(
     most=10,
 )
 def spent_at_best(case: Case, most: float) -> Verdict:
-    """The eps that is spent when the largest accuracy is reached."""
+    """Judge the eps that is spent when the largest accuracy is reached."""
     method = SGD[case.accounting][0]
     best = int(str(accuracies(case, "sgd", method).idxmax()))
     found = at_round(budgets(case, "sgd", method), best)
@@ -190,7 +190,7 @@ def spent_at_best(case: Case, most: float) -> Verdict:
     figure="fig1a",
 )
 def same_accuracy(case: Case) -> Verdict:
-    """Both trust models show one training run: the same accuracy in every round."""
+    """Check that both trust models show one training run: the same accuracy in every round."""
     ours, central = (accuracies(case, "sgd", method) for method in SGD["printed"])
     different = int((ours != central.reindex(ours.index)).sum())
     return Verdict(
@@ -211,7 +211,7 @@ def same_accuracy(case: Case) -> Verdict:
     high=20,
 )
 def shuffling_factor(case: Case, low: float, high: float) -> Verdict:
-    """What shuffling costs in eps after ten epochs."""
+    """Judge the ratio of shuffled to central eps after ten epochs."""
     ours, central = (at_round(budgets(case, "sgd", m), FIGURE_ROUNDS) for m in SGD[case.accounting])
     ratio = ours / central
     verdict: Outcome = "holds" if low <= ratio <= high else "in part" if ratio > 1 else "fails"
@@ -231,7 +231,7 @@ def shuffling_factor(case: Case, low: float, high: float) -> Verdict:
     figure="fig1a",
 )
 def more_noise(case: Case) -> Verdict:
-    """Central training with the same noise in all spends less, at every round."""
+    """Check that central training with the same total noise spends less, at every round."""
     method, rival = SGD[case.accounting]
     ours, central = budgets(case, "sgd", method), budgets(case, "sgd", rival)
     below, above, _ = compared(central, ours.reindex(central.index))
@@ -263,7 +263,7 @@ def more_noise(case: Case) -> Verdict:
     rounds=[1, 10, 100, 1000, 5540],
 )
 def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
-    """The method has the least eps of Figure 1b at these rounds."""
+    """Check that the method has the least eps of Figure 1b at these rounds."""
     if case.accounting == "exact":
         raise Untestable(
             "the rivals are bounds with a single accounting, so that there is no like to compare"
@@ -296,7 +296,7 @@ def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
     errata="SG-N1",
 )
 def hardly_grows(case: Case) -> Verdict:
-    """Growth of eps from one round to seven."""
+    """Judge the growth of eps from one round to seven."""
     experiment, method = {
         "printed": ("table1", "shuffle_to_order_30"),
         "exact": ("composition", "shuffle_distance_1"),
@@ -321,7 +321,7 @@ def hardly_grows(case: Case) -> Verdict:
     errata="SG-4 SG-N1",
 )
 def clones_alone(case: Case) -> Verdict:
-    """Clones are tighter without composition."""
+    """Check that clones are tighter without composition."""
     experiment, ours, clones = {
         "printed": ("table1", "shuffle_to_order_30", "clones_as_printed"),
         "exact": ("composition", "shuffle_distance_2", "clones_sensitivity_2"),
@@ -348,7 +348,7 @@ def clones_alone(case: Case) -> Verdict:
 )
 @claim("SG-33", "App. D", "Results on CIFAR10.", "lost", "untestable", figure="rounds_cifar10")
 def lost(case: Case, rounds: Sequence[int] = ()) -> Verdict:
-    """What the text no longer says; our own values stand beside it."""
+    """Return this library's values beside a claim that the available text has lost."""
     if not rounds:
         return Verdict("", "untestable", LOST)
     ours, clones = (
@@ -360,7 +360,7 @@ def lost(case: Case, rounds: Sequence[int] = ()) -> Verdict:
 
 @claim("SG-31", "1", "Numerical accountants reach no more than ten users.", "n <= 10", "untestable")
 def others_work(case: Case) -> Verdict:
-    """A statement about other authors' accountants."""
+    """Return "untestable" for a statement about other authors' accountants."""
     return Verdict("", "untestable", "it is about work of others, which is not part of the pipeline")
 
 
@@ -405,9 +405,9 @@ def others_work(case: Case) -> Verdict:
     chain=[["central_to_order_63", "shuffle_2c"], ["central_pld", "shuffle_2c_pair"]],
 )
 def chain(case: Case, experiment: str, chain: Sequence[Sequence[str]]) -> Verdict:
-    """Pairs ``[lower, upper]`` of methods of an experiment: the first is never above the second.
+    """Check that the first method of each pair ``[lower, upper]`` is never above the second.
 
-    Methods that are bounds under one accounting each are read under theirs.
+    Methods that are bounds under one accounting each are read under that accounting.
     """
     labels = {"pair": "exact", "convex": "corrected", "central_pld": "exact", "shuffle_2c_pair": "exact"}
 

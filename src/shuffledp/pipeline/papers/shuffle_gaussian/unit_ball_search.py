@@ -1,12 +1,12 @@
 r"""Theorem 1 of the shuffle Gaussian paper (arXiv 2206.09569) beyond its own pair: all records in a ball of diameter 1.
 
-The theorem is the divergence of one pair of data sets: all other records are where the replaced one was. That no other
-records in the ball make it larger is a conjecture. Here the divergence of any data sets of a handful of users is
-integrated, in both directions because the new and the old record may be exchanged.
+The theorem is the divergence of one pair of data sets: all other records are where the replaced one was. It is a
+conjecture that no other records in the ball make it larger. Here the divergence of any data sets of a handful of users
+is integrated, in both directions because the new and the old record may be exchanged.
 
 **What is proven** (two users, order 2). Let z be the other record and let the replaced one move from a to b. If the
 angle at z is right or obtuse, that is if z lies in the ball whose diameter is the segment from a to b, its ends
-included, the divergence is at most that of the theorem. Let ``alpha = (a - z) / (sqrt(2) sigma)``, ``beta = (b - z) /
+included, the divergence is at most the theorem's. Let ``alpha = (a - z) / (sqrt(2) sigma)``, ``beta = (b - z) /
 (sqrt(2) sigma)``, ``A = |alpha|^2``, ``B = |beta|^2`` and ``alpha . beta = -k <= 0``. Sum and difference of
 the two reports are independent, and the second moment of the likelihood ratio is
 
@@ -46,7 +46,7 @@ _MOST_CELLS = 3_000_000
 def shuffled_gaussian_rdp(
     order: float, old: NDArray[np.float64], new: NDArray[np.float64], sigma: float
 ) -> float:
-    """Return the Renyi divergence of the shuffled reports of the new records against those of the old.
+    """Return the Renyi divergence of the shuffled reports of the new records against the old ones.
 
     Notes
     -----
@@ -91,7 +91,7 @@ def _centers(records: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
 
 
 def _log_mixture(grid: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log density of the mixture over that of the standard normal law."""
+    """Return log density of the mixture over the density of the standard normal law."""
     inner = grid @ centers.T
     most = inner.max(axis=1)
     inside = np.exp(inner - most[:, None]).mean(axis=1)
@@ -99,7 +99,7 @@ def _log_mixture(grid: NDArray[np.float64], centers: NDArray[np.float64]) -> NDA
 
 
 def ratio(order: int, old: NDArray[np.float64], new: NDArray[np.float64], sigma: float) -> float:
-    """Return the divergence over that of Theorem 1 at distance 1."""
+    """Return the divergence over the value of Theorem 1 at distance 1."""
     own = float(shuffle_gaussian_rdp([order], len(old), sigma)[0])
     return shuffled_gaussian_rdp(order, old, new, sigma) / own
 
@@ -137,13 +137,16 @@ def few_users(
 
 
 def _ratio_of(order: int, points: NDArray[np.float64], sigma: float) -> float:
-    """The first point is the replaced record, the second the new one, the rest those of the others."""
+    """Return the ratio for given points.
+
+    The first point is the replaced record, the second the new one, the rest the records of the others.
+    """
     others = points[2:]
     return ratio(order, np.vstack((points[:1], others)), np.vstack((points[1:2], others)), sigma)
 
 
 def _in_ball(directions: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Points in a ball of diameter 1, each on its surface with probability one half."""
+    """Return points in a ball of diameter 1, each on its surface with probability one half."""
     radii = np.where(rng.random(len(directions)) < 0.5, 1.0, np.sqrt(rng.random(len(directions))))
     unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     return np.asarray(unit * radii[:, None] / 2)
@@ -175,7 +178,10 @@ def many_users(numbers: tuple[int, ...], draws: int, seed: str) -> Iterator[tupl
 
 
 def common_place_ratio(n: int, old: NDArray[np.float64], new: NDArray[np.float64], sigma: float) -> float:
-    """Return the divergence of order 2 over that of Theorem 1; places relative to the record of all others."""
+    """Return the divergence of order 2 over the value of Theorem 1.
+
+    Places are relative to the record of all others.
+    """
     found = common_place_rdp(
         n, sigma, changed=float(new @ new), original=float(old @ old), product=float(old @ new)
     )

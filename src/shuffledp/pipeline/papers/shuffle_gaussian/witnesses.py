@@ -52,7 +52,7 @@ def log_normal_transform(t: NDArray[np.float64], spread: float) -> NDArray[np.fl
 
 
 def common_place_rdp(n: int, sigma: float, *, changed: float, original: float, product: float) -> float:
-    """Return the exact divergence of order 2 when all users but one hold the same record, wherever that is.
+    """Return the exact divergence of order 2 when all users but one hold the same record, at any place.
 
     Notes
     -----
@@ -71,7 +71,7 @@ def common_place_rdp(n: int, sigma: float, *, changed: float, original: float, p
 
 
 def order_limit() -> Witness:
-    """SG-N1: with orders up to 30 Table 1 shows the conversion at order 30, not the mechanism."""
+    """Return the witness of SG-N1: with orders up to 30 Table 1 shows the conversion at order 30, not the mechanism."""
     delta = 1 / _N
     short = shuffle_gaussian_epsilons(_N, _TABLE_SIGMA, _COLUMNS, delta, most_order=30)
     long = shuffle_gaussian_epsilons(_N, _TABLE_SIGMA, _COLUMNS, delta)
@@ -91,7 +91,10 @@ def order_limit() -> Witness:
 
 
 def two_sensitivities() -> Witness:
-    """SG-N2: the row of the clones method is computed for sensitivity 2, that of the paper's own method for 1."""
+    """Return the witness of SG-N2: the rows of Table 1 use different sensitivities.
+
+    The row of the clones method is computed for sensitivity 2, the row of the paper's own method for 1.
+    """
     delta = 1 / _N
     printed = gaussian_clones_epsilon(
         n=_N, sigma=9.476, rounds=1, delta=delta, sensitivity=2, search="printed"
@@ -110,7 +113,7 @@ def two_sensitivities() -> Witness:
 
 
 def local_budget_of_table() -> Witness:
-    """SG-3: sigma 9.48 is the noise of a budget of 1 for sensitivity 2."""
+    """Return the witness of SG-3: sigma 9.48 is the noise of a budget of 1 for sensitivity 2."""
     correct = gaussian_local_epsilon(_TABLE_SIGMA, 1 / _N, calibration="classical")
     double = gaussian_local_epsilon(_TABLE_SIGMA, 1 / _N, sensitivity=2, calibration="classical")
     return Witness(
@@ -123,7 +126,7 @@ def local_budget_of_table() -> Witness:
 
 
 def triangle() -> Witness:
-    """SG-4: three records at distance 1 of each other exceed Theorem 1."""
+    """Return the witness of SG-4: three records at distance 1 of each other exceed Theorem 1."""
     n, sigma = _N, 0.5
     settings = ((2, 1.0), (100, 0.5), (1000, 1.0), (n, 2.0), (n, sigma))
     pairs = [
@@ -147,7 +150,10 @@ def triangle() -> Witness:
 
 
 def others_elsewhere() -> Witness:
-    """SG-N5: records of norm 1 on a line, the others on the far side: hardly any amplification."""
+    """Return the witness of SG-N5.
+
+    Records of norm 1 on a line, the others on the far side: hardly any amplification.
+    """
     n, sigma = 2, 0.5
     printed = float(shuffle_gaussian_rdp([2], n, sigma)[0])
     correct = common_place_rdp(n, sigma, changed=4, original=1, product=2)
@@ -162,7 +168,7 @@ def others_elsewhere() -> Witness:
 
 
 def clipped_distance() -> Witness:
-    """SG-N6: clipped gradients that replace each other are up to 2 C apart."""
+    """Return the witness of SG-N6: clipped gradients that replace each other are up to 2 C apart."""
     multiplier, rounds = 0.86, 10_000
 
     def epsilon(sigma: float) -> float:
@@ -183,7 +189,7 @@ def clipped_distance() -> Witness:
 
 
 def subsampling_floor() -> Witness:
-    """SG-N7: the bound of Theorem 2 has a floor that no noise removes."""
+    """Return the witness of SG-N7: the bound of Theorem 2 has a floor that no noise removes."""
 
     def epsilon(form: Literal["printed", "convex"], sigma: float) -> float:
         return checkin_shuffle_gaussian_epsilon(
@@ -212,7 +218,7 @@ def subsampling_floor() -> Witness:
 
 
 def nobody_takes_part() -> Witness:
-    """SG-8: the sum over the number of participants lacks the term of none."""
+    """Return the witness of SG-8: the sum over the number of participants lacks the term of none."""
     n, rate, sigma, order = 5, 0.1, 5.0, 2
     k = np.arange(1, n + 1)
     weights = np.exp([log_binomial_pmf(int(x), n, rate) for x in k])
@@ -230,7 +236,10 @@ def nobody_takes_part() -> Witness:
 
 
 def participation_rate() -> Witness:
-    """SG-9: given k participants each user is among them with probability k / n, not with the mean rate."""
+    """Return the witness of SG-9.
+
+    Given k participants each user is among them with probability k / n, not with the mean rate.
+    """
     printed = float(checkin_shuffle_gaussian_rdp([3], _N, _RATE, _SIGMA, form="printed")[0])
     correct = float(checkin_shuffle_gaussian_rdp([3], _N, _RATE, _SIGMA, form="conditional")[0])
     mean = _N * _RATE
@@ -246,7 +255,7 @@ def participation_rate() -> Witness:
 
 
 def algorithm_returns_sum() -> Witness:
-    """SG-10: Algorithm 1 ends before the logarithm, and its exponential lacks 1 / (2 sigma^2)."""
+    """Return the witness of SG-10: Algorithm 1 ends before the logarithm, and its exponential lacks 1 / (2 sigma^2)."""
     order = 2
 
     def moment(scale: float) -> float:  # the partitions 2 and 1 + 1
@@ -265,12 +274,12 @@ def algorithm_returns_sum() -> Witness:
 
 
 def zeros_of_a_partition() -> Witness:
-    """SG-N11: the k_i that are 0 are repetitions too, as the paper counts them."""
+    """Return the witness of SG-N11: the k_i that are 0 are repetitions too, as the paper counts them."""
     n, sigma, order = 10, 1.0, 2
     scale = 1 / (2 * sigma**2)
 
     def rdp(single: float, double: float) -> float:
-        """From the numbers of arrangements of the partitions 2 and 1 + 1."""
+        """Return the divergence from the numbers of arrangements of the partitions 2 and 1 + 1."""
         both = single * math.exp(4 * scale) + double * 2 * math.exp(2 * scale)
         return math.log(math.exp(-order * scale) / n**order * both)
 
@@ -287,7 +296,10 @@ def zeros_of_a_partition() -> Witness:
 
 
 def clones_condition() -> Witness:
-    """SG-N12: the condition of the clones theorem has log(2 delta), which is negative for small delta."""
+    """Return the witness of SG-N12.
+
+    The condition of the clones theorem has log(2 delta), which is negative for small delta.
+    """
     delta = 1e-5
     printed, correct = 16 * math.log(2 * delta), 16 * math.log(2 / delta)
     most = math.log(_N / correct)
@@ -303,7 +315,7 @@ def clones_condition() -> Witness:
 
 
 def range_of_delta() -> Witness:
-    """SG-13: no number is above 1 and below 0."""
+    """Return the witness of SG-13: no number is above 1 and below 0."""
     orders = np.arange(2, 31)
     rdp = gaussian_rdp(orders, 5.0)
     eps = [best_epsilon(orders, rdp, delta)[0] for delta in (1e-9, 1e-5, 0.5)]

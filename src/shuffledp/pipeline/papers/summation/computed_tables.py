@@ -44,7 +44,7 @@ def readings() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Point:
-    """Ours at one point: what is nearest to the paper's curve, and what else there is."""
+    """Library values at one point: the nearest to the paper's curve, and the other ones."""
 
     ours: float
     ours_is: str
@@ -55,7 +55,7 @@ class _Point:
 
 
 def figure_points() -> pd.DataFrame:
-    """Return all points of Figure 1 that were read off, with ours beside them."""
+    """Return all points of Figure 1 that were read off, with the library's values beside them."""
     rows = []
     for point in readings().to_dict("records"):
         panel, paper, error = point["panel"], float(point["reading"]), float(point["reading_error"])
@@ -202,7 +202,7 @@ def designs() -> pd.DataFrame:
 
 
 def cheaper() -> pd.DataFrame:
-    """Return the expected noise messages N with noise of our own, beside the best with negative binomials."""
+    """Return the expected noise messages N with the project's own noise, beside the best with negative binomials."""
     rows = []
     for one in shipped_coarse_designs():
         design, certificate = one.design, one.certificate
@@ -226,10 +226,10 @@ def cheaper() -> pd.DataFrame:
 
 
 def messages_floor() -> float:
-    """Return a lower bound on N for sums of bits at the settings of Figure 1, whatever the noise beside the error.
+    """Return a lower bound on N for sums of bits at the settings of Figure 1, for any noise beside the error.
 
-    Two messages per pair of noise that is independent of the two-sided geometric error, whose unary messages may hide
-    as well; see :func:`~shuffledp.accounting.summation.jump_noise.least_mean`.
+    The bound counts two messages per pair of noise that is independent of the two-sided geometric error, whose unary
+    messages may hide as well; see :func:`~shuffledp.accounting.summation.jump_noise.least_mean`.
     """
     a = math.exp(-EPS_STAR)
     hidden = least_mean(EPS - EPS_STAR, (1 + a) * DELTA) - a**2 / (1 - a**2)
@@ -237,7 +237,10 @@ def messages_floor() -> float:
 
 
 def _certified(design: NoiseDesign) -> float:
-    """An upper bound on delta; at once on the longer grid that the losses of several noises need."""
+    """Return an upper bound on delta.
+
+    The longer grid, which the losses of several noises need, is used at once.
+    """
     table = pair_table(design.max_value, design.atoms, design.hubs)
     grid = loss_grid(design, design.eps, "upper")
     if table.parts:

@@ -1,4 +1,4 @@
-"""Claims of Ghazi et al. 2021 that result tables decide: Figure 1, and the experiments on real and sparse sums."""
+"""Claims of Ghazi et al. 2021 on result tables: Figure 1, and the experiments on real and sparse sums."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def _under(case: Case, method: str) -> Case:
 
 
 def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Root mean squared errors by the grid."""
+    """Return root mean squared errors by the grid."""
     return _under(case, method).closed_forms(experiment, method) ** 0.5
 
 
 def bits(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Bits per user by the grid."""
+    """Return bits per user by the grid."""
     found = _under(case, method).cells(experiment, method)["bits_per_user"].astype(float)
     return found.sort_index()
 
@@ -66,7 +66,7 @@ def bits(case: Case, experiment: str, method: str) -> pd.Series[float]:
     method="correlated_sum",
 )
 def simulated_error(case: Case, experiment: str, method: str) -> Verdict:
-    """Simulated errors against the variance of discrete Laplace noise at (1 - gamma) eps."""
+    """Compare simulated errors with the variance of discrete Laplace noise at (1 - gamma) eps."""
     cells = case.cells(experiment, method)
     values = case.evidence.found(experiment, method).values
     runs = values[(values["kind"] == "simulated") & (values["metric"] == "mse")].groupby("cell")["value"]
@@ -97,7 +97,7 @@ def simulated_error(case: Case, experiment: str, method: str) -> Verdict:
     experiment="sizes",
 )
 def error_ratios(case: Case, experiment: str) -> Verdict:
-    """Errors of the method and of IKOS over that of the central mechanism."""
+    """Compare errors of the method and of IKOS with the error of the central mechanism."""
     central = errors(case, experiment, "central_laplace")
     ours, ikos = (
         (errors(case, experiment, m) / central).dropna() for m in ("correlated_sum", "split_and_mix")
@@ -120,7 +120,7 @@ def error_ratios(case: Case, experiment: str) -> Verdict:
     experiment="sizes",
 )
 def linear_errors(case: Case, experiment: str) -> Verdict:
-    """Exponents of the errors in D."""
+    """Judge the exponents of the errors in D."""
     slopes = {
         m: scaling(found.index, found)
         for m in ("correlated_sum", "split_and_mix")
@@ -149,7 +149,7 @@ def linear_errors(case: Case, experiment: str) -> Verdict:
     last=[10, 15],
 )
 def rappor_slope(case: Case, experiment: str, method: str, last: Sequence[int]) -> Verdict:
-    """Local exponent of RAPPOR's error in D."""
+    """Judge the local exponent of RAPPOR's error in D."""
     found = errors(case, experiment, method)
     if not set(last) <= set(found.index):
         raise Untestable(f"needs the papers' grid: D = {' and '.join(map(str, last))}")
@@ -181,7 +181,7 @@ def rappor_slope(case: Case, experiment: str, method: str, last: Sequence[int]) 
     within=1e-09,
 )
 def constant_error(case: Case, experiment: str, method: str, within: float) -> Verdict:
-    """The error does not depend on the number of users."""
+    """Check that the error does not depend on the number of users."""
     found = errors(case, experiment, method)
     if len(found) < 2:
         raise Untestable("needs the papers' grid: several n")
@@ -203,7 +203,7 @@ def constant_error(case: Case, experiment: str, method: str, within: float) -> V
     method="correlated_sum",
 )
 def readings_of_users(case: Case, method: str) -> Verdict:
-    """Bits of the method against the points of Figure 1b."""
+    """Compare bits of the method with the points of Figure 1b."""
     drawn = readings()
     drawn = drawn[(drawn["panel"] == "b") & (drawn["curve"] == "correlated noise")].set_index("n")
     found = bits(case, "users", method).reindex(drawn.index)
@@ -233,7 +233,7 @@ def readings_of_users(case: Case, method: str) -> Verdict:
     methods=["correlated_sum", "rappor_plain"],
 )
 def messages_vanish(case: Case, methods: Sequence[str]) -> Verdict:
-    """Extra messages times the number of users."""
+    """Judge the extra messages times the number of users."""
     slopes = {}
     for method in methods:
         extra = case.cells("users", method)["extra_messages"].astype(float).sort_index()
@@ -258,7 +258,7 @@ def messages_vanish(case: Case, methods: Sequence[str]) -> Verdict:
     "IKOS needs fewer bits where users are few",
 )
 def fewer_bits(case: Case) -> Verdict:
-    """Fewer bits than IKOS at every n of Figure 1b."""
+    """Check for fewer bits than IKOS at every n of Figure 1b."""
     ours, ikos = bits(case, "users", "correlated_sum"), bits(case, "users", "split_and_mix_figure")
     both = pd.DataFrame({"ours": ours, "ikos": ikos}).dropna()
     below, above, _ = compared(both["ours"], both["ikos"])
@@ -277,7 +277,7 @@ def fewer_bits(case: Case) -> Verdict:
     figure="fig1b",
 )
 def shares_fall(case: Case) -> Verdict:
-    """IKOS needs three messages at least, and fewer with more users."""
+    """Check that IKOS needs at least three messages, and fewer with more users."""
     shares = _under(case, "split_and_mix_figure").cells("users", "split_and_mix_figure")["messages_per_user"]
     counts = [float(x) for x in shares.sort_index()]
     if len(counts) < 2:
@@ -299,7 +299,7 @@ def shares_fall(case: Case) -> Verdict:
     errata="SUM-N8",
 )
 def artefact(case: Case) -> Verdict:
-    """Bits against D: in the figure, and by better designs."""
+    """Judge bits against D: in the figure, and by better designs."""
     table = readings()
     panel = table[(table["panel"] == "c") & (table["curve"] == "correlated noise")]
     drawn = dict(zip(panel["max_value"], panel["reading"], strict=True))
@@ -326,7 +326,7 @@ def artefact(case: Case) -> Verdict:
     figure="pages_error",
 )
 def two_copies(case: Case) -> Verdict:
-    """Budget of a coordinate of 1-sparse vectors, from the calibrated protocol."""
+    """Judge the budget of a coordinate of 1-sparse vectors, from the calibrated protocol."""
     cells = case.cells("pages", "sparse_sum")
     each = [float(json.loads(str(text))["eps_star"]) for text in cells["parameters"]]
     shares = [value / (1 - GAMMA) / float(str(eps)) for value, eps in zip(each, cells.index, strict=True)]
@@ -376,7 +376,10 @@ def chain(
     pairs: Sequence[Sequence[str]],
     same: Sequence[str] = (),
 ) -> Verdict:
-    """Pairs ``[lower, upper]`` of methods whose errors or bits are never the other way round; ``same`` are equal."""
+    """Check that the first method of each pair ``[lower, upper]`` never has larger errors or bits than the second.
+
+    Methods of ``same`` are equal.
+    """
     read = {"error": errors, "bits": bits}[what]
     outcomes: list[Outcome] = []
     said, wrong, points = [], 0, 0
@@ -414,7 +417,10 @@ def chain(
     most_extra=1.0,
 )
 def single_message(case: Case, users: int, most_extra: float) -> Verdict:
-    """Fewer extra messages per user than ``most_extra`` among so many users; in part if that takes more of them."""
+    """Check for fewer extra messages per user than ``most_extra`` among ``users`` users.
+
+    The claim holds in part if the extra messages always fall with the number of users.
+    """
     cells = case.cells("users", "correlated_sum")
     messages, extra = cells["messages_per_user"].sort_index(), cells["extra_messages"].sort_index()
     if users not in extra.index:

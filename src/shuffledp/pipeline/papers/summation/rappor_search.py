@@ -1,7 +1,7 @@
 """The worst data set for RAPPOR, whose users send a randomized bit per value: histograms of the other users.
 
 A victim moves from one value to another. Of the others, `first` hold the one and `second` the other value, the rest a
-third; in a domain of two values nobody does. The worst data set is known for none of the protocols. Compared are the
+third; in a domain of two values no user does. The worst data set is known for none of the protocols. Compared are the
 three data sets that are used: all others on the one, on the other, or on a third value.
 
 Conventions: eps in nats; replacement neighbors; p is the probability that a bit is flipped.
@@ -53,13 +53,16 @@ def _count(ones: int, zeros: int, p: float) -> MovingCount:
 
 
 def _joined(law: NDArray[np.float64], p: float, *, one: bool) -> NDArray[np.float64]:
-    """The law of a count after the bit of one more user, a one or a zero before it was flipped with probability p."""
+    """Return the law of a count after the bit of one more user.
+
+    The bit is a one or a zero before it was flipped with probability p.
+    """
     zero_sent, one_sent = (p, 1 - p) if one else (1 - p, p)
     return np.concatenate((zero_sent * law, [0.0])) + np.concatenate(([0.0], one_sent * law))
 
 
 def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> Iterator[tuple[float, str]]:
-    """Search all data sets of a few users whose sums are seen."""
+    """Search all data sets of a few users whose sums are observed."""
     for others, p, share in product(numbers, flips, _SHARES):
         eps = share * 2 * (math.log1p(-p) - math.log(p))
         table = sums_deltas(others, p, eps)
@@ -79,7 +82,7 @@ def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> 
 def many(
     numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
 ) -> Iterator[tuple[float, str]]:
-    """Compare the bound for every data set with the largest of three, for many users whose sums are seen."""
+    """Compare the bound for every data set with the largest of three, for many users whose sums are observed."""
     for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
         proven = proven_bits_delta(n, p, eps)
         yield proven / known, f"{words}: delta {proven:.4g} proven, {known:.4g} lost"
@@ -88,7 +91,7 @@ def many(
 def beside(
     numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
 ) -> Iterator[tuple[float, str]]:
-    """Search the data sets next to the three, for many users whose sums are seen; parameters as of `many`."""
+    """Search the data sets next to the three, for many users whose sums are observed; parameters as of `many`."""
     for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
         others = n - 1
         held = sorted({*range(APART + 1), *range(others - APART, others + 1)})
@@ -108,7 +111,7 @@ def beside(
 def _many_users(
     numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
 ) -> Iterator[tuple[int, float, float, float, str]]:
-    """Give users, flip probability, eps, the largest delta of the three data sets there, and the setting in words."""
+    """Yield users, flip probability, eps, the largest delta of the three data sets, and the setting in words."""
     for n, budget, target in product(numbers, bit_budgets, targets):
         p = 1 / (1 + math.exp(budget))
 
@@ -124,7 +127,7 @@ def _many_users(
 
 
 def _windowed_count(ones: int, zeros: int, p: float, omitted: float) -> MovingCount:
-    """A count among many users, of whom few have a one or few have a zero."""
+    """Return a count among many users, of whom few have a one or few have a zero."""
     window = binomial_window(max(ones, zeros), p, omitted)
     law = window.pmf if zeros >= ones else window.pmf[::-1]
     for _ in range(min(ones, zeros)):
@@ -140,7 +143,7 @@ def known_delta(n: int, p: float, eps: float) -> float:
 def vectors(
     numbers: Iterable[int], domains: Iterable[int], flips: Iterable[float]
 ) -> Iterator[tuple[float, str]]:
-    """Search all data sets of a few users whose whole vectors of bits are seen, in random order."""
+    """Search all data sets of a few users whose whole vectors of bits are observed, in random order."""
     for others, k, p in product(numbers, domains, flips):
         rows = vector_rows(k, p)
         laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}

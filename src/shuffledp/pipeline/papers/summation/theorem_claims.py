@@ -1,4 +1,4 @@
-"""Claims of Ghazi et al. 2021 on its noise, atoms and guarantees: what the accounting says, without result tables."""
+"""Claims of Ghazi et al. 2021 on its noise, atoms and guarantees, decided by the accounting."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ SEARCHED = 0.25
 
 
 def _design(case: Case, size: int, delta: float) -> NoiseDesign:
-    """The noise under an accounting: the closed form, or a certified design of the quick search."""
+    """Return the noise under an accounting: the closed form, or a certified design of the quick search."""
     if case.accounting == "printed":
         return analytic_design(size, EPS, delta, GAMMA)
     return quick_design(size, EPS, delta, EPS_STAR)
 
 
 def _deltas(case: Case) -> tuple[float, ...]:
-    """Values of delta; the exact accounting of so little is not asked for."""
+    """Return values of delta; the exact accounting does not reach the smallest ones."""
     return DELTAS if case.accounting == "printed" else DELTAS[:3]
 
 
@@ -75,7 +75,7 @@ def _deltas(case: Case) -> tuple[float, ...]:
     size=1,
 )
 def linear_in_log(case: Case, size: int) -> Verdict:
-    """Noise messages against log(1/delta): as many more from one delta to the next."""
+    """Judge noise messages against log(1/delta), which rise by equal numbers from one delta to the next."""
     deltas = _deltas(case)
     messages = [_design(case, size, delta).messages for delta in deltas]
     steps = np.diff(messages)
@@ -113,7 +113,7 @@ def _of_figure(design: NoiseDesign) -> bool:
     figure="scaling_messages",
 )
 def bounded_overhead(case: Case) -> Verdict:
-    """N over D log^2 D log(D / delta) stays below its value at the least D."""
+    """Check that N over D log^2 D log(D / delta) stays below its value at the least D."""
     found = _messages_by_size(case)
     ratios = [m / (d * math.log2(d) ** 2 * math.log(d / DELTA)) for d, m in found.items()]
     return Verdict(
@@ -134,7 +134,7 @@ def bounded_overhead(case: Case) -> Verdict:
     "proven rate, and it is.",
 )
 def nearly_linear(case: Case) -> Verdict:
-    """How N over D grows, beside the rate that is proven."""
+    """Judge the growth of N over D, beside the proven rate."""
     found = _messages_by_size(case)
     sizes = list(found)
     grows = scaling(sizes, [m / d for d, m in found.items()])
@@ -156,7 +156,7 @@ def nearly_linear(case: Case) -> Verdict:
     "1 bit",
 )
 def one_more_bit(case: Case) -> Verdict:
-    """Bits of a message against those of an input."""
+    """Compare the bits of a message with the bits of an input."""
     extra = {math.ceil(math.log2(d)) + 1 - math.ceil(math.log2(d + 1)) for d in range(1, 1025)}
     return Verdict(
         f"{min(extra)} to {max(extra)} bit more",
@@ -166,7 +166,7 @@ def one_more_bit(case: Case) -> Verdict:
 
 
 def _least_levels(n: int, zeta: float) -> int:
-    """The smallest D at which the error of real sums is that of Laplace noise at (1 - zeta) eps."""
+    """Return the smallest D at which real sums have at most the error of Laplace noise at (1 - zeta) eps."""
     most = 2 / ((1 - zeta) * EPS) ** 2
     size = math.ceil(EPS / 2 * math.sqrt(n / (2 * ((1 - zeta) ** -2 - (1 - zeta / 2) ** -2))))
     while size > 1 and _real_mse(n, size - 1, zeta) <= most:
@@ -175,7 +175,7 @@ def _least_levels(n: int, zeta: float) -> int:
 
 
 def _real_mse(n: int, size: int, zeta: float) -> float:
-    """Error of a real sum with gamma = zeta / 2: rounding at its worst, and the noise."""
+    """Return the error of a real sum with gamma = zeta / 2: the worst rounding, and the noise."""
     return n / (4 * size**2) + discrete_laplace_variance((1 - zeta / 2) * EPS / size) / size**2
 
 
@@ -187,7 +187,7 @@ def _real_mse(n: int, size: int, zeta: float) -> float:
     figure="hours_error",
 )
 def real_sums(case: Case) -> Verdict:
-    """Theorem 1: the error is at most that of Laplace noise with a slightly smaller budget."""
+    """Check Theorem 1: the error is at most the error of Laplace noise with a slightly smaller budget."""
     ratios, words = [], []
     for n, zeta in ((10**6, 0.1), (10**6, 0.2), (10**4, 0.2)):
         size = _least_levels(n, zeta)
@@ -206,7 +206,7 @@ def real_sums(case: Case) -> Verdict:
     zetas=[0.1, 0.2],
 )
 def real_messages(case: Case, zetas: Sequence[float]) -> Verdict:
-    """Extra messages of a real sum among a million users: below 1 they are negligible."""
+    """Judge the extra messages of a real sum among a million users: below 1 they are negligible."""
     extra = {}
     for zeta in zetas:
         size = _least_levels(USERS, zeta)
@@ -231,7 +231,7 @@ def real_messages(case: Case, zetas: Sequence[float]) -> Verdict:
     "half of log2 n + O(log 1/zeta)",
 )
 def real_bits(case: Case) -> Verdict:
-    """Bits of a message of real sums."""
+    """Judge the bits of a message of real sums."""
     bits = math.ceil(math.log2(_least_levels(USERS, 0.1))) + 1
     half = math.log2(USERS) / 2
     return Verdict(
@@ -243,7 +243,10 @@ def real_bits(case: Case) -> Verdict:
 
 @claim.under("exact")("SU-10", "1", "That improvement is crucial in practice.", "crucial", most=5)
 def crucial(case: Case, most: float) -> Verdict:
-    """Noise that hides a shift of 1 against one that hides log(1/delta) / eps*, as the earlier lemma needs."""
+    """Compare noise that hides a shift of 1 with noise that hides log(1/delta) / eps*.
+
+    The earlier lemma needs the second one.
+    """
     factors = {}
     for delta in DELTAS[:3]:
         means = [
@@ -260,7 +263,7 @@ def crucial(case: Case, most: float) -> Verdict:
 
 @claim("SU-11", "1.1", "Zero-sum noise does not touch the accuracy.", "none")
 def zero_sum(case: Case) -> Verdict:
-    """Closed-form error of designs that differ in their zero-sum noise only."""
+    """Compare closed-form errors of designs that differ in their zero-sum noise only."""
     pairs = [(analytic_design(d, EPS, DELTA, GAMMA), best_design(d).design) for d in (2, 5, 15)]
     spread = max(abs(one.mse / other.mse - 1) for one, other in pairs)
     return Verdict(
@@ -273,7 +276,7 @@ def zero_sum(case: Case) -> Verdict:
 
 @claim("SU-12", "Lemma 9", "The lemma holds without a factor log(1/delta) / eps.", "valid", errata="SUM-7")
 def lemma_9(case: Case) -> Verdict:
-    """The joint delta of the sum and the noise counts against the one of the counts alone."""
+    """Compare the joint delta of the sum and the noise counts with the delta of the counts alone."""
     rng = np.random.default_rng(9)
     wanted = case.at_most(40, 4)
     ratios: list[float] = []
@@ -303,7 +306,7 @@ def lemma_9(case: Case) -> Verdict:
     figure="noise_messages",
 )
 def modular(case: Case) -> Verdict:
-    """The exact delta of the closed-form parameters."""
+    """Judge the exact delta of the closed-form parameters."""
     sizes = (2, 3, 5)[: case.at_most(3, 1)]
     found = [correlated_noise_delta(analytic_design(d, EPS, DELTA, GAMMA), EPS) for d in sizes]
     return Verdict(
@@ -317,7 +320,7 @@ def modular(case: Case) -> Verdict:
 
 @printed_claim("SU-14", "Theorem 10, Corollary 11", "The negative binomial parameters are valid.", "valid")
 def closed_noise(case: Case) -> Verdict:
-    """Theorem 10: exact delta of its negative binomial noise."""
+    """Check Theorem 10: exact delta of its negative binomial noise."""
     ratios = []
     for eps in (0.05, 0.2, 1.0):
         for delta in (1e-3, 5e-7):
@@ -334,7 +337,7 @@ def closed_noise(case: Case) -> Verdict:
 
 
 def _is_inverse(size: int) -> bool:
-    """Whether the integer matrix makes one message of every kind out of the atoms, +1 excepted."""
+    """Return whether the integer matrix makes one message of every kind out of the atoms, +1 excepted."""
     indices = atom_indices(size)
     rows = [*range(-size, 0), *range(2, size + 1)]
     atoms = np.zeros((len(rows), len(indices)), np.int64)
@@ -353,7 +356,7 @@ def _is_inverse(size: int) -> bool:
     errata="SUM-N5",
 )
 def right_inverse(case: Case) -> Verdict:
-    """Theorem 12: an integer inverse of few small atoms, and a vector that dominates its columns."""
+    """Check Theorem 12: an integer inverse of few small atoms, and a vector that dominates its columns."""
     sizes = [*range(1, case.at_most(64, 16) + 1), *((100, 128, 200, 256) if case.effort == "full" else ())]
     wrong = [d for d in sizes if not _is_inverse(d)]
     loads = {
@@ -387,7 +390,7 @@ def right_inverse(case: Case) -> Verdict:
     figure="noise_messages",
 )
 def much_better(case: Case) -> Verdict:
-    """The closed form against what the figure's search found."""
+    """Compare the closed form with the result of the figure's search."""
     table = accountings()
     table = table[table["paper"] > table["reading error"]]
     factors = table["analytic"] / table["paper"]
@@ -412,7 +415,10 @@ def much_better(case: Case) -> Verdict:
     wrong="the catalogue: within the reading error the order is right at every D of the figure",
 )
 def counts_in_order(case: Case) -> Verdict:
-    """O-22: N of exact accounting, of Theorem 8, of the figure and of the closed form, each never above the next."""
+    """Check O-22: four values of N are in order.
+
+    They belong to exact accounting, Theorem 8, the figure and the closed form, each never above the next.
+    """
     table = accountings()
     steps = (("exact, paper's atoms", "modular"), ("modular", "paper"), ("paper", "analytic"))
     room = table["reading error"]
@@ -439,7 +445,7 @@ def counts_in_order(case: Case) -> Verdict:
     errata="SUM-N3",
 )
 def rappor_points(case: Case) -> Verdict:
-    """The five points of RAPPOR by either estimator."""
+    """Compare the five points of RAPPOR with either estimator."""
     drawn = readings()
     drawn = drawn[(drawn["panel"] == "a") & (drawn["curve"] == "RAPPOR")]
     p = rappor_flip_probability(USERS, EPS, DELTA, calibration="optimistic")
@@ -471,7 +477,7 @@ def _rappor_lambda(n: int, delta: float) -> float:
     "SU-22", "5", "The error of RAPPOR grows as delta falls, and converges in n.", "grows", errata="SUM-N4"
 )
 def rappor_grows(case: Case) -> Verdict:
-    """Variance of a count of RAPPOR against delta, and against n."""
+    """Judge the variance of a count of RAPPOR against delta, and against n."""
     by_delta = [_rappor_lambda(USERS, delta) for delta in DELTAS[:3]]
     change = abs(_rappor_lambda(10**7, DELTA) / _rappor_lambda(USERS, DELTA) - 1)
     grows = by_delta == sorted(by_delta)
@@ -483,7 +489,10 @@ def rappor_grows(case: Case) -> Verdict:
 
 
 def _randomized_response_rmse(counts: Sequence[float]) -> float:
-    """Error of the sum by k-ary randomized response with the exact blanket, for a histogram of the inputs."""
+    """Return the error of the sum by k-ary randomized response with the exact blanket.
+
+    The error is for a histogram of the inputs.
+    """
     values, n = np.arange(len(counts)), sum(counts)
     local = blanket_local_budget(int(n), len(counts), EPS, DELTA)
     q = 1 / (math.exp(local) + len(counts) - 1)
@@ -505,7 +514,10 @@ def _randomized_response_rmse(counts: Sequence[float]) -> float:
     size=5,
 )
 def against_randomized_response(case: Case, size: int) -> Verdict:
-    """Randomized response over all values against RAPPOR at the same exact budget, for several histograms."""
+    """Compare randomized response over all values with RAPPOR at the same exact budget.
+
+    The comparison covers several histograms.
+    """
     shapes = {
         "uniform": [1.0] * (size + 1),
         "all at one end": [1.0] + [0.0] * size,
@@ -535,7 +547,10 @@ def against_randomized_response(case: Case, size: int) -> Verdict:
 
 @claim("SU-24", "5", "Error and communication do not depend on the data.", "none", size=5)
 def data_free(case: Case, size: int) -> Verdict:
-    """Error and messages of RAPPOR for several histograms; those of correlated noise follow from the design alone."""
+    """Compare error and messages of RAPPOR for several histograms.
+
+    The error and messages of correlated noise follow from the design alone.
+    """
     p = rappor_flip_probability(USERS, EPS, DELTA, calibration="optimistic")
     weights = np.arange(1, size + 1)
     errors, messages = [], []
@@ -569,7 +584,7 @@ def data_free(case: Case, size: int) -> Verdict:
     size=5,
 )
 def ikos_monotone(case: Case, size: int) -> Verdict:
-    """Bits of IKOS against n for each formula of its shares."""
+    """Judge bits of IKOS against n for each formula of its shares."""
     users = (10**4, 10**5, 10**6, 10**7)
     bits = {
         form: [ikos_shares(n, size, EPS, DELTA, form=form) * math.ceil(math.log2(n * size)) for n in users]
@@ -594,7 +609,7 @@ def ikos_monotone(case: Case, size: int) -> Verdict:
     errata="SUM-N2",
 )
 def ikos_points(case: Case) -> Verdict:
-    """All points of IKOS by the figure's formula, and by the proven one."""
+    """Compare all points of IKOS with the figure's formula, and with the proven one."""
     drawn = readings()
     drawn = drawn[drawn["curve"] == "IKOS"]
     fits = {}
@@ -623,7 +638,10 @@ def ikos_points(case: Case) -> Verdict:
     sizes=[5, 15],
 )
 def unary_shares(case: Case, sizes: Sequence[int]) -> Verdict:
-    """Shares of unary noise above 1, their mean length given that there is one, and their part of all messages."""
+    """Judge shares of unary noise.
+
+    The part above 1, their mean length given a share, and their part of all messages.
+    """
     rare, long, part = [], [], []
     for size in sizes:
         design = best_design(size).design
@@ -647,7 +665,7 @@ def unary_shares(case: Case, sizes: Sequence[int]) -> Verdict:
 
 
 def central_slope(case: Case) -> float:
-    """Exponent of the central error in D; used by the rules on the figure."""
+    """Return the exponent of the central error in D; the rules on the figure use it."""
     sizes = (2, 3, 5, 10, 15)
     return scaling(sizes, [math.sqrt(central_laplace_mse(d, EPS)) for d in sizes])
 

@@ -32,7 +32,7 @@ def _ikos_bits(n: int, max_value: int) -> int:
 
 
 def figure_1b_title() -> Witness:
-    """SUM-N1: panel (b) shows D = 5, not 10."""
+    """Return the witness of SUM-N1: panel (b) shows D = 5, not 10."""
     titled = [_ikos_bits(n, 10) for n in _USERS]
     shown = [_ikos_bits(n, 5) for n in _USERS]
     return Witness(
@@ -45,7 +45,10 @@ def figure_1b_title() -> Witness:
 
 
 def ikos_security() -> Witness:
-    """SUM-N2: the number of shares read off has no proven security; with one more it still has not."""
+    """Return the witness of SUM-N2: the number of shares read off has no proven security.
+
+    With one more it still has not.
+    """
     n, order, shares = 10**4, 2, 3
     # An input 0 sends an even number of ones, an input 1 an odd one: 2 Bin(n, 3/4) against n + 2 Bin(n, 1/4).
     zeros, ones = np.zeros(3 * n + 1), np.zeros(3 * n + 1)
@@ -67,7 +70,7 @@ def ikos_security() -> Witness:
 
 
 def rappor_curve() -> Witness:
-    """SUM-N3: the error of RAPPOR is drawn sqrt(2) times that of the centered estimator."""
+    """Return the witness of SUM-N3: the drawn error of RAPPOR is sqrt(2) times the centered estimator's."""
     n = 10**6
     p = rappor_flip_probability(n, _EPS, _DELTA, calibration="optimistic")
     centred = {d: math.sqrt(rappor_mse(n, d, p, estimator="centred")) for d in _RAPPOR_ERRORS}
@@ -82,7 +85,10 @@ def rappor_curve() -> Witness:
 
 
 def rappor_calibration() -> Witness:
-    """SUM-N4: other users who hold one of the two values are worse than those who hold a third."""
+    """Return the witness of SUM-N4.
+
+    Other users who hold one of the two values are worse than those who hold a third.
+    """
     n = 10**4
     p = rappor_flip_probability(n, _EPS, _DELTA, calibration="optimistic")
     true = rappor_delta(n, p, _EPS, calibration="worst_case")
@@ -97,7 +103,7 @@ def rappor_calibration() -> Witness:
 
 
 def base_of_the_logarithm() -> Witness:
-    """SUM-N5: with the natural logarithm the rebuilt vector of Theorem 12 does not dominate."""
+    """Return the witness of SUM-N5: with the natural logarithm the rebuilt vector of Theorem 12 does not dominate."""
 
     def load(size: int, logarithm: float) -> float:
         gamma = size * (math.ceil(logarithm) + 1)
@@ -116,7 +122,10 @@ def base_of_the_logarithm() -> Witness:
 
 
 def conditioning_of_lemma_9() -> Witness:
-    """SUM-7: the matching works given the difference of the two variables, not given their sum."""
+    """Return the witness of SUM-7.
+
+    The matching works given the difference of the two variables, not given their sum.
+    """
     a, kappa, given, most = math.exp(-_EPS_STAR / 5), 2, 3, 200
     law = (1 - a) * a ** np.arange(most)
     joint = np.outer(law, law)  # rows: number of +1
@@ -135,7 +144,10 @@ def conditioning_of_lemma_9() -> Witness:
 
 
 def parameter_search() -> Witness:
-    """SUM-N8: from D = 10 on the numbers of messages read off are far above what Theorem 8 allows."""
+    """Return the witness of SUM-N8.
+
+    From D = 10 on the numbers of messages read off are far above what Theorem 8 allows.
+    """
     best = {d: best_modular_design(d, _EPS, _DELTA, _EPS_STAR)[0].messages for d in (5, 10, 15)}
     drawn, found = (v[15] / v[5] / 3 for v in (_NOISE_MESSAGES, best))
     return Witness(
