@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def read_content(path: Path, limit: int | None = None) -> bytes:
-    """Return a file's bytes, after gzip is undone if it starts like a gzip file."""
+    """Return a file's bytes, decompressed if it starts like a gzip file."""
     amount = -1 if limit is None else limit
     with path.open("rb") as handle:
         if handle.read(2) != b"\x1f\x8b":

@@ -55,7 +55,7 @@ class SoftmaxGradients:
         return int(len(self._pattern) * (self._pixels.shape[1] + 1))
 
     def vectors(self, which: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return gradients of some images, (len(which), dimension): one by one, so for a few only."""
+        """Return the gradients of some images, (len(which), dimension), one by one: meant for a few images."""
         outer = self._pattern[self._labels[which]][:, :, None] * self._scaled(which)[:, None, :]
         return np.asarray(outer.reshape(len(which), self.dimension))
 

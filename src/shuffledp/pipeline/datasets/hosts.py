@@ -20,7 +20,7 @@ _DOWN: dict[tuple[str, int], str] = {}  # hosts found unreachable by this proces
 
 
 def endpoint_of(url: str) -> tuple[str, int]:
-    """Return host and port to which a request for `url` will connect: its own, or the proxy's."""
+    """Return host and port to which a request for `url` will connect: the URL's, or the proxy's."""
     proxy = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url))
     parts = urlsplit(proxy or url)
     try:

@@ -56,7 +56,7 @@ def _npz(contents: Contents) -> bytes:
 
 
 def _write(contents: Contents, provenance: Provenance, output_dir: Path) -> None:
-    """Publish data and provenance: a kill in between is noticed by every reader."""
+    """Publish data and provenance; readers detect a kill in between."""
     name = provenance.name
     data = _parquet(contents) if spec(name).extension == "parquet" else _npz(contents)
     note = json.dumps(asdict(provenance), indent=2, sort_keys=True, ensure_ascii=False) + "\n"

@@ -215,7 +215,7 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
 
 
 def columns_of(name: str) -> tuple[str, ...]:
-    """Return the columns that `Dataset.histogram` knows of a data set."""
+    """Return the columns of a data set that `Dataset.histogram` accepts."""
     return _COLUMNS[name]
 
 

@@ -47,7 +47,7 @@ def to_csv(table: pd.DataFrame) -> bytes:
 
 
 def movie_csv(table: pd.DataFrame) -> bytes:
-    """Return counts per movie in the form in which they are kept in ``data/raw/movielens``."""
+    """Return counts per movie in the format of ``data/raw/movielens``."""
     return to_csv(table.set_axis(list(MOVIE_COLUMNS), axis=1))
 
 
@@ -141,7 +141,7 @@ _READERS = {"adult": _adult, "ipums": _ipums, "msnbc": _msnbc, "movielens": _mov
 
 
 def content_of(path: Path) -> bytes:
-    """Return content of a raw file, plain or compressed."""
+    """Return the content of a raw file, plain or compressed."""
     try:
         return read_content(path)
     except ValueError as error:

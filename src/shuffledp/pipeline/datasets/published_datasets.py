@@ -59,7 +59,7 @@ MSNBC_CATEGORIES = (
 
 @dataclass(frozen=True)
 class RawFile:
-    """One file as it comes from a source."""
+    """A raw file of a source, with its checksum."""
 
     name: str
     sha256: str
@@ -120,7 +120,7 @@ Source = UciRepo | Archive | Files | RatingsArchive
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """One data set."""
+    """Description of one data set."""
 
     name: str
     title: str
@@ -132,7 +132,7 @@ class DatasetSpec:
 
     @property
     def raw_files(self) -> tuple[RawFile, ...]:
-        """The files of a mirror."""
+        """Files of a mirror."""
         return self.variants[0]
 
     def raw_file(self, name: str) -> RawFile:

@@ -38,7 +38,7 @@ _K = len(MSNBC_CATEGORIES)
 
 @dataclass(frozen=True)
 class Substitute:
-    """Contents with their label."""
+    """Contents of a substitute with their label."""
 
     contents: Contents
     source: Literal["summary", "stand_in"]
@@ -102,10 +102,10 @@ def synthetic_sets(
     Notes
     -----
     For each size the categories are dealt out in turn, each as often as it must occur, which meets both
-    margins; then random pairs of users redistribute, uniformly, what only one of them holds (curveball
-    moves). These moves keep the margins and tend to the uniform law over all populations with these margins,
-    that is, to sets that are as independent as the margins allow. Which categories go together beyond that
-    is not preserved.
+    margins; then random pairs of users redistribute, uniformly, the categories that only one of them holds
+    (curveball moves). These moves keep the margins and tend to the uniform law over all populations with these margins,
+    that is, to sets that are as independent as the margins allow. Other dependence between
+    categories is not preserved.
     """
     masks = []
     for size, (n, row) in enumerate(zip(users, frequencies, strict=True), 1):

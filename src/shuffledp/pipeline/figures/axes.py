@@ -46,7 +46,7 @@ class Axis:
 
     @property
     def span(self) -> float:
-        """Its length."""
+        """Length of the axis in its `units`."""
         ends = self.units(np.array([self.low, self.high]))
         return float(ends[1] - ends[0])
 

@@ -133,27 +133,27 @@ class Values:
 
     @property
     def least(self) -> float:
-        """The smallest number."""
+        """Smallest number."""
         return float(self.rows[_NUMBER].min())
 
     @property
     def greatest(self) -> float:
-        """The largest number."""
+        """Largest number."""
         return float(self.rows[_NUMBER].max())
 
     @property
     def magnitude(self) -> float:
-        """The largest number regardless of sign."""
+        """Largest absolute value of a number."""
         return float(self.rows[_NUMBER].abs().max())
 
     @property
     def mean(self) -> float:
-        """The mean over the points."""
+        """Mean over the points."""
         return float(self.rows[_NUMBER].mean())
 
     @property
     def only(self) -> float:
-        """The one number."""
+        """The number of the single point."""
         if len(self.rows) != 1:
             raise CaptionError(
                 f"{self.asked}: {len(self.rows)} numbers, by {', '.join(self.variables)}; only one can stand here."
@@ -566,7 +566,7 @@ def integer(value: Values | float) -> str:
 
 
 def span(value: Values, digits: int = DIGITS) -> str:
-    """Return from the smallest to the largest number: "1.2 to 55", or one number where both read the same."""
+    """Return the range from the smallest to the largest number: "1.2 to 55", or one number where both read the same."""
     low, high = number(value.least, digits), number(value.greatest, digits)
     if float(low.replace(",", "")) == float(high.replace(",", "")):
         return max(
@@ -576,12 +576,12 @@ def span(value: Values, digits: int = DIGITS) -> str:
 
 
 def rounded_down(value: Values, digits: int = DIGITS) -> str:
-    """Return the smallest number, rounded down: below all of them, as a lower bound must be."""
+    """Return the smallest number, rounded down: a lower bound on all numbers."""
     return _rounded(value.least, digits, ROUND_FLOOR)
 
 
 def rounded_up(value: Values, digits: int = DIGITS) -> str:
-    """Return the largest number, rounded up: above all of them, as an upper bound must be."""
+    """Return the largest number, rounded up: an upper bound on all numbers."""
     return _rounded(value.greatest, digits, ROUND_CEILING)
 
 
@@ -591,14 +591,14 @@ def _rounded(one: float, digits: int, rounding: str) -> str:
 
 
 def percent(value: Values | float, digits: int = 2) -> str:
-    """Return as `span` or `number`, of shares: "5.2 %", "11 to 14 %"."""
+    """Return shares in percent, as `span` or `number`: "5.2 %", "11 to 14 %"."""
     if isinstance(value, Values):
         return f"{span(value * 100, digits)} %"
     return f"{number(100 * value, digits)} %"
 
 
 def times(value: Values | float, digits: int = DIGITS) -> str:
-    """Return as `span` or `number`, of ratios: "1.2 to 55 times"."""
+    """Return ratios, as `span` or `number`: "1.2 to 55 times"."""
     return f"{span(value, digits) if isinstance(value, Values) else number(value, digits)} times"
 
 
@@ -636,7 +636,7 @@ def said(text: str) -> str:
 
 
 def render(path: Path, names: Mapping[str, Any]) -> str:
-    """Return a template with its numbers."""
+    """Render a template with its numbers."""
     text = path.read_text(encoding="utf-8")
     try:
         prose = _compiled(text).render(**names).strip() + "\n"
@@ -675,7 +675,7 @@ def _environment() -> jinja2.Environment:
 
 @cache
 def _compiled(text: str) -> jinja2.Template:
-    """Return a template; several drawings share one."""
+    """Return the compiled template, which several drawings share."""
     return _environment().from_string(text)
 
 
@@ -704,7 +704,7 @@ def _plain(text: str) -> str:
 
 
 def _line_of_finding(text: str) -> int:
-    """Return the template's first line that is more than statements and comments of Jinja."""
+    """Return the template's first line that holds more than statements and comments of Jinja."""
     silent = re.sub(r"\{%.*?%\}|\{#.*?#\}", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
     lines = (number for number, line in enumerate(silent.splitlines(), start=1) if line.strip())
     return next(lines, 1)

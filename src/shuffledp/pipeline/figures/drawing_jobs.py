@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 
 
 class Common(TypedDict):
-    """The part that pictures, tables and tables of claims have in common."""
+    """Fields that pictures, tables and tables of claims have in common."""
 
     paper: str
     id: str

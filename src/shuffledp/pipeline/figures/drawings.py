@@ -47,7 +47,7 @@ class Drawing:
     looks: Mapping[str, int] = field(default_factory=dict)
 
     def formats(self, figure_formats: Sequence[str]) -> tuple[str, ...]:
-        """Return file endings: the pictures and the drawn numbers, or the table."""
+        """Return file endings: of the pictures and the drawn numbers, or of the table."""
         return (*figure_formats, "csv") if self.kind == "figure" else TABLE_FORMATS
 
     @property
@@ -57,7 +57,7 @@ class Drawing:
 
     @property
     def variant(self) -> str:
-        """The value of that variable, or `BOTH`."""
+        """Value of the variable that distinguishes this file, or `BOTH`."""
         return str(self.where[self.by]) if self.by else ""
 
     def title(self) -> str:
@@ -65,7 +65,7 @@ class Drawing:
         return f"{self.entry['title']} ({self.by}: {self.variant})" if self.by else str(self.entry["title"])
 
     def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> DrawingJob:
-        """Return everything that this drawing depends on but the content of its input files (plain data)."""
+        """Return the plain data on which this drawing depends, except for the content of its input files."""
         experiment, methods = self.experiment, list(self.entry["methods"])
         return {
             "paper": experiment.paper,
@@ -192,7 +192,7 @@ def claim_tables(paper: Paper) -> list[ClaimTable]:
 
 
 def caption_folder(root: Path, paper: str) -> Path:
-    """Return the folder of the captions of a paper, or of a study of the user's own.
+    """Return the folder of the captions of a paper, or of a user's study.
 
     It is relative to a relative `root`, so that a moved project is still up to date.
     """
@@ -291,7 +291,7 @@ def claim_file(results: Path, paper: str, name: str) -> Path:
 
 
 def points_files(results: Path, drawings: Iterable[Drawing]) -> list[Path]:
-    """Return Tables of claims whose points these drawings show, each with its checksum list."""
+    """Return tables of claims whose points these drawings show, each with its checksum list."""
     names = {(d.experiment.paper, d.entry["points"]["claims"]): None for d in drawings if "points" in d.entry}
     tables = [claim_file(results, paper, name) for paper, name in names]
     return [path for table in tables for path in (table, table.with_suffix(".sha256"))]

@@ -27,7 +27,7 @@ Scale = Callable[[Numbers], Numbers]
 
 @dataclass(frozen=True)
 class Strand:
-    """The numbers of one curve and kind in a panel."""
+    """Numbers of one curve and kind in a panel."""
 
     curve: str
     kind: str
@@ -137,7 +137,7 @@ class Together:
 def coinciding(
     numbers: Mapping[str, Mapping[Any, float]], scale: Scale, span: float, order: Sequence[str]
 ) -> list[Together]:
-    """Return curves in groups that have the same points and lie within a line's width of each other at all of them."""
+    """Return groups of curves with the same points that lie within a line's width of each other at all of them."""
     groups: list[list[str]] = []
     for curve in order:
         own = numbers.get(curve, {})

@@ -28,7 +28,7 @@ def as_table(
     orders: Mapping[str, Sequence[Any]],
     names: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return the three forms of a table."""
+    """Return a table as CSV, Markdown and LaTeX."""
     wide = spread(entry, cells, summary, orders)
     wide.columns = pd.Index([_heading(c, list(entry["columns"]), entry, names) for c in wide.columns])
     rows = [
@@ -49,7 +49,7 @@ def as_table(
 
 
 def as_leaderboard(entry: Mapping[str, Any], rows: pd.DataFrame, numbers: Sequence[str]) -> dict[str, str]:
-    """Return the three forms of a leaderboard."""
+    """Return a leaderboard as CSV, Markdown and LaTeX."""
 
     def written(form: str) -> pd.DataFrame:
         texts = {h: [v if isinstance(v, str) else _formatted(v, form) for v in rows[h]] for h in numbers}
@@ -152,7 +152,7 @@ def spread(
     summary: pd.DataFrame,
     orders: Mapping[str, Sequence[Any]],
 ) -> pd.DataFrame:
-    """Return the table as a data frame; a method that does not depend on an axis has the same number all along it."""
+    """Return the table as a data frame; methods that do not depend on an axis repeat their number along it."""
     rows, columns = list(entry["rows"]), list(entry["columns"])
     numbers = long_form(cells, summary, entry["value"])
     preferred = (

@@ -41,6 +41,6 @@ def _label(what: Picture, curve: str) -> str:
 
 
 def looks_like(curve: str, label: str, look: Look) -> Curve:
-    """Return a curve of a chart: its id, label and look."""
+    """Return a curve's entry in a chart: its id, label and look."""
     dash = look.dash if isinstance(look.dash, str) else list(look.dash)
     return Curve(id=curve, label=label, color=look.color, marker=look.marker, dash=dash)

@@ -80,7 +80,7 @@ def _beats(one: Offer, other: Offer, by: float) -> bool:
 
 
 def by_trust(some: Sequence[Offer]) -> dict[str, list[Offer]]:
-    """Return the offers by whom users trust, in the order of `TRUST`."""
+    """Group the offers by the party that users trust, in the order of `TRUST`."""
     return {
         trust: [o for o in some if o.trust == trust] for trust in TRUST if any(o.trust == trust for o in some)
     }

@@ -92,7 +92,7 @@ def _text(value: Any) -> str:
 
 
 def _merged(reasons: Sequence[str]) -> str:
-    """Return one wording with the ranges of its numbers."""
+    """Return one wording for several reasons, with the ranges of its numbers."""
     columns = zip(*(_NUMBER.findall(reason) for reason in reasons), strict=True)
     ranges = iter([_range(column) for column in columns])
     return _NUMBER.sub(lambda _: next(ranges), reasons[0])

@@ -34,7 +34,7 @@ _BETWEEN = 1.2 * _EM + 0.04  # between two columns
 
 @cache
 def text_inches(text: str, points: float) -> float:
-    """Return width of a line of text in the style's font."""
+    """Return the width of a line of text in the style's font."""
     font = get_font(findfont(FontProperties(family=SETTINGS["font.family"])))
     font.set_size(points, 72)
     font.set_text(text, 0.0)
@@ -42,7 +42,7 @@ def text_inches(text: str, points: float) -> float:
 
 
 def wrapped(text: str, points: float, inches: float) -> str:
-    """Return text in lines that are no wider than given, as far as its words allow."""
+    """Wrap text into lines that are no wider than given, as far as its words permit."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -135,7 +135,7 @@ def legend_of(texts: Sequence[str], most_looks: int, width: float) -> Legend:
 
 
 def _filled_downwards(widths: Sequence[float], columns: int) -> Iterator[Sequence[float]]:
-    """Yield columns as Matplotlib fills them: the first ones are longer by one."""
+    """Yield columns in the order of Matplotlib: the first ones are longer by one."""
     fewer, longer = divmod(len(widths), columns)
     start = 0
     for column in range(columns):
@@ -145,20 +145,20 @@ def _filled_downwards(widths: Sequence[float], columns: int) -> Iterator[Sequenc
 
 
 def plot_width(panels: int) -> float:
-    """Return width of all panels of a row."""
+    """Return the width of all panels of a row."""
     widest = max(rows_of(panels))
     return widest * WIDTHS[widest] + (widest - 1) * GAP
 
 
 def panel_height(panels: int) -> float:
-    """Return height of a panel."""
+    """Return the height of a panel."""
     return HEIGHTS.get(panels, HEIGHT)
 
 
 def laid_out(
     panels: int, *, titles: bool, strips: bool, mark: bool, left: float, label_lines: int, legend_rows: int
 ) -> Layout:
-    """Return sizes and places."""
+    """Return the sizes and positions of a picture."""
     rows = rows_of(panels)
     ragged = len(set(rows)) > 1
     inner, tall = plot_width(panels), panel_height(panels)

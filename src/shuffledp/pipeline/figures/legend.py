@@ -59,7 +59,7 @@ def _told_apart(names: Sequence[str]) -> list[str]:
 
 
 def write(figure: Figure, entries: Sequence[Item], form: Legend, middle: float) -> None:
-    """Draw the legend below everything; ``middle`` is its place in shares of the picture's width."""
+    """Draw the legend below everything; ``middle`` is its position in shares of the picture's width."""
     handles: Any = [(*_patches(item.filled), *(_handle(look) for look in item.looks)) for item in entries]
     side_by_side = not any(item.filled for item in entries)
     figure.legend(

@@ -94,7 +94,7 @@ def publish_paper(job: PaperJob, code: str) -> None:
 
 
 def write_drawings(jobs: Sequence[DrawingJob], code: str) -> None:
-    """Draw some figures and tables of a paper and write their files, which the paper's own job then publishes."""
+    """Draw some figures and tables of a paper and write their files; the paper's own job publishes them."""
     results, key = jobs[0]["results"], jobs[0]["paper"]
     drawn = draw_all(jobs, Store(folder_of(Path(results), key), code))
     for path, content in _contents(_folder(results, key), drawn).items():
@@ -123,7 +123,7 @@ class _Read:
 
 
 class _Reader:
-    """Results by experiment and methods, read once; several drawings often show the same."""
+    """Results by experiment and methods, read once because drawings share them."""
 
     def __init__(self) -> None:
         self._read: dict[tuple[str, ...], _Read] = {}

@@ -21,7 +21,7 @@ from shuffledp.storage import verified
 def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
     """Return rows that agree with all conditions; a method that does not depend on a variable agrees with any value.
 
-    The accounting may be `BOTH`, which are the two of `PAIR`.
+    The accounting may be `BOTH`, for the two accountings of `PAIR`.
     """
     for column, value in where.items():
         if column in frame:

@@ -20,7 +20,7 @@ from shuffledp.pipeline.figures.names import TRUST as TRUSTED
 
 
 def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
-    """Check the whole configuration: what runs, and what is drawn."""
+    """Check the whole configuration: its runs and its drawings."""
     settings = load_experiments(config, root)
     return replace(settings, papers={key: _selected(paper) for key, paper in settings.papers.items()})
 

@@ -24,7 +24,7 @@ INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
 
 @dataclass(frozen=True)
 class Made:
-    """One picture."""
+    """A picture with its drawing function and numbers."""
 
     draw: Callable[[], Figure]
     numbers: bytes
@@ -49,7 +49,7 @@ def add(ax: Axes, x: Any, y: Any, look: Look, **settings: Any) -> None:
 
 
 def framed(ax: Axes, across: Axis, up: Axis) -> None:
-    """Give a panel its axes."""
+    """Set the axes of a panel."""
     for axis, scaled, limited, lines in (
         (across, ax.set_xscale, ax.set_xlim, ax.xaxis),
         (up, ax.set_yscale, ax.set_ylim, ax.yaxis),

@@ -30,7 +30,7 @@ _ABOUT = "drawing.json"
 
 @dataclass(frozen=True)
 class Drawn:
-    """A finished drawing: its entry in the manifest, its files by name, and the commits of the results behind it."""
+    """A finished drawing: its entry in the manifest, its files by name, and the commits of its results."""
 
     entry: Entry
     files: Mapping[str, bytes]

@@ -123,7 +123,7 @@ def _products(rows: jax.Array) -> jax.Array:
 
 
 def _factors(squares: jax.Array, kept: jax.Array, clip: float | jax.Array) -> jax.Array:
-    """Return min(1, clip / norm), and 0 for examples that do not count; a zero gradient stays as it is."""
+    """Return min(1, clip / norm), and 0 for examples that do not count; a zero gradient is unchanged."""
     norms = jnp.sqrt(squares)
     return jnp.where(kept, jnp.where(norms > clip, clip / norms, 1.0), 0.0)
 

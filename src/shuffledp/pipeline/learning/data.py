@@ -80,7 +80,7 @@ class LearningData:
 
     @cached_property
     def digest(self) -> str:
-        """Hex sha256 of everything here: two data sets with the same digest train the same."""
+        """Hex sha256 of arrays, mean and spread: two data sets with the same digest train the same."""
         known = hashlib.sha256(repr((self.mean, self.spread)).encode())
         for values in (self.train_images, self.train_labels, self.test_images, self.test_labels):
             known.update(repr((values.shape, values.dtype.str)).encode())

@@ -63,8 +63,9 @@ def patches(images: jax.Array, kernel: int, stride: int) -> jax.Array:
 def spread(weights: jax.Array) -> jax.Array:
     """Return weights of the first convolution for 2 x 2 of its positions at a time, (64 c, 16) to (100 c, 64).
 
-    Its 8 x 8 windows, 2 pixels apart, lie in a window of 10 x 10, where all else has weight 0. Products of these larger
-    matrices are quicker than of the smaller ones, although they have more terms, and fewer patches are copied.
+    Its 8 x 8 windows, 2 pixels apart, lie in a window of 10 x 10, where all other weights are 0. Products of these
+    larger matrices are quicker than products of the smaller ones, although they have more terms, and fewer patches are
+    copied.
     """
     square = weights.reshape(8, 8, -1, 16)
     places = [
@@ -83,14 +84,14 @@ def gathered(gradients: jax.Array) -> jax.Array:
 
 
 def pool(images: jax.Array) -> jax.Array:
-    """Return largest value of each 2 x 2 window, (b, h, w, c) to (b, h - 1, w - 1, c)."""
+    """Return the largest value of each 2 x 2 window, (b, h, w, c) to (b, h - 1, w - 1, c)."""
     rows = jnp.maximum(images[:, :-1], images[:, 1:])
     return jnp.maximum(rows[:, :, :-1], rows[:, :, 1:])
 
 
 @jax.custom_vjp
 def _largest(groups: jax.Array) -> jax.Array:
-    """Return largest of 4 values, (.., 4, c) to (.., c); its derivative goes to the first of equal ones."""
+    """Return the largest of 4 values, (.., 4, c) to (.., c); its derivative goes to the first of equal ones."""
     first, second, third, last = (groups[..., corner, :] for corner in range(4))
     return jnp.maximum(jnp.maximum(first, second), jnp.maximum(third, last))
 
@@ -186,6 +187,6 @@ def forward(
 
 
 def losses(logits: jax.Array, labels: jax.Array) -> jax.Array:
-    """Return cross-entropy of each example, (b,), in nats."""
+    """Return the cross-entropy of each example, (b,), in nats."""
     rows = jnp.take_along_axis(logits, labels[:, None].astype(jnp.int32), axis=1)[:, 0]
     return jax.nn.logsumexp(logits, axis=1) - rows

@@ -114,7 +114,7 @@ class Network:
 
     @property
     def features(self) -> tuple[int, int, int]:
-        """Height, width and channels of what the dense layers see."""
+        """Height, width and channels of the input of the dense layers."""
         less = int(self.pooling == "overlapping")
         return self.second[0] - less, self.second[1] - less, 32
 
@@ -135,7 +135,7 @@ class Network:
 
 
 def _after(size: int, kernel: int, stride: int) -> int:
-    """Return positions of a kernel that moves over `size` pixels; 0 if it does not fit."""
+    """Return the number of positions of a kernel that moves over `size` pixels; 0 if it does not fit."""
     return max((size - kernel) // stride + 1, 0)
 
 
@@ -230,7 +230,7 @@ class TrainingPlan:
             raise ValueError("averaging must be in [0, 1), got 1: no iterate would count.")
 
     def step(self, number: int) -> float:
-        """Return learning rate of a round, 1..rounds."""
+        """Return the learning rate of a round, 1..rounds."""
         if self.decay == "none":
             return self.learning_rate
         return self.learning_rate * (self.rounds - number + 1) / self.rounds

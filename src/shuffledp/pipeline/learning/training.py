@@ -98,7 +98,7 @@ def train(
 
 
 def participants(plan: TrainingPlan, users: int, number: int) -> NDArray[np.int64]:
-    """Return users who take part in a round, in any order, each at most once.
+    """Draw the users who take part in a round, in any order, each at most once.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def participants(plan: TrainingPlan, users: int, number: int) -> NDArray[np.int6
 
 
 def noise(plan: TrainingPlan, count: int, number: int) -> NDArray[np.float32]:
-    """Return total noise of the reports of a round: N(0, count C^2 sigma^2 I).
+    """Draw the total noise of the reports of a round: N(0, count C^2 sigma^2 I).
 
     Parameters
     ----------

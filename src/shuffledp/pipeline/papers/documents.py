@@ -2,7 +2,7 @@
 
 A page holds each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``, and a number of a sentence between
 ``<!-- value GROUP: NAME -->`` and ``<!-- end -->``, on one line and not at its start, where it would begin a block.
-``python -m shuffledp.pipeline.papers.documents PAGE`` computes them anew.
+``python -m shuffledp.pipeline.papers.documents PAGE`` recomputes them.
 
 Some tables (`FROM_RESULTS`) are read off the tables of a run at the papers' own scale, which takes long: the tables
 committed under ``reference/``, or in the folder that ``--reference`` names. Where the folder is absent such a table of
@@ -253,7 +253,7 @@ def from_results(name: str, folder: Path) -> str | None:
 
 
 def refreshed(text: str, reference: Path = REFERENCE) -> str:
-    """Return a page with all its tables and numbers computed anew."""
+    """Return a page with all its tables and numbers recomputed."""
     blocks, values = list(_BLOCK.finditer(text)), list(_VALUE.finditer(text))
     if text.count("<!-- begin ") != len(blocks) or text.count("<!-- end ") != len(blocks) + len(values):
         raise ValueError("A begin mark has no matching end mark, or the other way round.")
@@ -270,7 +270,7 @@ def refreshed(text: str, reference: Path = REFERENCE) -> str:
 
 
 def value(group: str, name: str) -> str:
-    """Return a number of a sentence."""
+    """Return the computed number of a sentence."""
     if group not in VALUES:
         raise ValueError(f"No group of numbers is named {group!r}. Known: {', '.join(VALUES)}.")
     numbers = VALUES[group]()
@@ -287,7 +287,7 @@ def _body(name: str, now: str, reference: Path) -> str:
 
 
 def main() -> None:
-    """Compute the tables and numbers of pages anew."""
+    """Recompute the tables and numbers of pages."""
     parser = argparse.ArgumentParser(description="Compute the tables and numbers of pages anew.")
     parser.add_argument(
         "--reference", type=Path, default=REFERENCE, help="tables of a run at the papers' own scale"

@@ -291,7 +291,7 @@ def verdict(question: Question, found: Found) -> str:
 
 
 def row(question: Question, effort: Effort) -> dict[str, str]:
-    """Return search, and return the row of the table."""
+    """Run the search of a question, and return the row of the table."""
     found = largest(question.values(), question.limit, question.floor)
     stated = ("id", "paper", "question", "statement", "searched", "method", "measure", "proof")
     return {

@@ -18,7 +18,7 @@ _UNITS = {DIGEST: "bytes, on the machine of the reference"}
 
 @dataclass(frozen=True)
 class Difference:
-    """A value that is not within its column's tolerance."""
+    """A value outside of its column's tolerance."""
 
     where: str
     column: str
@@ -93,7 +93,7 @@ class Comparison:
 
     @property
     def exit_code(self) -> int:
-        """0: everything agrees; 1: something differs or is missing; 2: something could not be compared."""
+        """Exit code 0 if everything agrees, 1 if something differs or is missing, 2 if something was not compared."""
         if self.refused:
             return REFUSED
         return SAME if all(section.agrees for section in self.sections.values()) else DIFFERENT
@@ -110,7 +110,7 @@ def compare(reference: Snapshot, found: Snapshot) -> Comparison:
     Notes
     -----
     Nothing is compared where seed, number of repeats, grid or data differ: another draw of other data is no
-    evidence on the code. Official files and those of a mirror are the same data, by their checksums. Training runs are
+    evidence on the code. Official files and files of a mirror are the same data, by their checksums. Training runs are
     compared only where both sides have a curve.
     """
     refused: dict[str, list[str]] = {}

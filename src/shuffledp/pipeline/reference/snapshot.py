@@ -240,7 +240,7 @@ def _digest(numbers: Iterable[Any], parameters: Any, values: Iterable[float]) ->
 
 
 def point(variables: Mapping[str, Any]) -> str:
-    """Return grid variables and their values as one text."""
+    """Return the grid variables and their values as one text."""
     return " ".join(f"{name}={text(variables[name])}" for name in sorted(variables))
 
 

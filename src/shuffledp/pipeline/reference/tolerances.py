@@ -1,4 +1,4 @@
-"""Tolerances of columns on another machine than that of the reference, and their reasons.
+"""Tolerances of columns on other machines than the reference's, and their reasons.
 
 On the machine and with the versions of the reference every number has the same bytes, and digests say so. Elsewhere
 the mathematical library rounds differently in the last bit: roots end within the finders' tolerance of each other, and

@@ -91,7 +91,7 @@ class Code:
         self._known: dict[tuple[Entry, ...], Reach] = {}
 
     def reach(self, *entries: Entry) -> Reach:
-        """Return everything that entries reach.
+        """Return the modules and files that entries reach.
 
         Parameters
         ----------
@@ -141,13 +141,13 @@ class Code:
         )
 
     def digest(self, *entries: Entry) -> str:
-        """Return the digest of what entries reach; see `reach`."""
+        """Return the digest of the code that entries reach; see `reach`."""
         return self.reach(*entries).digest
 
     # -- names and contents --
 
     def _module_file(self, name: str) -> Path | None:
-        """Return file of a module of the package, by its dotted name."""
+        """Return the file of a module of the package, by its dotted name."""
         if name not in self._modules:
             first, *rest = name.split(".")
             base = self._package.joinpath(*rest)
@@ -157,7 +157,7 @@ class Code:
         return self._modules[name]
 
     def _module_name(self, file: Path) -> str:
-        """Return dotted name of a module of the package; empty for other files."""
+        """Return the dotted name of a module of the package; empty for other files."""
         if file.suffix != ".py" or not file.is_relative_to(self._package):
             return ""
         parts = [self._package.name, *file.relative_to(self._package).with_suffix("").parts]
@@ -175,9 +175,9 @@ class Code:
         return self._sources[file]
 
     def _named(self, file: Path) -> tuple[str, str]:
-        """Return dotted name of a module (empty for other files), and the file's line in the digest.
+        """Return the dotted name of a module (empty for other files), and the file's line in the digest.
 
-        Its name and content.
+        The line holds the file's name and content.
         """
         if file not in self._names:
             content = (

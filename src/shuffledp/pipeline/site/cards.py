@@ -35,7 +35,7 @@ SAID_ONCE_FROM = 3
 
 @dataclass(frozen=True)
 class Link:
-    """A file to open or keep."""
+    """A file that readers can open or save."""
 
     href: str
     label: str
@@ -69,7 +69,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting: its value, and for which variants it holds (none named: for all)."""
+    """A setting: its value, and the variants for which it holds (none named: all)."""
 
     name: str
     values: tuple[tuple[str, str], ...]
@@ -96,7 +96,7 @@ class Card:
 
     @property
     def kind(self) -> str:
-        """Figure or table."""
+        """Kind of the card: figure or table."""
         return self.variants[0].entry.kind
 
     @property
@@ -183,7 +183,7 @@ def first_shown(entries: Sequence[Entry]) -> int:
 
 
 def name_of_drawing(drawing: str) -> str:
-    """Return the number of a figure or table as the paper counts it; empty if it has none there."""
+    """Return the paper's number of a figure or table; empty if it has none there."""
     found = re.fullmatch(r"(fig|table)(\d+\w?)", drawing)
     if found is None:
         return ""
@@ -323,13 +323,13 @@ def _settings(entries: Sequence[Entry], said: Mapping[str, str]) -> tuple[Settin
 
 @dataclass(frozen=True)
 class _Files:
-    """Files of entries as a page refers to them."""
+    """Files of entries, relative to a page."""
 
     results: Path
     page: str
 
     def href(self, path: Path) -> str:
-        """Return link from the page to a file."""
+        """Return the link from the page to a file."""
         return "../" * self.page.count("/") + quote(path.relative_to(self.results).as_posix())
 
     def links(self, entry: Entry) -> tuple[Link, ...]:
@@ -369,7 +369,7 @@ def _size(count: int) -> str:
 
 
 def _png_size(path: Path) -> tuple[int, int]:
-    """Return width and height in pixels, from the file's first chunk."""
+    """Return the width and height in pixels, from the file's first chunk."""
     with path.open("rb") as stream:
         head = stream.read(24)
     if len(head) < 24 or head[:8] != b"\x89PNG\r\n\x1a\n" or head[12:16] != b"IHDR":

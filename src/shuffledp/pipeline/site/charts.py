@@ -101,7 +101,7 @@ def _described(chart: Chart, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _names(chart: Chart, rows: Sequence[Row]) -> list[str]:
-    """Return the values of x in their order if they are no numbers; else none."""
+    """Return the values of x in their order if they are no numbers; else an empty result."""
     values = list(dict.fromkeys(row.get(chart.x, "") for row in rows if row.get(chart.x, "") != ""))
     return [] if all(_number(value) is not None for value in values) else values
 

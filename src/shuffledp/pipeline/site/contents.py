@@ -24,7 +24,7 @@ _LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 
 @dataclass(frozen=True)
 class Shown:
-    """A paper as the site shows it."""
+    """A paper on the site."""
 
     paper: DrawnPaper
     name: str
@@ -54,12 +54,12 @@ class Shown:
 
     @property
     def key(self) -> str:
-        """The paper's key."""
+        """Key of the paper."""
         return self.paper.key
 
     @property
     def page(self) -> str:
-        """The paper's page, relative to the results."""
+        """Page of the paper, relative to the results."""
         return site_files.paper_page(self.key)
 
     @property
@@ -80,7 +80,7 @@ class Shown:
 
     @property
     def drawn(self) -> DrawnPaper:
-        """The paper without errata and reading notes, which have a page of their own."""
+        """The drawn paper without errata and reading notes, which have a page of their own."""
         return manifest.without(self.paper, errata.is_remarks)
 
     def deck(self, folder: Path, page: str) -> Deck:
@@ -99,12 +99,12 @@ class Results:
 
     @property
     def replicated(self) -> tuple[Shown, ...]:
-        """The papers."""
+        """Papers that are replicated."""
         return tuple(shown for shown in self.papers if shown.paper.kind == "paper")
 
     @property
     def studies(self) -> tuple[Shown, ...]:
-        """Experiments of our own, which replicate no paper."""
+        """Experiments of this project, which replicate no paper."""
         return tuple(shown for shown in self.papers if shown.paper.kind == "study")
 
     @cached_property

@@ -31,7 +31,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as a page shows it."""
+    """A table as on a page."""
 
     header: tuple[str, ...]
     numeric: tuple[bool, ...]
@@ -54,7 +54,7 @@ def verified_rows(path: Path) -> list[dict[str, str]]:
 
 
 def lines(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of a CSV file."""
+    """Return the header and the rows of a CSV file."""
     found = [row for row in csv.reader(text_of(path).splitlines(keepends=True)) if row]
     if not found:
         raise ManifestError(f"{path} is empty, expected a header and rows.")

@@ -48,7 +48,7 @@ def _searched(n: int, eps: float, delta: float, most: float) -> float:
 
 
 def search_without_a_check() -> Witness:
-    """Return the witness of CMP-E1: where no mu below 1,000 passes, the search returns 1,000."""
+    """Return the witness of CMP-E1: the search returns 1,000 where no mu below 1,000 passes."""
     eps, users = 0.2, (10**4, 10**5, 10**6)
     none_passes = all(_criterion(n, _MOST_MU, eps) > n**-2.0 for n in users)
     true = [_bins_delta(n, _MOST_MU, eps) for n in users]
@@ -62,7 +62,10 @@ def search_without_a_check() -> Witness:
 
 
 def search_criterion() -> Witness:
-    """Return the witness of CMP-E2: the ratio of likelihoods is not that of the counts where mu / n is not small."""
+    """Return the witness of CMP-E2: the code's ratio of likelihoods is wrong where mu / n is not small.
+
+    It differs there from the ratio of the counts' likelihoods.
+    """
     n, eps, delta = 1000, 0.5, 1e-8
     found = _searched(n, eps, delta, _MOST_MU)
     larger = _searched(5000, 0.2, delta, 2500.0)
@@ -124,7 +127,7 @@ def cells_beyond_the_prime() -> Witness:
 def dropped_fraction() -> Witness:
     """Return the witness of CMP-E4.
 
-    The vector-sum variant sends no dummies where less than one per user is called for.
+    The vector-sum variant sends no dummies where less than one per user is needed.
     """
     n, eps, delta = 10**7, 1.0, 1e-14
     mu = _searched(n, eps / 2, delta / 2, 32 * math.log(4 / delta) / (eps / 2) ** 2)
@@ -175,7 +178,7 @@ def table_of_dummies() -> Witness:
 
 
 def benchmark_rate() -> Witness:
-    """Return the witness of CMP-N1: the rate that benchmark code uses for bit sums, beside the one that is needed."""
+    """Return the witness of CMP-N1: the rate that benchmark code uses for bit sums, beside the needed one."""
     n, eps, delta = 10**5, 1.0, 1e-8
     used = math.log(1 / delta) / (eps * eps * n)
     needed = blanket_rate(2, blanket_local_budget(n, 2, eps, delta))

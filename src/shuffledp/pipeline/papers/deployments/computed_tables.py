@@ -1,6 +1,6 @@
 """Published system settings with new accounting: the printed eps, the proven one, and the lower bounds.
 
-Conventions: eps in nats; one user's input is replaced; the settings are those of `shuffledp.accounting.deployments`.
+Conventions: eps in nats; one user's input is replaced; the settings are in `shuffledp.accounting.deployments`.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def all_messages(case: Case, experiment: str, method: str) -> pd.Series[float]:
 
 
 def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Return expected errors."""
+    """Return expected errors of a method."""
     return case.closed_forms(experiment, method)
 
 
@@ -104,7 +104,7 @@ def slices(values: pd.Series[float], along: str) -> list[tuple[str, pd.Series[fl
 
 
 def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[pd.Series[float]]:
-    """Return extra messages of correlated noise with other parts of eps for its pairs."""
+    """Return extra messages of correlated noise with other shares of eps for its pairs."""
     cells = case.cells(experiment, "correlated_noise").reset_index()
     points = [
         (float(c["eps"]), float(c["delta"]), c["domain_size"] / c["users_expected"])
@@ -144,7 +144,10 @@ def _by_function(case: Case, method: str, n: int, k: int, eps: float, delta: flo
 
 
 def _at_large_domain(case: Case, of: Sequence[str], rivals: Sequence[str]) -> pd.DataFrame:
-    """Return both sides at the largest domain of Figure 3, the rivals by functions; empty if the grid lacks it."""
+    """Return both sides at the largest domain of Figure 3, the rivals by functions.
+
+    The result is empty if the grid lacks this domain.
+    """
     cells = pd.concat([case.cells("domains", method).reset_index() for method in of])
     large = cells[cells["k"] == LARGE_DOMAIN]
     rows = []

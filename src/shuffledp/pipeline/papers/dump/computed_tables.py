@@ -240,7 +240,7 @@ _ROWS: Mapping[str, Callable[[int, int, str], Row]] = {
 
 
 def gaps() -> pd.DataFrame:
-    """Return how the protocols of Table 2 compare with pureDUMP, at eps 1 and delta 1e-6."""
+    """Return comparisons of the protocols of Table 2 with pureDUMP, at eps 1 and delta 1e-6."""
     numbers = {
         (row["setting"], row["protocol"], row["accounting"]): (float(row["mse"]), float(row["messages"]))
         for row in table_two().to_dict("records")

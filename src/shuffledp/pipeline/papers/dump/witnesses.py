@@ -1,6 +1,6 @@
 """Witnesses for the errata and reading notes of the DUMP paper (arXiv 2009.13738).
 
-Settings are those of its experiments: 500,000 users with 50 or 500 values, IPUMS (70,187 users, 900 values), Ratings
+Settings are taken from its experiments: 500,000 users with 50 or 500 values, IPUMS (70,187 users, 900 values), Ratings
 (494,352 users, 2,000 values), delta 1e-6, local budget 8 of mixDUMP.
 """
 
@@ -41,7 +41,7 @@ def _theorem_dummies(k: int, eps: float, delta: float = DELTA) -> float:
 def independence_not_needed() -> Witness:
     """Return the witness of DUMP-1.
 
-    With two values the counts are as dependent as can be, and the theorem still holds.
+    With two values the counts are fully dependent, and the theorem still holds.
     """
     dummies = math.ceil(_theorem_dummies(2, 1.0))
     worst = max(
@@ -57,7 +57,7 @@ def independence_not_needed() -> Witness:
 
 
 def one_dummy_less() -> Witness:
-    """Return the witness of DUMP-N2: S dummies give what the theorem grants to S - 1."""
+    """Return the witness of DUMP-N2: S dummies give the theorem's guarantee for S - 1 dummies."""
     printed = dummy_count(50, 1.0, DELTA, accounting="printed")
     enough = math.ceil(_theorem_dummies(50, 1.0) - 1)
     two = math.ceil(_theorem_dummies(2, 1.0) - 1)
@@ -113,7 +113,7 @@ def _excess_of_printed_dummies() -> float:
 def random_senders() -> Witness:
     """Return the witness of DUMP-N4.
 
-    Dummies per sender in the last cell of Table 3, and a setting outside of it where they are too few.
+    It has the dummies per sender in the last cell of Table 3, and a setting outside of it with too few dummies.
     """
     setting = (USERS, 500, 1.0, DELTA, 0.001)
     printed = flexible_dummies(*setting, accounting="printed")
@@ -295,7 +295,7 @@ def real_shape_sampled() -> Witness:
 
 
 def range_of_eps() -> Witness:
-    """Return the witness of DUMP-N11: what the rebuilt formula of Theorem 5.2 would promise for a large eps."""
+    """Return the witness of DUMP-N11: delta at large eps by Theorem 5.2's rebuilt formula."""
     k, eps = 500, 10.0
     dummies = math.ceil(_theorem_dummies(k, eps))
     none = math.exp(log_binomial_pmf(0, dummies, 1 / k))

@@ -44,7 +44,7 @@ FIG3_EPS = 0.05
 
 
 def budgets_by_dummies(case: Case) -> pd.Series[float]:
-    """Return a(k) in nats by the number of dummies of the run."""
+    """Return A(k) in nats by the number of dummies of the run."""
     table = case.under("printed") if case.accounting == "simplified" else case
     found: pd.Series[float] = table.cells("dummies", "non_adaptive")["eps_local"]
     if case.accounting != "simplified":

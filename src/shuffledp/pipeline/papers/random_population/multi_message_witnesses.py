@@ -107,7 +107,7 @@ def table_ii_binomial() -> Witness:
 def swapped_roles() -> Witness:
     """Return the witness of RP-E17.
 
-    a wrong reference, and a split of delta whose halves change names between theorem and text.
+    The text has a wrong reference, and a split of delta whose halves change names between theorem and text.
     """
     eps_local = 0.5
     # Nobody but user 1 knows which of two crowds turns up: a known lower bound, and far from Poisson.
@@ -259,7 +259,7 @@ def missing_clamp() -> Witness:
 def proposition_2_terms() -> Witness:
     """Return the witness of RP-E23: Proposition 2 takes p / sqrt(n) for 1, though p is rounded up.
 
-    And it adds S instead of subtracting.
+    It also adds S instead of subtracting it.
     """
     eps, n, tau = 1.0, 2, 6.5
     precision = math.ceil(math.sqrt(n))
@@ -288,7 +288,7 @@ def proposition_2_terms() -> Witness:
 
 
 def security_in_bits() -> Witness:
-    """Return the witness of RP-E24: sigma counts bits, so what is added is 2^-sigma."""
+    """Return the witness of RP-E24: sigma counts bits, so that the term is 2^-sigma."""
     eps, share = 0.5, DELTA / 2
     sigma = security_bits(eps, share)
     printed, correct = (1 + math.exp(eps)) * sigma, (1 + math.exp(eps)) * 2**-sigma
@@ -303,7 +303,7 @@ def security_in_bits() -> Witness:
 
 
 def natural_security() -> Witness:
-    """Return the witness of RP-E25: sigma in natural units where the definition counts bits."""
+    """Return the witness of RP-E25: sigma is in natural units where the definition counts bits."""
     eps, share = 0.5, DELTA / 2
     half_square = -math.log(share)  # z^2 / 2, so that the sum is (eps, share)-DP
     proof, statement = (math.log1p(math.exp(eps)) + factor * half_square for factor in (1, 2))
@@ -328,7 +328,7 @@ def natural_security() -> Witness:
 def collapsed_group() -> Witness:
     """Return the witness of RP-N26.
 
-    The group of Theorem 6 has no room for the noise, and for small eps not even for the data.
+    The group of Theorem 6 is too small for the noise, and for small eps even for the data.
     """
     law, eps = _adult(0.01), 0.001
     precision = math.ceil(math.sqrt(law.mean + 1))
@@ -386,7 +386,7 @@ def overflow_tail() -> Witness:
 
 
 def population_quantile() -> Witness:
-    """Return the witness of RP-E27: the level 1 - exp(-tau) has nothing to do with how many users take part."""
+    """Return the witness of RP-E27: the level 1 - exp(-tau) is unrelated to the number of participants."""
     law, eps = Poisson(1000.0), 5.0
     precision = math.ceil(math.sqrt(law.mean + 1))
     tau = multi_expected_scale(law, eps, DELTA, precision, accounting="exact")

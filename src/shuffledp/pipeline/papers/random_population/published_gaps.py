@@ -60,7 +60,7 @@ def budget_gaps() -> pd.DataFrame:
 def _dummies_gain(law: Law, eps: float, accounting: str, adaptive: bool) -> float:
     """Return the relative reduction of the error by the number of dummies that minimizes (6) or (7).
 
-    Those equations are about the squared error, so a gain of theirs near 0 may be a small loss here.
+    Those equations are about the squared error, so that their gain near 0 may be a small loss here.
     """
     return 1 - dummies_error(law, eps, accounting, adaptive=adaptive)
 
@@ -114,7 +114,7 @@ def checkin_gaps() -> pd.DataFrame:
     Notes
     -----
     ``m = floor(48841 rate)`` slots. The number of filled slots is replaced by its mean for the mean number of
-    participants, which changes the ratio by less than 0.1 %. The users that are kept are a random subset of the
+    participants, which changes the ratio by less than 0.1 %. The remaining users are a random subset of the
     participants, of whom about as many are female as of all Adult users.
     """
     rows = []

@@ -52,7 +52,7 @@ def bound(form: Form, eps: float, k: int, eps_local: float, others: int) -> floa
 def few_users(
     numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], form: Form
 ) -> Iterator[tuple[float, str]]:
-    """Compare with the worst of all data sets of a few users."""
+    """Compare the theorem with the worst of all data sets of a few users."""
     for others, k, eps_local in product(numbers, domains, budgets):
         rows = response_rows(k, eps_local)
         laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}
@@ -86,7 +86,7 @@ def same_value_laws(others: int, k: int, eps_local: float) -> tuple[NDArray[np.f
 def many_users(
     numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], targets: Iterable[float]
 ) -> Iterator[tuple[float, str]]:
-    """Compare with the data set in which all others hold the victim's value, for many users."""
+    """Compare the theorem with the data set in which all others hold the victim's value, for many users."""
     wanted = tuple(targets)
     for others, k, eps_local in product(numbers, domains, budgets):
         p = math.exp(eps_local)

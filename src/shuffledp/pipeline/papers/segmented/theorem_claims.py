@@ -96,8 +96,7 @@ def blurred_delta(eps: float, rate: float, n: int, blankets: int, domain_size: i
 
     Notes
     -----
-    The number of messages leaves the victim's report a probability: given that u reports arrived, by Bayes. Derived for
-    this project.
+    Given that u reports arrived, the probability of the victim's report follows by Bayes. Derived for this project.
     """
     spoke, silent = np.append(0.0, reports.pmf) * rate, np.append(reports.pmf, 0.0) * (1 - rate)
     total = spoke + silent

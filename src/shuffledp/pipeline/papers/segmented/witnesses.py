@@ -1,7 +1,7 @@
 """Witnesses for the errata and reading notes of Wang et al. 2024 (arXiv 2407.19639), segmented aggregation.
 
-Settings are those of the paper's experiments: MSNBC means 17 items, 4 per user, budgets 0.5, 1 and 2 nats, and a delta
-of 0.01 / n; S1, S2 and S3 are the paper's shares of users per level.
+Settings are taken from the paper's experiments: MSNBC means 17 items, 4 per user, budgets 0.5, 1 and 2 nats, and a
+delta of 0.01 / n; S1, S2 and S3 are the paper's shares of users per level.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _responses(values: int, eps_local: float, inputs: tuple[int, ...]) -> defaul
 def residual_component() -> Witness:
     """Return the witness of SEG-6.2.
 
-    5-ary randomized response with one other user, by listing all pairs of messages.
+    It lists all pairs of messages of 5-ary randomized response with one other user.
     """
     values, eps_local, eps = 5, 1.0, 0.8
     p = math.exp(eps_local)

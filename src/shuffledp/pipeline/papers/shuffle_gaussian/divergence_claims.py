@@ -179,7 +179,7 @@ def exceeds_local(case: Case) -> Verdict:
 
 @cache
 def _number_of_partitions(last: int) -> tuple[int, ...]:
-    """Return partitions of 0 to `last` (Euler's recurrence)."""
+    """Return the numbers of partitions of 0 to `last` (Euler's recurrence)."""
     counts = [1]
     for total in range(1, last + 1):
         value, k = 0, 1
@@ -413,7 +413,7 @@ def drawn_afresh(case: Case) -> Verdict:
     "never above",
 )
 def shuffled_never_above(case: Case) -> Verdict:
-    """Check O-09: the divergence is at most that of one report, and decreases in the number of reports."""
+    """Check O-09: the divergence is at most a single report's, and decreases in the number of reports."""
     orders, numbers = np.arange(2, 65), (1, 2, 5, 10, 100, 1000, 10**4, 10**6)
     above = points = 0
     for sigma in NOISES:

@@ -64,7 +64,7 @@ def budgets(case: Case, experiment: str, method: str) -> pd.Series[float]:
 
 
 def accuracies(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Test accuracy by round."""
+    """Return test accuracy by round."""
     cells = case.cells(experiment, method)
     values = case.evidence.found(experiment, method).values
     accuracy = values[values["metric"] == "accuracy"].set_index("cell")["value"]

@@ -71,7 +71,7 @@ def common_place_rdp(n: int, sigma: float, *, changed: float, original: float, p
 
 
 def order_limit() -> Witness:
-    """Return the witness of SG-N1: with orders up to 30 Table 1 shows the conversion at order 30, not the mechanism."""
+    """Return the witness of SG-N1: with orders up to 30 Table 1 measures the conversion, not the mechanism."""
     delta = 1 / _N
     short = shuffle_gaussian_epsilons(_N, _TABLE_SIGMA, _COLUMNS, delta, most_order=30)
     long = shuffle_gaussian_epsilons(_N, _TABLE_SIGMA, _COLUMNS, delta)
@@ -152,7 +152,7 @@ def triangle() -> Witness:
 def others_elsewhere() -> Witness:
     """Return the witness of SG-N5.
 
-    Records of norm 1 on a line, the others on the far side: hardly any amplification.
+    There is hardly any amplification if records of norm 1 are on a line and the others on the far side.
     """
     n, sigma = 2, 0.5
     printed = float(shuffle_gaussian_rdp([2], n, sigma)[0])
@@ -218,7 +218,7 @@ def subsampling_floor() -> Witness:
 
 
 def nobody_takes_part() -> Witness:
-    """Return the witness of SG-8: the sum over the number of participants lacks the term of none."""
+    """Return the witness of SG-8: the sum over the number of participants lacks the term of zero."""
     n, rate, sigma, order = 5, 0.1, 5.0, 2
     k = np.arange(1, n + 1)
     weights = np.exp([log_binomial_pmf(int(x), n, rate) for x in k])
@@ -315,7 +315,7 @@ def clones_condition() -> Witness:
 
 
 def range_of_delta() -> Witness:
-    """Return the witness of SG-13: no number is above 1 and below 0."""
+    """Return the witness of SG-13: no delta is above 1 and below 0."""
     orders = np.arange(2, 31)
     rdp = gaussian_rdp(orders, 5.0)
     eps = [best_epsilon(orders, rdp, delta)[0] for delta in (1e-9, 1e-5, 0.5)]

@@ -168,7 +168,7 @@ _POINTS: Mapping[tuple[str, bool], Callable[[int, int], _Point]] = {
 
 
 def designs() -> pd.DataFrame:
-    """Return the shipped designs, certified anew."""
+    """Return the shipped designs with certified deltas, which are recomputed where that is quick."""
     found: list[tuple[NoiseDesign | CoarseDesign, str, str, str, float]] = [
         (s.design, s.design.atoms, " ".join(map(str, s.design.hubs)), s.design.law, _certified(s.design))
         for s in shipped_designs()

@@ -47,7 +47,7 @@ def figure_1b_title() -> Witness:
 def ikos_security() -> Witness:
     """Return the witness of SUM-N2: the number of shares read off has no proven security.
 
-    With one more it still has not.
+    One more share has none either.
     """
     n, order, shares = 10**4, 2, 3
     # An input 0 sends an even number of ones, an input 1 an odd one: 2 Bin(n, 3/4) against n + 2 Bin(n, 1/4).
