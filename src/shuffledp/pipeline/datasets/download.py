@@ -1,7 +1,7 @@
 """Fetch one file over HTTP so that the target is complete and verified, or does not exist.
 
 A transfer goes to ``<target>.part``, is checked, and only then renamed. An interrupted transfer is resumed
-with a range request, guarded by ``If-Range`` and in the end by the check. Passing trouble (5xx, 429, reset,
+with a range request, guarded by ``If-Range`` and in the end by the check. A temporary failure (5xx, 429, reset,
 truncated body, stall) is retried; an answer that will not change (404, HTML instead of data) is not; a host
 that cannot be reached at all is remembered, so that the next URL on it fails at once.
 """

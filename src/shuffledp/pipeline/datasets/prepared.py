@@ -232,7 +232,7 @@ def load(name: str, prepared_dir: Path) -> Dataset:
     Raises
     ------
     IntegrityError
-        If a file is missing or does not match its checksum; names the file and what rebuilds it.
+        If a file is missing or does not match its checksum; names the file and the command that rebuilds it.
     ValueError
         If the name is unknown.
     """

@@ -1,4 +1,4 @@
-"""Errors of getting a data set; changed files raise a `storage.IntegrityError`."""
+"""Errors of getting a data set; data sets that were changed afterward raise a `storage.IntegrityError`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small aggregate tables of ``data/summaries``, made from the raw files."""
+"""The small aggregate tables of ``data/summaries``: made from the raw files, and read."""
 
 from __future__ import annotations
 

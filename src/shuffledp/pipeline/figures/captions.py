@@ -118,7 +118,7 @@ class Values:
 
     ``rows`` has a column ``number`` and one for each variable along which the numbers run; ``asked`` is the call in
     words, for messages. Two `Values` combine with ``/``, ``-``, ``+`` and ``*`` at the points that they share: the
-    variables of one may be missing in the other, which then has the same number all along them.
+    variables of one may be missing in the other, whose number is then the same along them.
     """
 
     rows: pd.DataFrame
@@ -143,7 +143,7 @@ class Values:
 
     @property
     def magnitude(self) -> float:
-        """Largest absolute value of a number."""
+        """Largest absolute value."""
         return float(self.rows[_NUMBER].abs().max())
 
     @property

@@ -203,7 +203,7 @@ def caption_folder(root: Path, paper: str) -> Path:
 
 
 def paper_job(paper: Paper, settings: Settings, root: Path) -> PaperJob:
-    """Return the plain data on which a paper's pictures, tables and manifest depend, except for input files."""
+    """Return the plain data on which a paper's drawings and manifest depend, except for the content of input files."""
     captions = caption_folder(root, paper.key)
     results, scale = settings.results, "shortened" if paper.key in settings.shortened else "paper"
     own = [drawing.job(results, settings.formats, captions, scale) for drawing in drawings_of(paper)]

@@ -1,6 +1,6 @@
 """Store of earlier drawings by the digest of their inputs, so that one change does not draw a whole paper again.
 
-A drawing is kept as one archive with its checksum beside it. It is valid as long as the digest inside equals the digest
+A drawing is kept as one archive with its checksum beside it. It is valid while the digest inside equals the digest
 of the drawing's job, its input files and the code that draws; otherwise, damage included, the drawing is made again.
 The folder is no output of the workflow: neither a kill nor Snakemake removes it.
 """

@@ -1,4 +1,4 @@
-"""The one style of figures: fonts and sizes, and how files are saved."""
+"""The one style of figures: fonts, sizes and file formats."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ JAX is an optional extra. The modules imported here do not need it: plans, data 
 without. Training itself is `shuffledp.pipeline.learning.training.train`; import it only where `available` is true.
 
 The noise is simulated: floating-point normal numbers of a seeded generator, which show the accuracy that a mechanism
-costs but do not protect anybody's data.
+costs but protect no user's data.
 """
 
 from typing import TYPE_CHECKING

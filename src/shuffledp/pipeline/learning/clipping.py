@@ -35,7 +35,7 @@ def clipped_sum(
     *,
     chunk: int = CHUNK,
 ) -> jax.Array:
-    """Return the sum of the gradients of the first examples, each scaled down to an l2 norm of at most `clip`.
+    """Return the sum of the first examples' gradients, each scaled down to an l2 norm of at most `clip`.
 
     Parameters
     ----------

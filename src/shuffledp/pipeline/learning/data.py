@@ -101,7 +101,7 @@ def fitted(images: NDArray[np.uint8], size: int = MNIST_SIZE) -> NDArray[np.uint
     Returns
     -------
     (n, size, size, channels) ndarray of uint8
-        A digit of 8 x 8 pixels becomes one of 24 x 24, about what digits of MNIST measure.
+        A digit of 8 x 8 pixels becomes one of 24 x 24, about the size of digits of MNIST.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 Patches are gathered by strided slices with static bounds, which the CPU code of XLA differentiates and maps over
 examples several times faster than its own convolution. Every affine layer takes a *tap*, a number that is added to each
-of its results: the derivative of the loss in the taps is what per-example clipping needs (see `clipping`).
+of its results: per-example clipping needs the derivative of the loss in the taps (see `clipping`).
 """
 
 from __future__ import annotations

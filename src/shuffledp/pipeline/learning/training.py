@@ -1,8 +1,8 @@
 """Private gradient descent: sums of the participants' clipped gradients, noise, and one step per round.
 
 Random numbers of a round come from streams named by (seed, purpose, round). So a run that goes on after a stop draws
-what it would have drawn, two plans that differ in noise alone have the same participants, and nothing about generators
-has to be stored.
+the same numbers as without it, two plans that differ in noise alone have the same participants, and no state of
+generators has to be stored.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def train(
     data : LearningData
         One user per training image.
     checkpoint : Path, optional
-        File in which the state is kept; if it exists, training goes on from there. It stays when all is done, so
-        that the same call then returns at once.
+        File in which the state is kept; if it exists, training goes on from there. It stays after the last round, so
+        that the same call then returns without training.
     progress : callable, optional
         Function of the run's progress.
     every_seconds : float
@@ -177,7 +177,7 @@ def _check_fit(plan: TrainingPlan, data: LearningData) -> None:
 
 
 class _Run:
-    """A run at some round, begun anew or from a saved state."""
+    """State of a run at some round, begun anew or from a saved state."""
 
     def __init__(self, plan: TrainingPlan, data: LearningData, state: State | None) -> None:
         self._plan, self._data = plan, data

@@ -109,7 +109,7 @@ def compare(reference: Snapshot, found: Snapshot) -> Comparison:
 
     Notes
     -----
-    Nothing is compared where seed, number of repeats, grid or data differ: another draw of other data is no
+    Results are not compared where seed, number of repeats, grid or data differ: another draw of other data is no
     evidence on the code. Official files and files of a mirror are the same data, by their checksums. Training runs are
     compared only where both sides have a curve.
     """

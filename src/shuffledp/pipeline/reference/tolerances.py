@@ -1,6 +1,6 @@
 """Tolerances of columns on other machines than the reference's, and their reasons.
 
-On the machine and with the versions of the reference every number has the same bytes, and digests say so. Elsewhere
+On the machine and with the versions of the reference every number has the same bytes, which digests check. Elsewhere
 the mathematical library rounds differently in the last bit: roots end within the finders' tolerance of each other, and
 a sampler may decide otherwise once, which replaces the rest of its random stream by another draw of the same law.
 """

@@ -48,7 +48,7 @@ class Source:
     Attributes
     ----------
     digest : str
-        Hex sha256 of the syntax tree without what does not run.
+        Hex sha256 of the syntax tree, of the code that runs.
     imports : tuple of Imported
     attributes : tuple of str
         Dotted names that begin with the package, such as ``shuffledp.accounting.clone_delta``.

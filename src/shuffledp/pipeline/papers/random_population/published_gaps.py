@@ -162,7 +162,7 @@ def gradient_gaps() -> pd.DataFrame:
     -----
     Figure 9: N - 1 is Bin(59999, rate), the noise is Laplace. Only the noise is compared, proportional to
     ``sqrt(reports) / (eps_local * kept users)``; clipped gradients are so short that leaving out users matters little
-    beside it. The mean number of filled slots as in :func:`checkin_gaps`.
+    in comparison. The mean number of filled slots as in :func:`checkin_gaps`.
     """
     rows = []
     for rate in (0.01, 0.05, 0.1, 0.2, 0.5):

@@ -288,7 +288,7 @@ def randomized_response_estimator() -> Witness:
 
 
 def stray_factor() -> Witness:
-    """Return the witness of RP-E15: with the stray factor k, equation (7) never asks for dummies."""
+    """Return the witness of RP-E15: with the stray factor k, equation (7) is least without dummies."""
     search = partial(optimal_dummies, _FIG3, _FIG3_EPS, DELTA, adaptive=True, accounting="printed")
     printed, correct, none = search(stray_factor=True), search(), search(grid=[0])
     elsewhere = [

@@ -1,7 +1,7 @@
 r"""Theorem 1 of the shuffle Gaussian paper (arXiv 2206.09569) beyond its own pair: all records in a ball of diameter 1.
 
 The theorem is the divergence of one pair of data sets: all other records are where the replaced one was. It is a
-conjecture that no other records in the ball make it larger. Here the divergence of any data sets of a handful of users
+conjecture that no other records in the ball make it larger. Here the divergence of any data sets of a few users
 is integrated, in both directions because the new and the old record may be exchanged.
 
 **What is proven** (two users, order 2). Let z be the other record and let the replaced one move from a to b. If the
@@ -113,7 +113,7 @@ def few_users(
     ascents: int,
     seed: str,
 ) -> Iterator[tuple[float, str]]:
-    """Search data sets of a handful of users: random ones, then small steps upwards from the best of them."""
+    """Search data sets of a few users: random ones, then small steps upwards from the best of them."""
     rng = named_rng(seed)
     best, start = -math.inf, (2, 1.0, np.zeros((users + 1, dimension)))
     for _ in range(draws):

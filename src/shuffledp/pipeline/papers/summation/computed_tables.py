@@ -44,7 +44,7 @@ def readings() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Point:
-    """Library values at one point: the nearest to the paper's curve, and the other ones."""
+    """Numbers of this library at one point: the nearest to the paper's curve, and the other ones."""
 
     ours: float
     ours_is: str
