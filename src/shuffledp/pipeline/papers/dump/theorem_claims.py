@@ -344,7 +344,7 @@ def histogram(k: int, users: int, *, skewed: bool) -> Floats:
 
 
 def _response(held: Floats, n: int, keep: float, other: float) -> Floats:
-    """Return the error per value where holders and other users count with one probability each."""
+    """Return the error per value where holders count with one probability and other users with another."""
     return (held * keep * (1 - keep) + (n - held) * other * (1 - other)) / (n * (keep - other)) ** 2
 
 

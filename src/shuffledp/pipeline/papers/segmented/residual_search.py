@@ -4,13 +4,13 @@ With k >= 3 values the victim's response has a residual that depends on neither 
 (arXiv 2407.19639, Theorem 1; erratum SEG-6.2) compares the shuffled responses with a pair of counts that omits
 the residuals of the others. The exact delta is computed from the messages themselves.
 
-**What is proven**: the theorem fails for every number N of others and every k >= 3. Let all of the others hold the
-victim's value, and let ``E = e^eps_local``. Only one outcome has the likelihood ratio E, the largest one: all N + 1
-responses are that value, with probability ``(E / (E + k - 1))^(N + 1)``. In the pair of counts only the outcome ``(N +
-1, 0)`` has it, with probability ``E / (E + k - 1)^(N + 1)``; any other outcome either has a ratio below E from the
-mixture of the two labels, or may come from the residual, which has the ratio 1. For eps between the second largest
-ratios and eps_local delta is this probability times ``1 - e^(eps - eps_local)``: the exact one is ``e^(N eps_local)``
-times the stated one.
+**What is proven**: the theorem fails for every number N of others and every k >= 3. Let these N hold the victim's
+value, and let ``E = e^eps_local``. Only one outcome has the likelihood ratio E, the largest one: all N + 1 responses
+are that value, with probability ``(E / (E + k - 1))^(N + 1)``. In the pair of counts only the outcome ``(N + 1, 0)``
+has it, with probability ``E / (E + k - 1)^(N + 1)``; any other outcome either has a ratio below E from the mixture of
+the two labels, or may come from the residual, which has the ratio 1. For eps between the second largest ratios and
+eps_local delta is this probability times ``1 - e^(eps - eps_local)``: the exact one is ``e^(N eps_local)`` times the
+stated one.
 
 Conventions: eps in nats; replacement neighbors.
 """
