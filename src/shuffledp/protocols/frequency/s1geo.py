@@ -38,7 +38,7 @@ class S1Geo(GeometricShuffle):
     @classmethod
     @from_request
     def calibrate(cls, usual_users: int, k: int, eps: float) -> Self:
-        """The noise of every value, see :func:`s1geo_dummies`.
+        """Find the noise of every value, see :func:`s1geo_dummies`.
 
         Parameters
         ----------
