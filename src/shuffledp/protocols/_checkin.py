@@ -31,7 +31,7 @@ class CheckinSchedule(OneReport):
     number of filled slots, but not which ones.
 
     A protocol derives from this and from a local randomizer (`OneReport`), is a dataclass with these three fields among
-    its own, and writes ``aggregate`` and ``estimate``.
+    its own, and defines ``aggregate`` and ``estimate``.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ class CheckinSchedule(OneReport):
             ``printed``: the closed form. ``exact``: the slots are shuffled, hence clones among m - 1 others.
         threat : {"conditional", "own_coin"}
             ``conditional`` (the default): the guarantee is for a user who takes part, as for all other protocols here.
-            ``own_coin``: user 1's coin counts too, and the closed form gets its participation rate; a weaker guarantee
-            with far larger local budgets, not comparable with the others. It presumes that the analyzer does not learn
+            ``own_coin``: user 1's coin counts too, and the closed form uses its participation rate; a weaker guarantee
+            with far larger local budgets, not comparable with the others. It assumes that the analyzer does not learn
             from the number of filled slots who takes part; no proven exact value is known, so ``exact`` is infeasible
             and there is no privacy profile.
 

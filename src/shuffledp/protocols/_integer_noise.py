@@ -2,7 +2,7 @@ r"""Integer noise on counts that one user moves, from a trusted curator or share
 
 The protocols define the messages; this module has the noise, its calibration and its profile. Noise of the counts is
 independent; each moves by at most `shift`. Discrete Laplace noise of ratio ``e^-rate`` has the loss ``rate * shift``
-per count with a large probability, so that a delta > 0 buys nothing: rate is eps over the change of all counts
+per count with a large probability, so that a delta > 0 allows no less noise: rate is eps over the change of all counts
 together. Its variance is ``1 / (2 sinh(rate / 2)^2)`` (Ghosh, Roughgarden and Sundararajan 2012). Discrete Gaussian
 noise: Canonne, Kamath and Steinke 2020; Skellam noise: Agarwal, Kairouz and Liu 2021;
 :mod:`shuffledp.accounting.baselines.noisy_counts` has both.
@@ -132,7 +132,7 @@ class CuratorNoise(ProtocolBase):
         Parameters
         ----------
         budget : Budget
-            One eps, either relation; delta > 0 for Gaussian noise, for Laplace noise it buys nothing.
+            One eps, either relation; delta > 0 for Gaussian noise, for Laplace noise it allows no less noise.
         """
         law_of(population)
         fields = {**cls.counted(task), "relation": budget.neighbours, cls.scale: 1.0}
@@ -183,7 +183,7 @@ class SkellamNoise(PlannedUsers):
     @property
     @abstractmethod
     def released_counts(self) -> int:
-        """Counts with noise of their own."""
+        """Number of counts with noise of their own."""
 
     @classmethod
     @from_request

@@ -67,7 +67,7 @@ class NegativeBinomialShare:
 
 @dataclass(frozen=True)
 class JumpShare:
-    """A Poisson number of jumps, see :mod:`shuffledp.accounting.summation.jump_noise`.
+    """Poisson number of jumps, see :mod:`shuffledp.accounting.summation.jump_noise`.
 
     Parameters
     ----------

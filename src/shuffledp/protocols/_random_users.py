@@ -1,4 +1,4 @@
-"""Protocols whose guarantee counts on what a number of users send, for any population of users.
+"""Protocols whose guarantee counts on the messages of a number of users, for any population of users.
 
 Such a protocol is written for a fixed number. For a random one its parameters are made for a *planned* number of users,
 chosen beforehand as large as the guarantee allows:

@@ -29,8 +29,8 @@ from shuffledp.tasks import Ints, Public, Task, Users
 class OneReport(ProtocolBase):
     """One report per user with the same local budget, which the clones reduction allows; the shuffler may add dummies.
 
-    Dummies are reports of a fixed public input. A local randomizer derives from this, is a dataclass with these
-    fields among its own, and writes ``estimate`` and the abstract methods; a schedule derives from it and uses them.
+    Dummies are reports of a fixed public input. A local randomizer derives from this, is a dataclass with these fields
+    among its own, and defines ``estimate`` and the abstract methods; a schedule derives from it and uses them.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class OneReport(ProtocolBase):
 
 
 class LocalSchedule(OneReport):
-    """LOCAL: the shuffler is ignored."""
+    """LOCAL: one report per user, without use of the shuffler."""
 
     label = "LOCAL"
     source = "Wang et al. 2023, section VII-A"
@@ -220,9 +220,9 @@ class NonAdaptiveSchedule(OneReport):
 
         Notes
         -----
-        Tried are ``k = 0, h, 2h, ..`` up to the number of potential users, ``h`` its square root, or a ten-thousandth
-        of it above 1e8 users; 0 means Theorems 1 and 2 (reading note RP-N9). Where dummies help, with the printed
-        constants, the curve is flat.
+        The search tries ``k = 0, h, 2h, ..`` up to the number of potential users, ``h`` its square root, or a
+        ten-thousandth of it above 1e8 users; 0 means Theorems 1 and 2 (reading note RP-N9). Where dummies help, with
+        the printed constants, the curve is flat.
         """
         return cls._amplified(task, law, eps, delta, accounting, dummies)
 
@@ -256,8 +256,8 @@ class AdaptiveSchedule(OneReport):
         dummies
             As for `NonAdaptiveSchedule.calibrate`, k being the number of dummies.
         stray_factor : bool
-            Minimize equation (7) as printed, with a factor k in front of the expectation (corrected by default,
-            see errata RP-E15). It makes k = 0 the best choice, which is what the paper's figures show.
+            Minimize equation (7) as printed, with a factor k in front of the expectation (corrected by default, see
+            errata RP-E15). It makes k = 0 the best choice, as in the paper's figures.
 
         Raises
         ------

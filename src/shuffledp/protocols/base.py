@@ -74,7 +74,7 @@ class ProtocolBase(metaclass=ABCMeta):
     calibrated_under: str = field(default="", kw_only=True)
 
     def __init_subclass__(cls, **settings: Any) -> None:
-        """Take the accountings of ``guarantees`` where no class states any."""
+        """Take the accountings of ``guarantees`` where no class sets any."""
         super().__init_subclass__(**settings)
         stated = any("accountings" in vars(base) for base in cls.__mro__ if base is not ProtocolBase)
         if cls.guarantees and not stated:
@@ -178,7 +178,7 @@ class ProtocolBase(metaclass=ABCMeta):
         Parameters
         ----------
         budget : Budget
-            One eps and delta > 0 for replacement neighbours, unless the protocol's docstring states another one.
+            One eps and delta > 0 for replacement neighbours, unless the protocol's docstring has another one.
         population : Population
             Number of other users.
         task : Task

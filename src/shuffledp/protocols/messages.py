@@ -46,12 +46,12 @@ class Cost:
     bits_per_message : float
         Size of one message in bits.
     own_messages : float
-        The part of ``messages_per_user`` that is the user's own report; the rest counts as extra messages.
+        Part of ``messages_per_user`` for the user's report; the rest counts as extra messages.
     shuffler_messages : float
         Total added by the shuffler or the server, in expectation.
     most_messages : float, optional
         The most messages that any of the users sends. Without a bound, the number that any of them exceeds with a
-        probability of at most `shuffledp.accounting.expected_errors.most_messages.RARE`. None if it is not stated.
+        probability of at most `shuffledp.accounting.expected_errors.most_messages.RARE`. None if it is unknown.
     most_certain : bool
         True if ``most_messages`` is a bound; otherwise users exceed it with at most that probability.
     """
@@ -75,7 +75,7 @@ class Cost:
 
     @property
     def most_bits(self) -> float | None:
-        """Bits of ``most_messages``; None if these are not stated."""
+        """Bits of ``most_messages``; None if these are unknown."""
         return None if self.most_messages is None else self.most_messages * self.bits_per_message
 
 
@@ -85,6 +85,6 @@ def message_bits(kinds: int) -> float:
     Parameters
     ----------
     kinds : int
-        At least 1. The only kind of message still takes a bit.
+        At least 1. A message of the only kind still takes a bit.
     """
     return float(max((kinds - 1).bit_length(), 1))

@@ -75,7 +75,7 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
     task_kind, name : str
         As for `get`.
     root : Path, optional
-        Folder that a plug-in's relative path starts from; the working directory when left out.
+        Folder that a plug-in's relative path starts from; the working directory by default.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
     name : str
         A built-in's name, or ``path/to/file.py:Class``.
     root : Path, optional
-        Folder that a plug-in's relative path starts from; the working directory when left out.
+        Folder that a plug-in's relative path starts from; the working directory by default.
 
     Raises
     ------

@@ -47,9 +47,9 @@ def stream(
     rng : numpy.random.Generator
         Source of randomness; the draws depend on `at_once`, and their law does not.
     at_once : int, optional
-        Users of a part, at least 1; by default as many as send some million numbers.
+        Users of a part, at least 1; by default the number of users who send some million numbers.
     progress : callable, optional
-        Called after every part with the number of users that are done, and of all.
+        Called after every part with the number of processed users and the number of all users.
 
     Returns
     -------

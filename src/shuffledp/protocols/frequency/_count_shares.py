@@ -1,4 +1,4 @@
-"""Noisy counts of which a share of the users' own messages is kept: their error, and searches for the best share."""
+"""Noisy counts with a share of the users' messages kept: their error, and searches for the best share."""
 
 from __future__ import annotations
 

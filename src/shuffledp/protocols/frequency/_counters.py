@@ -26,7 +26,7 @@ class CounterLaw(Protocol):
 
     @property
     def messages(self) -> float:
-        """Expected messages."""
+        """Expected number of messages."""
 
     @property
     def variance(self) -> float:
@@ -64,7 +64,7 @@ class NoisyCounters(PlannedUsers):
     @property
     @abstractmethod
     def pairs(self) -> Share:
-        """Number of pairs of messages +1 and -1 of a counter, which cancel."""
+        """Law of the number of canceling pairs of messages +1 and -1 of a counter."""
 
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""

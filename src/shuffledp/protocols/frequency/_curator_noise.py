@@ -2,7 +2,7 @@
 
 A user moves two counts under replacement and one if it is added or removed. Noise of the counts is independent. Of two
 values under replacement one count is released and the other is n minus it: the number n of users is public, and
-independent noise on both counts would pay twice for one number.
+independent noise on both counts would spend the budget twice for one number.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def poisson_noise(mean: Floats) -> CountNoise:
 
 @dataclass(frozen=True)
 class NoisyCounts(ProtocolBase):
-    """Counts with noise that does not depend on what users hold.
+    """Counts with noise that does not depend on the users' values.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class NoisyCounts(ProtocolBase):
 
     @property
     def keep(self) -> float:
-        """Probability with which a user's own value is counted."""
+        """Probability with which a user's value is counted."""
         return 1.0
 
     @property
@@ -198,7 +198,7 @@ class ShufflerNoise(NoisyCounts):
 
     @property
     def noise_per_value(self) -> float:
-        """Expected noise messages of a value."""
+        """Expected number of noise messages of a value."""
         return float(self.noise(np.array([self.n_users])).mean)
 
     def cost(self) -> Cost:

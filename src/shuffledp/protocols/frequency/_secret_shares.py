@@ -125,7 +125,7 @@ class SecretShares(ProtocolBase):
     group_order : int
         q, below 2^62.
     security_bits : float
-        sigma: the shuffled shares are within 2^-sigma of what their sum allows.
+        sigma: the shuffled shares are within 2^-sigma of the law that their sum determines.
     unsecured : float
         Probability that too few users take part for this security, taken out of delta; 0 if the shares suit any number
         of users.

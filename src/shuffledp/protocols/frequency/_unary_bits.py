@@ -65,7 +65,7 @@ class UnaryBits(PureReports):
 
 @dataclass(frozen=True)
 class WholeRows(UnaryBits):
-    """Rows of randomized bits, a row being one message."""
+    """Rows of randomized bits, each row one message."""
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Return the rows of bits, (n * rows_per_user, k)."""
@@ -82,7 +82,7 @@ _remembered = remember(1024)(proven_bits_delta)
 
 @dataclass(frozen=True)
 class FlippedBits(UnaryBits):
-    """Rows of which every bit is flipped with the same probability."""
+    """Rows of bits that are flipped with the same probability."""
 
     few_numbers = True
 

@@ -165,8 +165,8 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
         Parameters
         ----------
         search : bool
-            Printed: the authors' numerical search rather than their closed form. It may find too few dummies, and the
-            guarantee says where it does.
+            Printed: the authors' numerical search rather than their closed form. It may find too few dummies; then the
+            label of the guarantee is ``violated``.
 
         Raises
         ------

@@ -11,7 +11,7 @@ from shuffledp.tasks import Neighbours
 class CentralGaussian(NoisyHistogram):
     """Histogram of a trusted curator, who adds discrete Gaussian noise to each count.
 
-    The Gaussian is not the floor of what a curator can reach: discrete Laplace noise has less variance here.
+    Gaussian noise is not optimal for a curator: discrete Laplace noise has less variance here.
 
     Parameters
     ----------

@@ -254,7 +254,7 @@ class CorrelatedNoise(NoisyCounters):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; an upper bound for one counter at a time, a label of its own if withdrawn."""
+        """Guarantee of the accounting; an upper bound for one counter at a time, unproven for withdrawn constants."""
         if self.constants == "conference":
             return WITHDRAWN_CONSTANTS
         return super().standing if self.together else UPPER
@@ -271,7 +271,7 @@ class CorrelatedNoise(NoisyCounters):
 
     @property
     def pairs(self) -> NegativeBinomialShare:
-        """Z3."""
+        """Law of the pairs, Z3."""
         return NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
 
     def profile_for(self, users: int) -> PrivacyProfile | None:

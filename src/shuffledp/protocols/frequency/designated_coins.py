@@ -69,7 +69,7 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Exact; an upper bound if users may collude, whose coins are not counted."""
+        """Exact guarantee; an upper bound if users may collude, as their coins are not counted."""
         return UPPER if self.colluding else super().standing
 
     def noise(self, users: NDArray[Any]) -> CountNoise:

@@ -7,14 +7,14 @@ flipped with probability q, and a row is one message. Two accountings:
     ``q (1 - q) = 33 A ln(4/delta) / (5 n kappa)`` with ``A = ((e^eps + 1) / (e^eps - 1))^2``, and the smaller root q;
     there is one from ``kappa >= 132 A ln(4/delta) / (5 n)`` on. Only fake users count as noise.
 ``exact``
-    The divergence itself. The likelihood ratio of a row against a flipped row of zeros depends on the user's own bit
-    alone, ``(1 - q) / q`` if it is set and ``q / (1 - q)`` if not: the row is a report with match rate q,
+    The divergence itself. The likelihood ratio of a row against a flipped row of zeros depends on the bit of the user's
+    value alone, ``(1 - q) / q`` if it is set and ``q / (1 - q)`` if not: the row is a report with match rate q,
     ``E = ((1 - q) / q)^2``, among ``kappa n`` uniform messages whose matches are independent, see
     :mod:`shuffledp.accounting.general.matched_blanket`; it is uniform with probability ``q / (1 - q)``. The rows of the
     other users are dropped, or, as a sharper bound, count as flipped rows of zeros with that probability.
 
-That a row is one message costs a factor of two in the error at ``kappa = 1``: the rows of others carry their own set
-bit, so that they hide user 1 with probability ``q / (1 - q)`` only.
+That a row is one message costs a factor of two in the error at ``kappa = 1``: the rows of others carry the bit of their
+value, so that they hide user 1 with probability ``q / (1 - q)`` only.
 
 Cheu and Zhilyaev 2021, arXiv 2104.02739, whose theorem is quoted from code of third parties; the text was not read. The
 divergence is derived for this project: an upper bound for every data set, exact for one user's row among the fake

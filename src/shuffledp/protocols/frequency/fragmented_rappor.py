@@ -1,4 +1,4 @@
-"""Fragmented RAPPOR: one randomized bit per value, each one-bit a message of its own."""
+"""Fragmented RAPPOR: one randomized bit per value, each one-bit a separate message."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 class FragmentedRappor(FlippedBits):
     """Messages are the values whose bits are set after every bit was flipped with probability p.
 
-    The shuffler permutes the messages of all users. Users rely on the bits of all others. The task of sums has a
+    The shuffler permutes the messages of all users. Users rely on the bits of all others. The task ``summation`` has a
     protocol of the same name and messages.
 
     Parameters

@@ -75,7 +75,7 @@ class HashFamily:
 
     @property
     def prime(self) -> int:
-        """The smallest prime q above k and b."""
+        """Smallest prime q above k and b."""
         return prime_above(max(self.domain_size, self.bins))
 
     @property
@@ -211,7 +211,7 @@ class HashedBallsIntoBins(DealtDummies):
 
     @property
     def domain_size(self) -> int:
-        """Values are 0..domain_size-1."""
+        """Number of values, 0..domain_size-1."""
         return self.family.domain_size
 
     def cost(self) -> Cost:

@@ -64,7 +64,7 @@ class JumpCounts(NoisyCounters):
 
     @property
     def pairs(self) -> JumpShare:
-        """Sums of jumps."""
+        """Law of the pairs: sums of jumps."""
         return JumpShare(self.rate, self.center)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:

@@ -45,7 +45,8 @@ def gaussian_sum_delta(
     """Return delta of the sum of all users' discrete Gaussian noise, revealed by shuffled shares.
 
     The hockey stick of the noise, averaged over the number of users of whom `law` has the others; both directions
-    agree. The shares are within ``2^-security_bits`` of what their sum allows, except with probability `unsecured`.
+    agree. The shares are within ``2^-security_bits`` of the law that their sum determines, except with probability
+    `unsecured`.
     """
     eps = min(eps, 700.0)  # beyond it e^eps overflows; delta does not grow with eps
     window = law.window()
@@ -140,9 +141,9 @@ class MultiExpected(SecretShares):
         task : Frequency
             Of two values.
         accounting : {"printed", "exact"}
-            ``printed``: Lemma 4 with its misprints put right. ``exact``: the hockey stick of the noise itself.
-            With either, tau is raised a little where noise on integers protects less than its normal limit, which
-            concerns a handful of users and large budgets only; elsewhere it is the planned one.
+            ``printed``: Lemma 4 with its misprints corrected. ``exact``: the hockey stick of the noise itself. With
+            either, tau is raised a little where noise on integers protects less than its normal limit, which concerns a
+            handful of users and large budgets only; elsewhere it is the planned one.
         order : {"safe", "printed"}
             Group order. The printed one leaves no room for the noise (reading note RP-N26): the estimate wraps around
             and can become useless, which this form demonstrates.

@@ -1,8 +1,8 @@
-r"""One-sided negative binomial noise: dummies that users share, without anything that cancels them.
+r"""One-sided negative binomial noise: dummies that users share, without messages that cancel them.
 
 A user sends its value and, for every value j, ``NB(r / n, p)`` dummies: ``c_j = n_j + NB(r, p)``. With ``r = inf`` the
-noise is Poisson (silent users who all report). It is what correlated noise would be without its correlation: compared
-with Poisson noise it saves dummies, for small eps most of them, and never variance.
+noise is Poisson (silent users who all report). It is correlated noise without its correlation: compared with Poisson
+noise it saves dummies, for small eps most of them, and never variance.
 
 Delta is the divergence of the two counts that change (`shuffledp.accounting.general.count_pairs`).
 
@@ -92,7 +92,7 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
     delta : float
         In (0, 1).
     shape : float, optional
-        r > 0; one whose expected dummies are within about 1e-3 of the fewest if left out.
+        r > 0; one whose expected dummies are within about 1e-3 of the fewest by default.
 
     Returns
     -------
@@ -190,7 +190,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
         Parameters
         ----------
         shape : float, optional
-            r > 0; the one with the fewest messages if left out.
+            r > 0; the one with the fewest messages by default.
 
         Raises
         ------

@@ -84,7 +84,7 @@ class PrivateCoin(PlannedUsers):
         Parameters
         ----------
         entries : int, optional
-            tau; ``log2 n`` rounded down when left out.
+            tau; ``log2 n`` rounded down by default.
         constant : {"theorem", "lemma"}
             Constants of the printed accounting.
 

@@ -110,7 +110,7 @@ class PublicCoin(PlannedUsers):
 
     @property
     def columns(self) -> int:
-        """Cells per row."""
+        """Number of cells per row."""
         return 2 * self.n_users
 
     def cells(self) -> Ints:

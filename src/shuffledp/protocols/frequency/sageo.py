@@ -94,7 +94,7 @@ class GeometricDummies:
 
     @property
     def rates(self) -> tuple[float, float, float]:
-        """``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, so that a standard exponential number decides each of them.
+        """``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, the scales of the standard exponential draws.
 
         Where q_l is small, as ``1 + expm1(-h) / beta`` it is off by a rounding of 1, and the law loses more than h.
         """
@@ -203,8 +203,8 @@ def sageo_dummies(
     Notes
     -----
     Murakami, Sei and Eriguchi, arXiv 2504.07362. Their nu makes one count (eps/2, delta/2)-private; only one direction
-    leaks, so that it is sufficient and half of delta is given away. Their error is ``E[(Z - nu)^2]`` for an endless
-    law, an upper bound on the variance. ``exact`` is derived for this project.
+    leaks, so that it is sufficient and half of delta is unused. Their error is ``E[(Z - nu)^2]`` for an endless law, an
+    upper bound on the variance. ``exact`` is derived for this project.
     """
     n, k = check_count("n", n, 1), check_count("k", k, 1)
     eps, delta = check_budget(eps, delta)
@@ -294,8 +294,8 @@ def _exact_sageo(half: float, delta: float, share: float) -> GeometricDummies:
 class GeometricShuffle(ShufflerNoise):
     """Shuffler that receives values in the clear, drops some of them and adds geometric noise to every count.
 
-    The shuffler must be honest: it sees what it adds, and it and the analyzer together see everything. Nothing depends
-    on what other users send.
+    The shuffler must be honest: the added noise, which it learns, hides no value from shuffler and analyzer together.
+    The guarantee does not depend on the messages of other users.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ class GeometricShuffle(ShufflerNoise):
 
     @property
     def law(self) -> GeometricDummies:
-        """The finite law of the dummies of a value."""
+        """Finite law of the dummies of a value."""
         return GeometricDummies(self.half_eps, self.share, self.turn)
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
@@ -368,7 +368,7 @@ class SAGeo(GeometricShuffle):
         population : Population
             Number of other users; only the default of `beta` depends on its mean.
         beta : float, optional
-            In ``[1 - e^(-eps/2), 1]``; the one with the least error for equally frequent values if left out.
+            In ``[1 - e^(-eps/2), 1]``; the one with the least error for equally frequent values by default.
 
         Raises
         ------

@@ -258,8 +258,8 @@ def _largest_share(eps: float, delta: float, coins: int) -> float:
 class SBin(ShufflerNoise):
     """Shuffler that receives values in the clear, drops some of them and adds ``Bin(M, 1/2)`` of every value.
 
-    The shuffler must be honest: it sees what it adds, and it and the analyzer together see everything. Nothing depends
-    on what other users send.
+    The shuffler must be honest: the added noise, which it learns, hides no value from shuffler and analyzer together.
+    The guarantee does not depend on the messages of other users.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ class SBin(ShufflerNoise):
         population : Population
             Number of other users; only the default of `beta` depends on its mean.
         beta : float, optional
-            In (0, 1]; the one with the least error for equally frequent values if left out.
+            In (0, 1]; the one with the least error for equally frequent values by default.
         """
         found = sbin_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
         return cls(k, usual_users, found.share, found.coins)

@@ -2,8 +2,8 @@ r"""Silent users: a value is sent with some probability only, among Poisson dumm
 
 A user sends its value with probability p, and for every value ``Poisson(mu / n)`` dummies: ``c_j = Bin(n_j, p) +
 Poisson(mu)``, estimate ``(c_j - mu) / p`` of a count, with variance ``mu / p^2 + n_j (1 - p) / p``. Randomizing the
-report is often worth more than dummies: at p = 1/4 a 25th of the dummies is enough. It is one level of the segmented
-protocol of sets of one item.
+report often saves dummies: at p = 1/4 a 25th of the dummies is enough. It is one level of the segmented protocol of
+sets of one item.
 
 Delta is the divergence of the two counts that change, each Poisson with or without a message that is sent with
 probability p (`shuffledp.accounting.general.count_pairs`), if no other user holds either value; the values of others
@@ -78,7 +78,7 @@ def silent_report(n: int, k: int, eps: float, delta: float, *, rate: float | Non
     delta : float
         In (0, 1).
     rate : float, optional
-        p, in (0, 1]; the one with the least error for equally frequent values if left out.
+        p, in (0, 1]; the one with the least error for equally frequent values by default.
 
     Returns
     -------
@@ -203,7 +203,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
         Parameters
         ----------
         report_rate : float, optional
-            p, in (0, 1]; the one with the least error for equally frequent values if left out.
+            p, in (0, 1]; the one with the least error for equally frequent values by default.
         """
         found = silent_report(n, k, eps, delta, rate=report_rate)
         return cls(k, n, found.rate, found.dummies)

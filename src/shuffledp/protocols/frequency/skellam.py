@@ -20,7 +20,7 @@ class Skellam(SkellamNoise):
     """One-hot rows with each user's Skellam noise of variance ``mu / n`` on each count, added by a secure sum.
 
     A message is a row of k integers. Of two values under replacement a row is (y, 1 - y), of which y is sent: the
-    number of users is public, and noise on both counts would pay twice.
+    number of users is public, and noise on both counts would spend the budget twice.
 
     Parameters
     ----------

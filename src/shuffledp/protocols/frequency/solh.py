@@ -55,7 +55,7 @@ class Solh(PureReports):
         Parameters
         ----------
         cells : int, optional
-            At least 2; chosen for the least error when left out.
+            At least 2; chosen for the least error by default.
 
         Raises
         ------

@@ -201,7 +201,7 @@ class SubsetSelection(PureReports):
         Parameters
         ----------
         size : int, optional
-            d, in 1..k-1; chosen for the least error when left out.
+            d, in 1..k-1; chosen for the least error by default.
         """
         if size is not None and (size := check_count("size", size, 1)) >= k:
             raise ValueError(f"size must be an integer in [1, {k - 1}], got {size!r}.")
@@ -241,8 +241,8 @@ class SubsetSelection(PureReports):
         """Draw the subsets that hold each value, (R, k), at a cost that does not depend on the number of users.
 
         The joint law is exact for subsets of one value, and where there are few different subsets. Elsewhere the law of
-        every single count is exact, and counts are drawn independently: that the counts add up to d for each user is
-        left out, which affects no error of a value, nor their mean.
+        every single count is exact, and counts are drawn independently: the constraint that the counts add up to d for
+        each user is dropped, which affects no error of a value, nor their mean.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
         if self.report.size == 1:

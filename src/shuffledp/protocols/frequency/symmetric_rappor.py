@@ -1,4 +1,4 @@
-"""Symmetric RAPPOR under secure summation: rows of randomized bits, of which only the sums are seen."""
+"""Symmetric RAPPOR under secure summation: rows of randomized bits, of which the server learns the sums only."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -17,10 +17,10 @@ from shuffledp.tasks import Users
 
 @dataclass(frozen=True)
 class SymmetricRappor(FlippedBits):
-    """A message is a row of bits, one per value, each flipped with probability p; secure summation adds the rows.
+    """Rows of bits, one per value, each flipped with probability p, as messages; secure summation adds the rows.
 
-    The server sees the sums and nothing else. Users rely on the bits of all others, and on secure summation, whose own
-    traffic is not counted.
+    The server learns the sums only. Users rely on the bits of all others, and on secure summation, whose traffic is not
+    counted.
     """
 
     name = "symmetric_rappor"

@@ -16,9 +16,9 @@ the one in :mod:`shuffledp.accounting.general.matched_blanket` with match rate q
 for a local hash with d' = 1/q cells** and the same local budget, and so is the error. Rows need neither a rounded d'
 nor a seed.
 
-The local budget is the largest that the bound allows, rounded down by at most 1e-8 relative: of the rows' own blanket,
-derived for this project and inverted up to 2e-3 relative above delta, or of the clones that any local randomizer has
-(Feldman, McMillan and Talwar 2023). The error of the best p is within about 1e-3 relative of the least for uniform
+The local budget is the largest that the bound allows, rounded down by at most 1e-8 relative: of the blanket of the
+rows, derived for this project and inverted up to 2e-3 relative above delta, or of the clones that any local randomizer
+has (Feldman, McMillan and Talwar 2023). The error of the best p is within about 1e-3 relative of the least for uniform
 data, which is the mean over all values for any data.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
@@ -87,7 +87,7 @@ class RowRates:
 
     @property
     def eps_local(self) -> float:
-        """The local budget, nats: ``ln(p (1 - q) / (q (1 - p)))``."""
+        """Local budget, nats: ``ln(p (1 - q) / (q (1 - p)))``."""
         p, q = self.own_rate, self.other_rate
         return math.log(p / q) + math.log1p(-q) - math.log1p(-p)
 
@@ -243,8 +243,8 @@ def _least(
 ) -> RowRates:
     """Return rates of nearly least error: downhill from the local minima of an estimate, then parabolas.
 
-    The error has two local minima, one for few values and one for many, and where few rows match it has kinks. An
-    estimate of q is given at `_LOG_ODDS`.
+    The error has two local minima, one for few values and one for many, and where few rows match it has kinks.
+    `estimated` has q at `_LOG_ODDS`.
     """
     known: dict[float, tuple[RowRates, float]] = {}
 

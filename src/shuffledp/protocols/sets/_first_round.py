@@ -1,4 +1,4 @@
-"""The first round as a protocol: privacy levels are announced through a shuffle-private histogram."""
+"""First round as a protocol: users announce privacy levels through a shuffle-private histogram."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class SeparateLevels(FullReporting):
 
     @property
     def alphabet_size(self) -> int:
-        """One kind of message per level and item."""
+        """Number of kinds of message, one per level and item."""
         return len(self.eps) * self.domain_size
 
     @property

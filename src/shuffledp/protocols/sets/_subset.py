@@ -83,7 +83,7 @@ class SubsetReports(SetProtocol):
 
     @property
     def _users_at_once(self) -> int:
-        """Users whose messages are held in memory together."""
+        """Number of users whose messages are held in memory together."""
         return max(1, min(USERS_AT_ONCE, _ITEMS // self.mechanism.subset_size))
 
     def _in_blocks(self, participants: Participants, repeat: int, rng: np.random.Generator) -> Ints:

@@ -1,4 +1,4 @@
-"""The subset exponential mechanism (PrivSet, Wang et al. 2018): its rates, its error, and the pair that bounds it.
+"""Subset exponential mechanism (PrivSet, Wang et al. 2018): its rates, its error, and the pair that bounds it.
 
 A user sends a random subset of k items, ``e^eps`` times more likely if it shares an item with the user's set.
 Conventions: eps in nats; replacement neighbors; errors are sums over the d items of squared errors of relative
@@ -70,7 +70,7 @@ class SubsetExponential:
 
     @property
     def own_rate(self) -> float:
-        """Probability that the message holds a given item of the user's."""
+        """Probability that the message holds a given item of the user."""
         return self.subset_size / self.domain_size / self._total
 
     @property
@@ -116,7 +116,7 @@ def inclusion_sse(own_rate: float, other_rate: float, holders: int, others: int)
     """Return the variance of the unbiased estimate from one report, summed over `holders` and `others` items.
 
     ``(h p (1 - p) + o q (1 - q)) / (p - q)^2`` for a report that holds an item of the user's at rate p and another one
-    at rate q; infinite where floats do not tell the rates apart. Wang et al. 2018 (PrivSet), derived anew.
+    at rate q; infinite where the rates are equal as floats. Wang et al. 2018 (PrivSet), derived independently.
     """
     coins = holders * own_rate * (1 - own_rate) + others * other_rate * (1 - other_rate)
     return coins / (own_rate - other_rate) ** 2 if own_rate != other_rate else math.inf

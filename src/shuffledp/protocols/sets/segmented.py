@@ -115,9 +115,9 @@ class Segmented(SetProtocol, PlannedUsers):
             Expected number of blanket messages per user m, > 0.
         objective : {"bound", "error"}
             Quantity that the search minimizes: the paper's bound, or the expected error for items that are equally
-            frequent, which is largest. Neither looks at the data.
+            frequent, which is largest. Neither depends on the data.
         first_round : mapping or FirstRound, optional
-            ``{protocol, eps, delta, accounting, options}`` of the announcement of levels. Exact if left out.
+            ``{protocol, eps, delta, accounting, options}`` of the announcement of levels. Exact by default.
 
         Raises
         ------
@@ -240,8 +240,8 @@ class Segmented(SetProtocol, PlannedUsers):
     def _error_after_announcement(self, announcing: ProtocolBase, participants: Participants) -> Floats:
         """Return `expected_squared_error` over the law of the announcement.
 
-        Given what was announced, the estimate of a share w has the mean w times ``reports`` sent over ``reports`` that
-        the server divides by, so that besides coins, blanket messages and assignment there is a common wrong factor.
+        Given the announcement, the estimate of a share w has the mean w times ``reports`` sent over ``reports`` that
+        the server divides by, so that besides coins, blanket messages and assignment there is a common factor.
         """
         true = np.array(announced_sizes(participants.public, len(self.plan.eps)))
         n = int(true.sum())

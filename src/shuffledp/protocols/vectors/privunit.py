@@ -123,8 +123,8 @@ class PrivUnit(PlannedUsers):
 
     A vector of norm r times the clip, r < 1, is sent as its direction with probability ``(1 + r) / 2`` and as the
     opposite one otherwise; the zero vector as a uniform direction. That keeps the mean, privacy is accounted for
-    directions, and the squared error of one user's report is ``clip^2 (1 / m^2 - r^2)`` instead of ``clip^2 (1 / m^2 -
-    1)``.
+    directions, and the squared error of one user's report is ``clip^2 (1 / m^2 - r^2)`` instead of
+    ``clip^2 (1 / m^2 - 1)``.
 
     Parameters
     ----------
