@@ -116,7 +116,7 @@ def inclusion_sse(own_rate: float, other_rate: float, holders: int, others: int)
     """Return the variance of the unbiased estimate from one report, summed over `holders` and `others` items.
 
     ``(h p (1 - p) + o q (1 - q)) / (p - q)^2`` for a report that holds an item of the user's at rate p and another one
-    at rate q; infinite where the rates are equal as floats. Wang et al. 2018 (PrivSet), derived independently.
+    at rate q; infinite where the rates are equal as floats. Wang et al. 2018 (PrivSet), rederived.
     """
     coins = holders * own_rate * (1 - own_rate) + others * other_rate * (1 - other_rate)
     return coins / (own_rate - other_rate) ** 2 if own_rate != other_rate else math.inf
