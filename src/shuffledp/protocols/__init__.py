@@ -1,7 +1,7 @@
 """Protocols of the shuffle model: one folder per task, one file per protocol.
 
 ``get("frequency", "amplified")`` finds a built-in protocol, ``get("frequency", "my/file.py:MyProtocol")`` a plug-in.
-Whether a baseline of your own keeps the interface's promises is checked by `shuffledp.protocols.conformance`.
+`shuffledp.protocols.conformance` checks a user's baseline against the interface.
 """
 
 from typing import TYPE_CHECKING

@@ -14,7 +14,7 @@ LARGEST_GROUP = 2**62
 
 
 def split(values: Ints, shares: int, group_order: int, rng: np.random.Generator) -> Ints:
-    """Additive shares of every value modulo q, (n, m): any m - 1 of them are independent and uniform."""
+    """Draw additive shares of every value modulo q, (n, m): any m - 1 of them are independent and uniform."""
     uniform = rng.integers(0, group_order, size=(len(values), shares - 1))
     last = np.mod(values, group_order)
     for column in uniform.T:  # one by one: a sum of many elements of a large group overflows
@@ -23,7 +23,7 @@ def split(values: Ints, shares: int, group_order: int, rng: np.random.Generator)
 
 
 def sum_modulo(elements: Ints, group_order: int) -> int:
-    """Sum of group elements modulo q, without overflow: upper and lower 31 bits are added apart."""
+    """Return the sum of group elements modulo q, without overflow: upper and lower 31 bits are added separately."""
     upper, lower = int(np.sum(elements >> 31)), int(np.sum(elements & (2**31 - 1)))
     return ((upper << 31) + lower) % group_order
 
@@ -34,7 +34,7 @@ def polya_local_epsilon(shape: float, rate: float, shift: int) -> float:
     Parameters
     ----------
     shape : float
-        Of each of the two negative binomial variables whose difference is the noise, in (0, 1).
+        Shape of each of the two negative binomial variables whose difference is the noise, in (0, 1).
     rate : float
         Nats: the ratio of the variables is ``e^-rate``.
     shift : int

@@ -1,4 +1,4 @@
-"""Random check-in, whatever kind of report it is: every participant picks one of m slots, each keeps one report."""
+"""Random check-in for any kind of report: every participant picks one of m slots, each of which keeps one report."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Threat = Literal["conditional", "own_coin"]
 class CheckinSchedule(OneReport):
     """Random check-in with a fixed window.
 
-    Every participant sends a slot and a randomized report. Each slot keeps one of its reports, uniformly at random;
-    an empty slot gets a randomized report of a fixed public input. The analyzer sees the m reports, shuffled, and how
-    many slots were filled, but not which.
+    Every participant sends a slot and a randomized report. Each slot keeps one of its reports, uniformly at random; an
+    empty slot gets a randomized report of a fixed public input. The analyzer sees the m reports, shuffled, and the
+    number of filled slots, but not which ones.
 
     A protocol derives from this and from a local randomizer (`OneReport`), is a dataclass with these three fields among
-    its own, and writes ``aggregate`` and ``estimate``.
+    its own, and defines ``aggregate`` and ``estimate``.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class CheckinSchedule(OneReport):
     slots : int
         m, at least 1.
     threat : {"conditional", "own_coin"}
-        Whether user 1 is known to take part, or its own coin counts as protection.
+        Threat model: user 1 takes part for certain, or its coin counts as protection.
     """
 
     population: Binomial
@@ -56,7 +56,7 @@ class CheckinSchedule(OneReport):
     streamable = False  # a slot keeps one report of all chunks
 
     def slot_bits(self) -> float:
-        """Size of a message in bits: one of m slots, and a report."""
+        """Return the size of a message in bits: one of m slots, and a report."""
         return message_bits(self.slots) + self.report_bits()
 
     @classmethod
@@ -71,18 +71,18 @@ class CheckinSchedule(OneReport):
         accounting: str = "exact",
         threat: Threat = "conditional",
     ) -> Self:
-        """As many slots as other users are expected, rounded down, and the local budget that they allow.
+        """Take the expected number of other users, rounded down, as slots and find the largest local budget.
 
         Parameters
         ----------
         accounting : {"printed", "exact"}
             ``printed``: the closed form. ``exact``: the slots are shuffled, hence clones among m - 1 others.
         threat : {"conditional", "own_coin"}
-            ``conditional`` (the default): the guarantee is for a user who takes part, as for all other protocols
-            here. ``own_coin``: user 1's coin counts too, and the closed form gets its participation rate; a
-            weaker promise with far larger local budgets, not comparable with the others. It presumes that the
-            analyzer does not learn from the number of filled slots who takes part; no proven exact value is
-            known, so ``exact`` is infeasible and there is no privacy profile.
+            ``conditional`` (the default): the guarantee is for a user who takes part, as for all other protocols here.
+            ``own_coin``: user 1's coin counts too, and the closed form uses its participation rate; a weaker guarantee
+            with far larger local budgets, not comparable with the others. It assumes that the analyzer does not learn
+            from the number of filled slots who takes part; no proven exact value is known, so ``exact`` is infeasible
+            and there is no privacy profile.
 
         Raises
         ------
@@ -107,18 +107,18 @@ class CheckinSchedule(OneReport):
 
     @property
     def standing(self) -> Standing:
-        """A proven bound for a user who takes part; with ``own_coin`` a presumption is left."""
+        """Proven bound for a user who takes part; with ``own_coin`` an assumption remains."""
         return OWN_COIN if self.threat == "own_coin" else super().standing
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """(n, 1 + width): a uniform slot and a randomized report."""
+        """Return a uniform slot and a randomized report per user, (n, 1 + width)."""
         slots = rng.integers(0, self.slots, size=len(users))
         return Messages(np.column_stack((slots, self.reports(users.values, rng))))
 
     def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
         """Keep one report per slot and fill the empty slots, (m, width + 1): report, and a tally of filled slots.
 
-        The tally is not linked to the reports: the last column only carries how many slots were filled.
+        The tally is not linked to the reports: the last column only carries the number of filled slots.
         """
         mixed = messages.payload[rng.permutation(len(messages))]
         slots, first = np.unique(mixed[:, 0], return_index=True)  # the first after mixing is a uniform one
@@ -127,18 +127,24 @@ class CheckinSchedule(OneReport):
         return Messages(np.column_stack((rng.permutation(kept), np.arange(self.slots) < len(slots))))
 
     def filled_slots(self, n_users: Ints, rng: np.random.Generator) -> Ints:
-        """How many slots hold a report, (R,); time grows with users. Who is kept does not depend on what they hold."""
+        """Draw the number of slots that hold a report, (R,); time grows with users.
+
+        The kept users do not depend on their inputs.
+        """
         return np.array([filled(int(n), self.slots, rng) for n in n_users])
 
     def cost(self) -> Cost:
-        """One message per user: slot and report. Fillers in expectation over the population."""
+        """Return the cost of one message per user, slot and report, and the expected fillers over the population."""
         missed = 1 - 1 / self.slots
         # User 1 misses a given slot, and so does every other user who takes part.
         empty = missed * (1 - self.population.rate / self.slots) ** self.population.trials
         return Cost(1.0, self.slot_bits(), shuffler_messages=self.slots * empty, most_messages=1.0)
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Clones among the other m - 1 slots: user 1's report is in one slot or was dropped. None for own_coin."""
+        """Return the profile of clones in the other m - 1 slots; None for ``own_coin``.
+
+        User 1's report is in one slot or was dropped.
+        """
         if self.threat != "conditional":
             return None
         return ClonesProfile(OtherReports(Fixed(self.slots - 1)), self.eps_local)

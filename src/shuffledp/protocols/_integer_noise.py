@@ -1,8 +1,8 @@
 r"""Integer noise on counts that one user moves, from a trusted curator or shared in a secure sum: reference lines.
 
-A folder of protocols has what users send; this module has the noise, its calibration and its profile. Noise of the
-counts is independent; each moves by at most `shift`. Discrete Laplace noise of ratio ``e^-rate`` has the loss ``rate *
-shift`` per count with a large probability, so that a delta > 0 buys nothing: rate is eps over the change of all counts
+The protocols define the messages; this module has the noise, its calibration and its profile. Noise of the counts is
+independent; each moves by at most `shift`. Discrete Laplace noise of ratio ``e^-rate`` has the loss ``rate * shift``
+per count with a large probability, so that a delta > 0 allows no less noise: rate is eps over the change of all counts
 together. Its variance is ``1 / (2 sinh(rate / 2)^2)`` (Ghosh, Roughgarden and Sundararajan 2012). Discrete Gaussian
 noise: Canonne, Kamath and Steinke 2020; Skellam noise: Agarwal, Kairouz and Liu 2021;
 :mod:`shuffledp.accounting.baselines.noisy_counts` has both.
@@ -48,12 +48,12 @@ class DiscreteGaussian:
     counts: int
 
     def fitted(self, budget: Budget) -> float:
-        """The smallest sigma."""
+        """Find the smallest sigma."""
         eps, delta = budget.largest_eps, positive_delta(budget)
         return math.sqrt(noisy_count_variance(eps, delta, "gaussian", shift=self.shift, counts=self.counts))
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-        """Independent draws."""
+        """Draw independent noises."""
         return discrete_gaussian(self.sigma, rng, shape)
 
     @property
@@ -62,7 +62,7 @@ class DiscreteGaussian:
         return discrete_gaussian_variance(self.sigma)
 
     def profile(self, relation: Neighbours) -> PrivacyProfile:
-        """The noise of the counts that move."""
+        """Return the profile of the noise of the counts that move."""
         return noisy_counts_profile("gaussian", self.sigma**2, self.shift, self.counts, relation)
 
 
@@ -75,16 +75,16 @@ class DiscreteLaplace:
     counts: int
 
     def fitted(self, budget: Budget) -> float:
-        """All of eps; delta is not needed."""
+        """Return all of eps; delta is not needed."""
         return budget.largest_eps
 
     @property
     def change(self) -> int:
-        """Of all counts together."""
+        """Change of all counts together."""
         return self.shift * self.counts
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-        """Independent draws."""
+        """Draw independent noises."""
         return two_sided_geometric(self.change / self.eps, rng, shape)
 
     @property
@@ -93,12 +93,12 @@ class DiscreteLaplace:
         return discrete_laplace_variance(self.eps / self.change)
 
     def profile(self, relation: Neighbours) -> PrivacyProfile:
-        """The noise of the counts that move."""
+        """Return the profile of the noise of the counts that move."""
         return laplace_profile(self.eps / self.change, self.shift, self.counts, neighbours=relation)
 
 
 class CuratorNoise(ProtocolBase):
-    """A trusted curator adds one noise to each count; a protocol has the scale of its noise as a field."""
+    """Noise that a trusted curator adds to each count; its scale is a field of the protocol."""
 
     relation: Neighbours
 
@@ -112,12 +112,12 @@ class CuratorNoise(ProtocolBase):
     @classmethod
     @abstractmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """The fields that a task sets."""
+        """Return the fields that a task sets."""
 
     @property
     @abstractmethod
     def moved(self) -> tuple[int, int]:
-        """By how much one user moves how many counts with noise of their own."""
+        """Change of a count by one user, and the number of changed counts with noise of their own."""
 
     @property
     @abstractmethod
@@ -127,35 +127,35 @@ class CuratorNoise(ProtocolBase):
     @classmethod
     @from_request
     def calibrate(cls, budget: Budget, population: Population, task: Task) -> Self:
-        """The least noise for the counts that one user moves: two if it is replaced and there are several.
+        """Find the least noise for the counts that one user moves: two under replacement if there are several.
 
         Parameters
         ----------
         budget : Budget
-            One eps, either relation; delta > 0 for Gaussian noise, for Laplace noise it buys nothing.
+            One eps, either relation; delta > 0 for Gaussian noise, for Laplace noise it allows no less noise.
         """
         law_of(population)
         fields = {**cls.counted(task), "relation": budget.neighbours, cls.scale: 1.0}
         return cls(**{**fields, cls.scale: cls(**fields).noise.fitted(budget)})
 
     def privacy_profile(self) -> PrivacyProfile:
-        """The noise of the counts that move."""
+        """Return the profile of the noise of the counts that move."""
         return self.noise.profile(self.relation)
 
 
 @dataclass(frozen=True)
 class SkellamNoise(PlannedUsers):
-    """Skellam noise in equal shares of all users, on whom users rely for their shares.
+    """Skellam noise in equal shares of all users; each user relies on the shares of the others.
 
-    A message is what nobody sees: only the sum is revealed. Shares of a discrete Gaussian would be 0 for nearly every
+    No party sees a single message: only the sum is revealed. Shares of a discrete Gaussian would be 0 for nearly every
     user, see :mod:`shuffledp.accounting.baselines.noisy_counts`.
 
     Parameters
     ----------
     n_users : int
-        Users that the noise is made for, user 1 included.
+        Planned number of users, user 1 included.
     variance : float
-        mu, of the noise of a count when as many take part.
+        mu, of the noise of a count when the planned number of users take part.
     relation : {"replace_one", "add_remove"}
         Neighboring relation of the guarantee.
     """
@@ -173,22 +173,22 @@ class SkellamNoise(PlannedUsers):
     @classmethod
     @abstractmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """The fields that a task sets."""
+        """Return the fields that a task sets."""
 
     @property
     @abstractmethod
     def moved(self) -> tuple[int, int]:
-        """By how much one user moves how many counts with noise of their own."""
+        """Change of a count by one user, and the number of changed counts with noise of their own."""
 
     @property
     @abstractmethod
     def released_counts(self) -> int:
-        """Counts with noise of their own."""
+        """Number of counts with noise of their own."""
 
     @classmethod
     @from_request
     def calibrate(cls, budget: Budget, task: Task, n: int, eps: float, delta: float) -> Self:
-        """The smallest variance for the counts that one user moves: two if it is replaced and there are several.
+        """Find the smallest variance for the counts that one user moves: two under replacement if there are several.
 
         Parameters
         ----------
@@ -207,13 +207,14 @@ class SkellamNoise(PlannedUsers):
         return replace(plain, variance=variance)
 
     def counted_on(self) -> str:
-        """The users who share the noise."""
+        """Name the users who share the noise."""
         return self.all_users()
 
     def cost(self) -> Cost:
-        """An integer per released count, modulo a number that it reaches with a probability far below delta.
+        """Return the cost of an integer per released count.
 
-        Payload alone: keys that users agree on are not counted.
+        It is taken modulo a number that it reaches with a probability far below delta. Payload alone: keys that users
+        agree on are not counted.
         """
         users = self.usual_users
         deviation = math.sqrt(self.variance * users / self.n_users)
@@ -221,6 +222,6 @@ class SkellamNoise(PlannedUsers):
         return Cost(1.0, float(self.released_counts * each), most_messages=1.0)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The noise of the counts that move, from as many users."""
+        """Return the profile of the noise of the counts that move, from this number of users."""
         noise = self.variance * users / self.n_users
         return noisy_counts_profile("skellam", noise, *self.moved, self.relation)

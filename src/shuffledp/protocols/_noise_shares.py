@@ -18,10 +18,10 @@ _LARGE = 700.0
 
 
 class Share(CompoundPoisson, Protocol):
-    """A number of which any part can be drawn."""
+    """Random number of which any part can be drawn."""
 
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
-        """Independent draws of so large a part of the noise each, in the shape of `part`."""
+        """Draw independent parts of the noise of the given sizes, in the shape of `part`."""
         ...
 
 
@@ -29,7 +29,7 @@ class Noise(CompoundPoisson, Protocol):
     """Messages of which any part can be drawn."""
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
-        """How often each message is sent, by message, in the shape of `part`."""
+        """Draw the number of times that each message is sent, by message, in the shape of `part`."""
         ...
 
 
@@ -49,25 +49,25 @@ class NegativeBinomialShare:
     stop: float
 
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
-        """Independent draws, in the shape of `part`."""
+        """Draw independent numbers, in the shape of `part`."""
         if not self.shape:  # numpy has no negative binomial of shape 0, which is 0
             return np.zeros(np.shape(part), np.int64)
         return np.asarray(rng.negative_binomial(self.shape * part, self.stop))
 
     def rates(self, size: int) -> Floats:
-        """``shape (1 - stop)^j / j``, at most (size,)."""
+        """Return ``shape (1 - stop)^j / j``, at most (size,)."""
         j = np.arange(1.0, min(size, _last_jump(1 - self.stop)))
         return np.concatenate(([0.0], self.shape * (1 - self.stop) ** j / j))
 
     def log_moment(self, tilt: float) -> float:
-        """``log E e^(tilt N)``, infinite from ``-log(1 - stop)`` on."""
+        """Return ``log E e^(tilt N)``, infinite from ``-log(1 - stop)`` on."""
         odds = (1 - self.stop) / self.stop * math.expm1(min(tilt, _LARGE))
         return -self.shape * math.log1p(-odds) if odds < 1 else math.inf
 
 
 @dataclass(frozen=True)
 class JumpShare:
-    """A Poisson number of jumps, see :mod:`shuffledp.accounting.summation.jump_noise`.
+    """Poisson number of jumps, see :mod:`shuffledp.accounting.summation.jump_noise`.
 
     Parameters
     ----------
@@ -81,24 +81,24 @@ class JumpShare:
     center: float
 
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
-        """Independent draws, in the shape of `part`; time grows with the number of jumps."""
+        """Draw independent numbers, in the shape of `part`; time grows with the number of jumps."""
         jumps = np.asarray(rng.poisson(self.rate * part))
         sizes = jump_sizes(self.center)
         drawn = 1 + rng.choice(sizes.size, int(jumps.sum()), p=sizes)
         return summed(drawn, jumps)
 
     def rates(self, size: int) -> Floats:
-        """Rates of the sizes of jumps, at most (size,)."""
+        """Return the rates of the sizes of jumps, at most (size,)."""
         return np.concatenate(([0.0], self.rate * jump_sizes(self.center)))[:size]
 
     def log_moment(self, tilt: float) -> float:
-        """``log E e^(tilt N)``."""
+        """Return ``log E e^(tilt N)``."""
         sizes = jump_sizes(self.center)
         return float(self.rate * (sizes @ np.expm1(np.minimum(tilt * np.arange(1, 1 + sizes.size), _LARGE))))
 
 
 def summed(values: Ints, numbers: Ints) -> Ints:
-    """Sums of consecutive values, so many of them each, in the shape of `numbers`."""
+    """Return sums of consecutive values, of `numbers` values each, in the shape of `numbers`."""
     owner = np.repeat(np.arange(numbers.size), numbers.ravel())
     total = np.bincount(owner, values, numbers.size)
     return np.asarray(np.rint(total), np.int64).reshape(numbers.shape)
@@ -106,12 +106,12 @@ def summed(values: Ints, numbers: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class AtomNoise:
-    """A multiset of messages, sent a random number of times.
+    """Multiset of messages, sent a random number of times.
 
     Parameters
     ----------
     share : Share
-        How often.
+        Law of the number of times.
     content : tuple of (int, int)
         Messages with multiplicities.
     """
@@ -120,19 +120,19 @@ class AtomNoise:
     content: tuple[tuple[int, int], ...]
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
-        """How often each message is sent, by message, in the shape of `part`."""
+        """Draw the number of times that each message is sent, by message, in the shape of `part`."""
         drawn = self.share.draw(part, rng)
         return {message: times * drawn for message, times in self.content}
 
     def rates(self, size: int) -> Floats:
-        """Rates of the share, at multiples of the messages of the multiset, at most (size,)."""
+        """Return the rates of the share, at multiples of the messages of the multiset, at most (size,)."""
         single = self.share.rates(-(-size // self._messages))
         found = np.zeros((single.size - 1) * self._messages + 1)
         found[:: self._messages] = single
         return found
 
     def log_moment(self, tilt: float) -> float:
-        """``log E e^(tilt N)``."""
+        """Return ``log E e^(tilt N)``."""
         return self.share.log_moment(tilt * self._messages)
 
     @property
@@ -159,7 +159,7 @@ class CoarseCentralNoise:
     max_value: int
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
-        """How often each message is sent, by message, in the shape of `part`."""
+        """Draw the number of times that each message is sent, by message, in the shape of `part`."""
         rate = -np.log1p(-self.ratio)
         ones = np.zeros(np.shape(part), np.int64)
         found: dict[int, Ints] = {}
@@ -173,7 +173,7 @@ class CoarseCentralNoise:
         return found
 
     def rates(self, size: int) -> Floats:
-        """Rates at which 0, 1, .. messages are sent at once, (size,).
+        """Return the rates at which 0, 1, .. messages are sent at once, (size,).
 
         A jump of ``size * D`` or more brings at least `size` messages.
         """
@@ -183,9 +183,10 @@ class CoarseCentralNoise:
         return np.asarray(np.bincount(np.concatenate(sent), np.concatenate((rate, rate)), size)[:size], float)
 
     def log_moment(self, tilt: float) -> float:
-        """A bound above ``log E e^(tilt N)``: a jump by ``a D + b`` counts with the rate of a jump by ``a D``.
+        """Return an upper bound on ``log E e^(tilt N)``.
 
-        A jump by ``-(a D - b)`` counts with the rate of one by ``-(a - 1) D`` if a is 2 or more.
+        A jump by ``a D + b`` counts with the rate of a jump by ``a D``. A jump by ``-(a D - b)`` counts with the rate
+        of one by ``-(a - 1) D`` if a is 2 or more.
         """
         log_ratio, d = math.log(self.ratio), self.max_value
         rest = np.arange(d)
@@ -200,5 +201,5 @@ class CoarseCentralNoise:
 
 
 def _last_jump(ratio: float) -> int:
-    """Size of a jump from which on ``ratio^j`` is below ``e^-100``, far below the rounding of what rates add up to."""
+    """Return the size of a jump from which on ``ratio^j`` is below ``e^-100``, far below rounding of summed rates."""
     return 2 + math.ceil(100 / -math.log(ratio))

@@ -1,4 +1,4 @@
-"""How many of m slots are filled when n users each pick one uniformly."""
+"""Number of filled slots out of m when n users each pick one uniformly."""
 
 import math
 
@@ -15,7 +15,7 @@ _AT_ONCE = 1 << 22
 
 
 def filled(users: int, slots: int, rng: np.random.Generator) -> int:
-    """How many of m slots are filled when every user picks one uniformly: a draw, in time that grows with users.
+    """Draw the number of filled slots out of m when every user picks one uniformly; time grows with users.
 
     Parameters
     ----------
@@ -25,8 +25,8 @@ def filled(users: int, slots: int, rng: np.random.Generator) -> int:
 
     Notes
     -----
-    Many users are told to their blocks of slots first, a multinomial number to each, so that a block is filled on its
-    own: memory does not grow with either number.
+    Many users are first assigned to blocks of slots, a multinomial number to each, and each block is filled separately:
+    memory does not grow with either number.
     """
     if users <= _AT_ONCE:
         return int(np.count_nonzero(np.bincount(rng.integers(0, slots, size=users))))
@@ -42,7 +42,7 @@ def filled(users: int, slots: int, rng: np.random.Generator) -> int:
 
 
 def filled_moments(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
-    """Mean and variance of the number K of filled slots, each (R,).
+    """Return mean and variance of the number K of filled slots, each (R,).
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def filled_moments(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
 
 
 def inverse_filled(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
-    """``E[1/K]`` and ``E[1/K^2]`` for the number K of filled slots, each (R,).
+    """Return ``E[1/K]`` and ``E[1/K^2]`` for the number K of filled slots, each (R,).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The number of users that a protocol for a random number of them is planned for."""
+"""Planned number of users of a protocol for a random number of users."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Planned = Callable[[int, float], PlannedUsers]
 
 
 def numbers_of(population: Population) -> LeastNumbers:
-    """The same for a calibration and for the profile of what it finds."""
+    """Return the least numbers of users, the same for a calibration and for its profile."""
     return least_numbers(population, _LEAST_DELTA)
 
 
 def planned_for(planned: Planned, budget: Budget, population: Population) -> PlannedUsers:
-    """The protocol for the largest number of users to plan for.
+    """Return the protocol for the largest number of users to plan for.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def planned_for(planned: Planned, budget: Budget, population: Population) -> Pla
 def _mixed(
     planned: Planned, numbers: LeastNumbers, sure: int, usual: int, eps: float, delta: float
 ) -> PlannedUsers:
-    """The protocol for the largest planned number at which the mean delta is that of the budget, or less."""
+    """Return the protocol for the largest planned number at which the mean delta is within the budget."""
     refused: list[Infeasible] = []
     fitting: dict[tuple[int, float], PlannedUsers] = {}
 
     def excess(users: int, part: float) -> float:
-        """Log of the mean delta over its target; ``-inf`` where nothing is planned, which needs more users."""
+        """Return the log of the mean delta over its target; ``-inf`` where no plan exists, which needs more users."""
         try:
             found = planned(users, part)
         except Infeasible as reason:
@@ -106,16 +106,16 @@ def _mixed(
 
 
 def _largest(excess: Callable[[int], float], sure: int, usual: int) -> int:
-    """The largest number of users with an excess of at most 0, or nearly; `usual` if that has one.
+    """Return the largest number of users with an excess of at most 0, or nearly; `usual` if its excess is.
 
     Parameters
     ----------
     excess : callable
         Number of users -> a number that grows with it.
     sure : int
-        Where about the excess is 0 or less.
+        Number at which the excess is about 0 or less.
     usual : int
-        The most that are planned for, at least `sure`.
+        Largest number to plan for, at least `sure`.
     """
     low, at_low, high, at_high = 0, -math.inf, usual, math.inf
     n, turn = (usual if _FAR * sure >= usual else sure), 0

@@ -1,10 +1,10 @@
-"""Protocols whose guarantee counts on what a number of users send, for any population of users.
+"""Protocols whose guarantee counts on the messages of a number of users, for any population of users.
 
-Such a protocol is written for a fixed number. For a random one its parameters are those for a *planned* number of
-users, chosen beforehand as large as the guarantee allows:
+Such a protocol is written for a fixed number. For a random one its parameters are made for a *planned* number of users,
+chosen beforehand as large as the guarantee allows:
 
-- *mixed*: delta, averaged over the law of the number of users, is at most that of the budget;
-- *split*: the planned number is reached but for a probability that is taken out of delta.
+- *mixed*: delta, averaged over the law of the number of users, is at most the delta of the budget;
+- *split*: the planned number is reached except with a probability that is taken out of delta.
 
 See :mod:`shuffledp.accounting.general.random_users` for both, and for why more users than planned do no harm.
 """
@@ -33,7 +33,7 @@ ANNOUNCED = "parameters are chosen for the number of users that take part, and d
 
 @dataclass(frozen=True)
 class PlannedUsers(ProtocolBase):
-    """A protocol that can be calibrated for a random number of users.
+    """Protocol that can be calibrated for a random number of users.
 
     Its parameters are made for a planned number of users, user 1 included, its field ``n_users``; or they follow the
     announced number.
@@ -44,7 +44,7 @@ class PlannedUsers(ProtocolBase):
     population : Population, optional
         Number of *other* users, if it is not fixed.
     treatment : str
-        How the guarantee deals with a random number.
+        Treatment of a random number of users in the guarantee.
     """
 
     population: Population | None = field(default=None, kw_only=True)
@@ -65,20 +65,20 @@ class PlannedUsers(ProtocolBase):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The label of the claim; at best an upper bound where the number of users is random."""
+        """Label of the claim; at best an upper bound where the number of users is random."""
         label = super().guarantee
         return "upper" if label == "exact" and self.population is not None else label
 
     @property
     def guarantee_note(self) -> str:
-        """What is open, or the witness; and how a random number of users is dealt with."""
+        """Open statement or witness, and the treatment of a random number of users."""
         return "; ".join(filter(None, (super().guarantee_note, self.treatment)))
 
     @classmethod
     def for_population(
         cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
     ) -> Self:
-        """The protocol for a fixed number of users, or for the number that is planned for."""
+        """Return the protocol for a fixed number of users, or for the planned number."""
         if isinstance(population, Fixed):
             return fitted(budget, population)
         if cls.follows_announcement:
@@ -91,47 +91,47 @@ class PlannedUsers(ProtocolBase):
         return cast(Self, found)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Profile if so many users take part, whatever was planned; does not grow with the number.
+        """Return the profile if this number of users take part, independent of the planned number.
 
-        None, the default, where nothing is known, or nothing is claimed.
+        Delta does not grow with the number. None, the default, where nothing is known, or nothing is claimed.
         """
         return None
 
     @property
     def planned_users(self) -> int:
-        """Users that the parameters are made for."""
+        """Number of users that the parameters are made for."""
         return int(getattr(self, "n_users"))  # noqa: B009  (a field of the protocol)
 
     def counted_on(self) -> str:
-        """All other users, with the number that the parameters are made for."""
+        """Name all other users, with the number that the parameters are made for."""
         others = self.planned_users - 1
         if self.population is None:
             return f"all {others:,} other users"
         return f"all other users, {others:,} of whom are planned for"
 
     def all_users(self) -> str:
-        """All users, with the number that the parameters are made for."""
+        """Name all users, with the number that the parameters are made for."""
         if self.population is None:
             return f"all {self.planned_users:,} users"
         return f"all users, {self.planned_users:,} of whom are planned for"
 
     @property
     def usual_users(self) -> int:
-        """Users that take part as a rule: all of a fixed number, or the mean."""
+        """Usual number of users: the fixed number, or the mean."""
         return self.planned_users if self.population is None else users_until_announced(self.population)
 
     @property
     def expected_users(self) -> float:
-        """All of a fixed number of users, or the mean: by the union bound a random number counts with its mean."""
+        """Fixed number of users, or the mean: by the union bound a random number counts with its mean."""
         return self.planned_users if self.population is None else 1 + self.population.mean
 
     @property
     def averages(self) -> bool:
-        """Whether ``profile_for`` is what the calibration evaluates, so that it may be averaged."""
+        """True if the calibration evaluates ``profile_for``, so that delta may be averaged."""
         return self.calibrated_under in self.mixed_under and not (self.noise_shares or self.few_numbers)
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """The profile for the planned number of users; averaged over the law of their number if that is random."""
+        """Return the profile for the planned number of users; averaged over the law of their number if it is random."""
         if self.population is None:
             return self.profile_for(self.planned_users)
         planned = self.profile_for(self.planned_users)

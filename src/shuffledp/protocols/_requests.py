@@ -1,4 +1,4 @@
-"""What a calibration is asked for: numbers read off a budget, a population and a task, refused in one sentence each."""
+"""Requests to a calibration: numbers read from a budget, a population and a task, with one error message each."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ T = TypeVar("T", bound="ProtocolBase")
 
 
 def law_of(population: Population) -> Law:
-    """The population, if it is a law.
+    """Return the population, or raise Infeasible if it is no law.
 
     Raises
     ------
     Infeasible
-        If it is a mere bound on the number of users, which cannot be simulated.
+        If it only bounds the number of users, which cannot be simulated.
     """
     if not isinstance(population, Law):
         raise Infeasible(
@@ -38,7 +38,7 @@ def law_of(population: Population) -> Law:
 
 
 def fixed_users(population: Population) -> int:
-    """Number of users, user 1 included, where the guarantee counts on what everybody sends.
+    """Return the number of users, user 1 included, for a guarantee that counts on the messages of all users.
 
     Raises
     ------
@@ -54,17 +54,17 @@ def fixed_users(population: Population) -> int:
 
 
 def users_until_announced(population: Population) -> int:
-    """Users that are planned for until their number is announced: all of a fixed number, or the mean."""
+    """Return the number of users planned for until it is announced: the fixed number, or the mean."""
     return 1 + math.floor(population.mean)
 
 
 def positive_delta(budget: Budget) -> float:
-    """The delta of a budget, where privacy comes from hiding among the messages of others.
+    """Return the delta of a budget, where privacy comes from hiding among the messages of others.
 
     Raises
     ------
     Infeasible
-        If delta is 0: there may be nobody, or nothing, to hide among.
+        If delta is 0: there may be no messages to hide among.
     """
     if budget.delta == 0:
         raise Infeasible("Hiding among shuffled messages needs delta > 0.")
@@ -72,7 +72,7 @@ def positive_delta(budget: Budget) -> float:
 
 
 def domain_size_of(task: Task) -> int:
-    """The k of a frequency task; any other task is a mistake in the configuration."""
+    """Return the k of a frequency task, or raise ValueError for any other task."""
     if not isinstance(task, Frequency):
         raise ValueError(f"This protocol estimates frequencies, but the task is {task.kind!r}.")
     return task.domain_size
@@ -97,9 +97,9 @@ _ACCOUNTING = Parameter("accounting", Parameter.KEYWORD_ONLY, default="exact", a
 
 
 def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
-    """Make a ``calibrate`` refuse what is no population, and options of other kinds than their annotations.
+    """Make a ``calibrate`` raise for objects that are no population and for options of other types than annotated.
 
-    What is no budget or no task is refused by `ProtocolBase.check_request`.
+    `ProtocolBase.check_request` raises for objects that are no budget or no task.
     """
 
     @wraps(calibrate)
@@ -118,16 +118,17 @@ def from_request(fit: Callable[..., T]) -> Callable[..., T]:
     Parameters
     ----------
     fit : callable
-        Its positional parameters behind the class are names of `TAKEN`, and are refused in their order: n, all users of
+        Its positional parameters behind the class are names of `TAKEN`, and are checked in their order: n, all users of
         a fixed number; k, the values; eps; delta > 0; and so on. Keywords are ``accounting``, if it matters, and the
         options of the protocol.
 
     Returns
     -------
     callable
-        ``calibrate(cls, budget, population, task, *, accounting="exact", **options)``. It refuses arguments of other
-        kinds (`checked_request`) and what the protocol is not made for (`check_request`), plans for a random number of
-        users where the protocol can (`for_population`), and notes the accounting in ``calibrated_under``.
+        ``calibrate(cls, budget, population, task, *, accounting="exact", **options)``. It raises for arguments of other
+        types (`checked_request`) and for requests that the protocol does not support (`check_request`), plans for a
+        random number of users where the protocol can (`for_population`), and notes the accounting in
+        ``calibrated_under``.
     """
     first, *parameters = signature(fit).parameters.values()
     options = {p.name: p for p in parameters if p.kind is Parameter.KEYWORD_ONLY}

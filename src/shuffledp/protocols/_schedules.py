@@ -1,9 +1,9 @@
-"""How much each single-message protocol lets a report reveal, whatever kind of report it is.
+"""Schedules of the single-message protocols, local budget and dummies, for any kind of report.
 
 A schedule fixes the local budget and the dummies; a task's folder adds the local randomizer (randomized response,
 Laplace noise, ..), which is a `OneReport`. A protocol is one of each: ``class Amplified(AmplifiedSchedule,
-RandomizedResponse)``. The clones reduction holds for every local randomizer, which is why the schedules need not know
-theirs. `shuffledp.protocols._checkin` is one more schedule.
+RandomizedResponse)``. The clones reduction holds for every local randomizer, so that a schedule does not depend on its
+randomizer. `shuffledp.protocols._checkin` is one more schedule.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from shuffledp.tasks import Ints, Public, Task, Users
 class OneReport(ProtocolBase):
     """One report per user with the same local budget, which the clones reduction allows; the shuffler may add dummies.
 
-    Dummies are reports of a fixed public input. A local randomizer derives from this, is a dataclass with these
-    fields among its own, and writes ``estimate`` and the abstract methods; a schedule derives from it and uses them.
+    Dummies are reports of a fixed public input. A local randomizer derives from this, is a dataclass with these fields
+    among its own, and defines ``estimate`` and the abstract methods; a schedule derives from it and uses them.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class OneReport(ProtocolBase):
     eps_local : float
         Local budget in nats.
     dummy_count : int
-        Dummies: added in full, or, if ``adaptive``, only as many as fill the other users up to this number. None,
+        Dummies: added in full, or, if ``adaptive``, only as many as fill the other users up to this number. No dummies,
         unless this and ``adaptive`` are fields of the local randomizer.
     """
 
@@ -57,43 +57,43 @@ class OneReport(ProtocolBase):
     """What the best number of dummies minimizes, see `shuffledp.accounting.optimal_dummies`."""
 
     def counted_on(self) -> str:
-        """All other users, with their expected number."""
+        """Name all other users, with their expected number."""
         return f"all other users, of whom {self.population.mean:,.12g} are expected"
 
     @classmethod
     @abstractmethod
     def scheduled(cls, task: Task, population: Law, eps_local: float, **schedule: Any) -> Self:
-        """The protocol for a task once its schedule is known, whose own fields come by name."""
+        """Return the protocol for a task and a schedule, whose fields are given by name."""
 
     @abstractmethod
     def fixed_inputs(self, count: int) -> NDArray[Any]:
-        """The public input of dummies and fillers, ``count`` times, as ``Users.values``."""
+        """Return the public input of dummies and fillers, ``count`` times, as ``Users.values``."""
 
     @abstractmethod
     def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """One randomized report per value, (n,) or (n, width)."""
+        """Draw one randomized report per value, (n,) or (n, width)."""
 
     @abstractmethod
     def report_bits(self) -> float:
-        """Size of a report in bits."""
+        """Return the size of a report in bits."""
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """One randomized report per user."""
+        """Draw one randomized report per user."""
         return Messages(self.reports(users.values, rng))
 
     def dummies_added(self, n_users: Ints) -> Ints:
-        """Dummies that the server adds when N users take part, (R,)."""
+        """Return the number of dummies that the server adds when N users take part, (R,)."""
         if self.adaptive:
             return np.maximum(self.dummy_count - (n_users - 1), 0)
         return np.full_like(n_users, self.dummy_count)
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages | None:
-        """Randomized reports of the fixed input."""
+        """Draw randomized reports of the fixed input."""
         added = int(self.dummies_added(public.n_users)[0])
         return self.encode(Users(self.fixed_inputs(added)), rng) if added else None
 
     def cost(self) -> Cost:
-        """One message per user; the server's dummies in expectation over the population."""
+        """Return the cost of one message per user, and the server's expected dummies over the population."""
         return Cost(1.0, self.report_bits(), shuffler_messages=self._expected_dummies(), most_messages=1.0)
 
     def _expected_dummies(self) -> float:
@@ -103,11 +103,14 @@ class OneReport(ProtocolBase):
         return float(window.pmf @ np.maximum(self.dummy_count - window.support, 0))
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Clones: an upper bound for every local randomizer with this budget (Wang et al. 2023, Lemmas 1 and 2)."""
+        """Return the clones bound, valid for every local randomizer with this budget.
+
+        Wang et al. 2023, Lemmas 1 and 2.
+        """
         return ClonesProfile(OtherReports(self.population, self.dummy_count, self.adaptive), self.eps_local)
 
     def parameters(self) -> dict[str, float]:
-        """Local budget and dummies."""
+        """Return the local budget and the dummies."""
         return {"eps_local": self.eps_local, "dummies": float(self.dummy_count)}
 
     @classmethod
@@ -123,7 +126,7 @@ class OneReport(ProtocolBase):
         adaptive: bool = False,
         stray_factor: bool = False,
     ) -> Self:
-        """The protocol with so many dummies, the best number if None, and the largest local budget that these allow."""
+        """Return the protocol with a number of dummies, by default the best, and the largest local budget for it."""
         if dummies is None:
             from shuffledp.accounting.random_population.best_dummies import optimal_dummies
 
@@ -146,7 +149,7 @@ class OneReport(ProtocolBase):
 
 
 class LocalSchedule(OneReport):
-    """LOCAL: the shuffler is ignored."""
+    """LOCAL: one report per user, without use of the shuffler."""
 
     label = "LOCAL"
     source = "Wang et al. 2023, section VII-A"
@@ -159,7 +162,7 @@ class LocalSchedule(OneReport):
     @classmethod
     @from_request
     def calibrate(cls, task: Task, law: Law, eps: float) -> Self:
-        """``eps_local = eps``, for any delta; both accountings agree: the guarantee of the report itself is exact."""
+        """Set ``eps_local = eps``, for any delta; both accountings agree, as the guarantee of the report is exact."""
         return cls.scheduled(task, law, eps)
 
 
@@ -173,7 +176,7 @@ class AmplifiedSchedule(OneReport):
     @classmethod
     @from_request
     def calibrate(cls, task: Task, law: Law, eps: float, delta: float, *, accounting: str = "exact") -> Self:
-        """The largest local budget whose central guarantee meets (eps, delta); never below eps.
+        """Find the largest local budget whose central guarantee meets (eps, delta); it is never below eps.
 
         Raises
         ------
@@ -184,9 +187,9 @@ class AmplifiedSchedule(OneReport):
 
 
 class NonAdaptiveSchedule(OneReport):
-    """NON-ADAPTIVE: k dummies, however many users take part.
+    """NON-ADAPTIVE: k dummies for any number of users.
 
-    The shuffler adds the dummies: whoever knew their reports could subtract them. They amplify like reports of
+    The shuffler adds the dummies: a party that knows their reports could subtract them. They amplify like reports of
     users, but each of them adds the variance of a report, so that there is a best number of them.
     """
 
@@ -205,10 +208,10 @@ class NonAdaptiveSchedule(OneReport):
         accounting: str = "exact",
         dummies: int | None = None,
     ) -> Self:
-        """The number of dummies with the smallest expected error, and the local budget it allows.
+        """Find the number of dummies with the smallest expected error, and the local budget that it allows.
 
-        For frequencies the error that is minimized is that of two values; with more of them the guarantee is the same
-        and the number of dummies only nearly the best.
+        For frequencies the search minimizes the error for two values; with more values the guarantee is the same and
+        the number of dummies only nearly the best.
 
         Parameters
         ----------
@@ -217,9 +220,9 @@ class NonAdaptiveSchedule(OneReport):
 
         Notes
         -----
-        Tried are ``k = 0, h, 2h, ..`` up to the number of potential users, ``h`` its square root, or a
-        ten-thousandth of it above 1e8 users; 0 stands for Theorems 1 and 2 (reading note RP-N9). Where dummies help,
-        with the printed constants, the curve is flat.
+        The search tries ``k = 0, h, 2h, ..`` up to the number of potential users, ``h`` its square root, or a
+        ten-thousandth of it above 1e8 users; 0 means Theorems 1 and 2 (reading note RP-N9). Where dummies help, with
+        the printed constants, the curve is flat.
         """
         return cls._amplified(task, law, eps, delta, accounting, dummies)
 
@@ -246,15 +249,15 @@ class AdaptiveSchedule(OneReport):
         dummies: int | None = None,
         stray_factor: bool = False,
     ) -> Self:
-        """The number k with the smallest expected error, and the local budget it allows.
+        """Find the number k with the smallest expected error, and the local budget that it allows.
 
         Parameters
         ----------
         dummies
             As for `NonAdaptiveSchedule.calibrate`, k being the number of dummies.
         stray_factor : bool
-            Minimize equation (7) as printed, with a factor k in front of the expectation (corrected by default,
-            see errata RP-E15). It makes k = 0 the best choice, which is what the paper's figures show.
+            Minimize equation (7) as printed, with a factor k in front of the expectation (corrected by default, see
+            errata RP-E15). It makes k = 0 the best choice, as in the paper's figures.
 
         Raises
         ------

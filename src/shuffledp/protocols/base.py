@@ -1,7 +1,7 @@
-"""The interface of a protocol: four methods to write, the rest has defaults.
+"""Interface of a protocol: four methods to write; the others have defaults.
 
-A protocol is a frozen dataclass that is already calibrated: it knows its local budget, its dummies and so on. It
-never changes state; randomness always comes in as a ``numpy.random.Generator``.
+A protocol is a frozen dataclass that is already calibrated: its fields hold the local budget, the dummies and so on. It
+never changes state; randomness is always passed as a ``numpy.random.Generator``.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class ProtocolBase(metaclass=ABCMeta):
     ``expected_squared_error`` where the estimate is biased);
     ``privacy_profile`` lets the conformance suite check the claimed guarantee.
 
-    How far the claim of a calibrated protocol can be trusted is its ``guarantee``, one of the labels of
-    `shuffledp.guarantees`: ``exact``, ``upper``, ``approximate``, ``unproven`` or ``violated``. A protocol
-    whose label is always the same sets a class variable, ``guarantee = "exact"``. Otherwise ``guarantees`` has a
-    standing per accounting, ``calibrate`` passes ``calibrated_under=accounting`` on, and ``standing`` is overridden
-    where options or calibrated numbers matter too. A protocol that says nothing is taken to have a proven upper bound.
+    The ``guarantee`` of a calibrated protocol is the label of its claim, one of the labels of `shuffledp.guarantees`:
+    ``exact``, ``upper``, ``approximate``, ``unproven`` or ``violated``. A protocol whose label is always the same sets
+    a class variable, ``guarantee = "exact"``. Otherwise ``guarantees`` has a `Standing` per accounting, ``calibrate``
+    passes ``calibrated_under=accounting`` on, and ``standing`` is overridden where options or calibrated numbers matter
+    too. A protocol without either label counts as a proven upper bound.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class ProtocolBase(metaclass=ABCMeta):
     calibrated_under: str = field(default="", kw_only=True)
 
     def __init_subclass__(cls, **settings: Any) -> None:
-        """Take the accountings of ``guarantees`` where no class states any."""
+        """Take the accountings of ``guarantees`` where no class sets any."""
         super().__init_subclass__(**settings)
         stated = any("accountings" in vars(base) for base in cls.__mro__ if base is not ProtocolBase)
         if cls.guarantees and not stated:
@@ -104,15 +104,15 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @property
     def biased(self) -> bool:
-        """Whether estimates are biased, which may depend on how an object was calibrated; a class may set ``True``."""
+        """True if estimates are biased, which may depend on the calibration; a class may set ``True``."""
         return False
 
     @property
     def joint_law(self) -> bool:
-        """Whether ``sample_aggregate`` draws all numbers of an aggregate together, or each of them has its law alone.
+        """True if ``sample_aggregate`` draws all numbers of an aggregate from their joint law.
 
-        A class may set ``False``: then means and variances of single estimates are right, and how two of them depend on
-        each other is not.
+        A class may set ``False``: then each number has its exact law alone. Means and variances of single estimates are
+        exact, and the dependence between estimates is not.
         """
         return True
 
@@ -125,7 +125,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @property
     def standing(self) -> Standing:
-        """What stands behind the claim: by the accounting, and the weakest if that is not known."""
+        """Guarantee of the claim with its note, by accounting; the weakest one if the accounting is unknown."""
         if not self.guarantees:
             return UPPER
         known = self.guarantees.get(self.calibrated_under)
@@ -133,27 +133,27 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The label of the claim, see `shuffledp.guarantees`; a plain class variable may take its place."""
+        """Label of the claim, see `shuffledp.guarantees`; a plain class variable may take its place."""
         return self.standing.guarantee
 
     @property
     def guarantee_note(self) -> str:
-        """The open statement of an ``unproven`` claim, or the witness of a ``violated`` one."""
+        """Open statement of an ``unproven`` claim, or witness of a ``violated`` one."""
         # A class variable `guarantee` says nothing about the standing that it takes the place of.
         return self.standing.note if self.standing.guarantee == self.guarantee else ""
 
     # -- whom users trust -----------------------------------------------------------------------------------------
 
     def counted_on(self) -> str:
-        """The users whom ``relies_on`` is about, with their number where it is known."""
+        """Name the users whom ``relies_on`` is about, with their number where it is known."""
         return "all other users"
 
     def honest(self) -> str:
-        """Who must be honest beside the one whom users trust, in sentences."""
+        """Return sentences that name the parties who must be honest besides the one whom users trust."""
         return RELIANCE[self.relies_on].format(who=self.counted_on())
 
     def local_epsilon(self) -> float | None:
-        """Eps of one user's own messages at delta 0, nats, whatever becomes of them.
+        """Return eps of one user's messages at delta 0, nats, against an adversary who sees these messages.
 
         The local budget of a protocol that has one; infinite for others, where no bound is known. None of a curator,
         to whom users send their data.
@@ -170,15 +170,15 @@ class ProtocolBase(metaclass=ABCMeta):
     def calibrate(
         cls, budget: Budget, population: Population, task: Task, *args: Any, **options: Any
     ) -> Self:
-        """Parameters that meet the budget.
+        """Find parameters that meet the budget.
 
-        Implementations take the keyword ``accounting`` and, as further keywords, the options of the protocol; the
-        open signature here only lets each of them name its own. Built-ins are written with `from_request`.
+        Implementations take the keyword ``accounting`` and, as further keywords, the options of the protocol; the open
+        signature lets each of them name its options. Built-ins are written with `from_request`.
 
         Parameters
         ----------
         budget : Budget
-            One eps and delta > 0 for replacement neighbours, unless the protocol's docstring states another one.
+            One eps and delta > 0 for replacement neighbours, unless the protocol's docstring has another one.
         population : Population
             Number of other users.
         task : Task
@@ -196,22 +196,22 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @abstractmethod
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Local randomizer: the messages that these users send; for simulation only, see `shuffledp.sampling`."""
+        """Return the messages of these users, the local randomizer; for simulation only, see `shuffledp.sampling`."""
 
     @abstractmethod
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Analyzer: (R, A...) aggregates to (R, *estimate_shape) estimates."""
+        """Return the analyzer's estimates, (R, *estimate_shape), of (R, A...) aggregates."""
 
     @abstractmethod
     def cost(self) -> Cost:
-        """Expected communication of one participant."""
+        """Return the expected communication of one participant."""
 
     # -- with defaults ------------------------------------------------------------------------------------------
 
     @final
     @classmethod
     def check_request(cls, budget: Budget, task: Task, accounting: str) -> None:
-        """Refuse what this protocol is not made for; the natural first line of every ``calibrate``.
+        """Raise for a request that this protocol does not support; the first line of every ``calibrate``.
 
         Raises
         ------
@@ -219,9 +219,9 @@ class ProtocolBase(metaclass=ABCMeta):
             If there is no budget or no task, the accounting is not one of ``accountings``, or the task is of another
             kind.
         Infeasible
-            If the budget asks for a neighbouring relation that the guarantee does not cover, or has several privacy
-            levels and ``multi_level`` is not set (meeting only the weakest level would be unsafe). Experiments with
-            several levels then have a gap with this reason.
+            If the budget has a neighbouring relation that the guarantee does not cover, or has several privacy levels
+            and ``multi_level`` is not set (meeting only the weakest level would be unsafe). Experiments with several
+            levels then have a gap with this reason.
         """
         check_object(f"{cls.name}: budget", budget, Budget, "Budget(1.0, 1e-6)")
         check_object(f"{cls.name}: task", task, Task, "Frequency(20)")
@@ -241,27 +241,27 @@ class ProtocolBase(metaclass=ABCMeta):
     def for_population(
         cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
     ) -> Self:
-        """The protocol that a calibration finds for a population; by default the calibration takes any."""
+        """Return the protocol that a calibration finds for a population; by default the calibration takes any."""
         return fitted(budget, population)
 
     def announce(self, participants: Participants, rng: np.random.Generator) -> Public:
-        """Public first round: what the server knows before the messages, R repeats; by default it is told exactly."""
+        """Return the server's public knowledge before the messages, R repeats; by default the exact numbers."""
         return participants.public
 
     @classmethod  # noqa: B027  (to be overridden where there is something to check)
     def check_options(cls, options: Mapping[str, Any]) -> None:
         """Raise ValueError for options of ``calibrate`` that are wrong under every budget; by default none are.
 
-        A configuration is refused by it when it is read, before any job has run.
+        It is called when a configuration is read, before any job runs.
         """
 
     def refine(self, public: Public) -> Self:
-        """Parameters after a public first round, for one repeat or several alike; by default it changes none."""
+        """Return the protocol after a public first round, for one repeat or several alike; by default unchanged."""
         return self
 
     @final
     def after_first_round(self, public: Public) -> Iterator[tuple[Self, Ints]]:
-        """The protocols after the first round, each with the repeats (r,) in which it is used."""
+        """Yield the protocols after the first round, each with the repeats (r,) in which it is used."""
         if type(self).refine is ProtocolBase.refine:
             yield self, np.arange(public.repeats)
             return
@@ -276,21 +276,24 @@ class ProtocolBase(metaclass=ABCMeta):
             yield protocol, np.array(repeats)
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages | None:
-        """Messages that the shuffler or the server adds in one repeat; None for none."""
+        """Return the messages that the shuffler or the server adds in one repeat; None for none."""
         return None
 
     def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
-        """What the shuffler passes on of these users' messages, whatever those of others: by default all of them."""
+        """Return the messages of these users that the shuffler passes on, by default all.
+
+        The messages of other users have no influence.
+        """
         return messages
 
     def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
-        """Shuffler: pass messages on, add the dummies and permute uniformly (one repeat)."""
+        """Pass messages on, add the dummies and permute uniformly: the shuffler, in one repeat."""
         passed, added = self.forward(messages, rng), self.dummies(public, rng)
         everything = passed if added is None else Messages.joined(passed, added)
         return Messages(rng.permutation(everything.payload, axis=0))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """What the analyzer needs of the shuffled messages: by default the number of messages of each kind.
+        """Return the analyzer's statistic of the shuffled messages: by default the number of messages of each kind.
 
         Raises
         ------
@@ -306,7 +309,10 @@ class ProtocolBase(metaclass=ABCMeta):
         return counts
 
     def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-        """Aggregate (A...) of two parts of the messages from that of each, where ``streamable``: their sum."""
+        """Return the aggregate (A...) of two parts of the messages from their aggregates: by default the sum.
+
+        It is used where the protocol is ``streamable``.
+        """
         return np.asarray(first + second)
 
     def simulate_messages(self, users: Users, public: Public, rng: np.random.Generator) -> NDArray[Any]:
@@ -314,7 +320,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return self.aggregate(self.shuffle(self.encode(users, rng), public, rng))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Aggregates of all repeats, (R, A...). The default runs the message level: of many users in parts."""
+        """Draw the aggregates of all repeats, (R, A...). The default runs the message level, many users in parts."""
         if participants.users is None:
             raise ValueError(
                 f"{self.name}: the message level needs the users' raw inputs, which were not given."
@@ -333,12 +339,12 @@ class ProtocolBase(metaclass=ABCMeta):
     @final
     @property
     def in_parts(self) -> bool:
-        """Whether the message level can be run for some users after the others, see `shuffledp.protocols.stream`."""
+        """True if the message level can be run for parts of the users in turn, see `shuffledp.protocols.stream`."""
         return self.streamable and type(self).shuffle is ProtocolBase.shuffle
 
     @final
     def simulate(self, participants: Participants | NDArray[Any], rng: np.random.Generator) -> Floats:
-        """Estimates of all repeats, (R, *estimate_shape). An array of users per value is accepted too."""
+        """Return the estimates of all repeats, (R, *estimate_shape). An array of users per value is accepted too."""
         who = (
             participants if isinstance(participants, Participants) else Participants.from_counts(participants)
         )
@@ -356,27 +362,30 @@ class ProtocolBase(metaclass=ABCMeta):
         return estimates
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Variance of the estimate given the participants, (R, *estimate_shape); None when no closed form is known."""
+        """Return the variance of the estimate given the participants, (R, *estimate_shape).
+
+        None when no closed form is known.
+        """
         return None
 
     def expected_squared_error(self, participants: Participants) -> Floats | None:
-        """Mean squared error of each coordinate given the participants, (R, *estimate_shape); None when unknown.
+        """Return the mean squared error of each coordinate given the participants, (R, *estimate_shape), or None.
 
-        The variance, unless the protocol is ``biased``: then None, or what the protocol writes here. For estimates that
-        are unbiased over the random assignment of privacy levels only, the mean over that assignment.
+        The default is the variance, and None if the protocol is ``biased``. For estimates that are unbiased over the
+        random assignment of privacy levels only, the mean over that assignment.
         """
         return None if self.biased else self.expected_variance(participants)
 
     def expected_absolute_error(self, participants: Participants) -> Floats | None:
-        """Mean absolute error of each coordinate given the participants, (R, *estimate_shape).
+        """Return the mean absolute error of each coordinate given the participants, (R, *estimate_shape).
 
-        None, the default, says that the error is nearly normal, so that ``expected_variance`` determines it.
+        None, the default, means that the error is nearly normal, so that ``expected_variance`` determines it.
         """
         return None
 
     @final
     def expectation(self, what: Expectation, participants: Participants) -> Floats | None:
-        """One of the ``expected_..`` of the protocol after the first round, (R, *estimate_shape); None when unknown."""
+        """Return one of the ``expected_..`` after the first round, (R, *estimate_shape); None when unknown."""
         check_choice("what", what, get_args(Expectation))
         check_object(f"{self.name}.expectation: participants", participants, Participants)
         result: Floats | None = None
@@ -394,7 +403,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @final
     def expected_mse(self, counts: NDArray[Any] | Participants) -> float | Floats | None:
-        """Expected squared error per coordinate: (k,) counts give a number, (R, k) counts give (R,)."""
+        """Return the expected squared error per coordinate: a number for (k,) counts, (R,) for (R, k) counts."""
         who = counts if isinstance(counts, Participants) else Participants.from_counts(counts)
         squared = self.expectation("squared_error", who)
         if squared is None:
@@ -403,11 +412,11 @@ class ProtocolBase(metaclass=ABCMeta):
         return float(mse[0]) if not isinstance(counts, Participants) and np.ndim(counts) == 1 else mse
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """A profile that bounds the privacy loss of the calibrated protocol; None when none is implemented."""
+        """Return a profile that bounds the privacy loss of the calibrated protocol; None when none is implemented."""
         return None
 
     def parameters(self) -> dict[str, float]:
-        """Calibrated numbers for the results table; by default every numeric field."""
+        """Return the calibrated numbers for the results table; by default every numeric field."""
         return {
             f.name: float(getattr(self, f.name))
             for f in fields(self)

@@ -1,7 +1,7 @@
-"""Calls in a child process with limits: code of a user's own file that hangs, exits or is killed ends nothing else.
+"""Calls in a child process with limits: a user's code that hangs, exits or is killed ends the child alone.
 
-The child is a new interpreter and no fork: threads of the parent, as those of JAX, do not survive a fork. It ends with
-its parent.
+The child is a new interpreter and no fork: threads of the parent, for example of JAX, do not survive a fork. It ends
+with its parent.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ Send = Callable[[Any], None]
 
 
 class Ended(RuntimeError):  # noqa: N818  (names what happened, as Infeasible does)
-    """A child process that ended, or was ended, before it had answered.
+    """End of a child process before its answer.
 
     Parameters
     ----------
     method : str
         The method at work; empty if none was.
     how : str
-        What happened, as the end of a sentence.
+        Description of the event, as the end of a sentence.
     late : bool
-        Whether it was ended since its time was over.
+        True if the parent ended the child at its time limit.
     """
 
     def __init__(self, method: str, how: str, *, late: bool = False) -> None:
@@ -53,7 +53,7 @@ class Ended(RuntimeError):  # noqa: N818  (names what happened, as Infeasible do
 
 
 def machine_memory() -> int:
-    """Bytes of memory of this machine, which a child may take at most."""
+    """Return the bytes of memory of this machine, the limit of a child."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
@@ -76,16 +76,17 @@ def results(
     *arguments
         Objects that pickle.
     seconds : float
-        Time in which something has to come.
+        Time limit for the next object.
     per_call : bool
         Limit the time of each call of a method that was given to `name_methods` instead, and none other.
     waiting : callable, optional
-        Called some times a second, with the method at work and the seconds since it began or since something came.
+        Called some times a second, with the method at work and the seconds since it began or since the last object
+        came.
 
     Raises
     ------
     Ended
-        If the child does not send in time, exits, is killed, or raises what is no `Exception`.
+        If the child does not send in time, exits, is killed, or raises an exception that is no `Exception`.
     Exception
         As the function raised it.
     """
@@ -190,7 +191,7 @@ def _end_with_parent(channel: Connection) -> None:
 
 
 def _portable(error: Exception) -> Exception:
-    """The error itself, if the parent has its class and it pickles; else one in words."""
+    """Return the error if it pickles and the parent has its class; else a RuntimeError with its text."""
     with contextlib.suppress(Exception):
         if type(error).__module__.partition(".")[0] in ("builtins", "click", "shuffledp"):
             pickle.loads(pickle.dumps(error))
@@ -199,7 +200,7 @@ def _portable(error: Exception) -> Exception:
 
 
 def _noting(what: str) -> str:
-    """Note a method for the parent; the one that was noted before."""
+    """Note a method for the parent and return the method noted before."""
     global _noted, _changes
     before, _noted, _changes = _noted, what, _changes + 1
     if _note is not None:
@@ -209,7 +210,7 @@ def _noting(what: str) -> str:
 
 @contextlib.contextmanager
 def at_work(what: str) -> Iterator[None]:
-    """Name what is at work for the parent of this process, if it is a child."""
+    """Note the method at work for the parent of this process, if it is a child."""
     before = _noting(what)
     yield
     _noting(before)
@@ -218,8 +219,8 @@ def at_work(what: str) -> Iterator[None]:
 def name_methods(found: type) -> None:
     """Let the methods of a class, and of bases in its file, name themselves to the parent of this process.
 
-    Nothing happens in a process that is no child. A method that ends the process, or raises what is no `Exception`,
-    stays noted.
+    Nothing happens in a process that is no child. A method that ends the process, or raises an exception that is no
+    `Exception`, stays noted.
     """
     if _note is None:
         return

@@ -1,4 +1,4 @@
-"""What users send, and what that costs."""
+"""Messages of users, and their communication cost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Messages:
 
     @staticmethod
     def joined(*parts: Messages) -> Messages:
-        """All messages of several senders."""
+        """Return all messages of several senders."""
         return Messages(np.concatenate([part.payload for part in parts]))
 
 
@@ -42,18 +42,18 @@ class Cost:
     Parameters
     ----------
     messages_per_user : float
-        Messages one participant sends, own report included.
+        Messages that one participant sends, its report included.
     bits_per_message : float
         Size of one message in bits.
     own_messages : float
-        The part of ``messages_per_user`` that is the user's own report; the rest counts as extra messages.
+        Part of ``messages_per_user`` for the user's report; the rest counts as extra messages.
     shuffler_messages : float
         Total added by the shuffler or the server, in expectation.
     most_messages : float, optional
         The most messages that any of the users sends. Without a bound, the number that any of them exceeds with a
-        probability of at most `shuffledp.accounting.expected_errors.most_messages.RARE`. None if it is not stated.
+        probability of at most `shuffledp.accounting.expected_errors.most_messages.RARE`. None if it is unknown.
     most_certain : bool
-        Whether ``most_messages`` is a bound; otherwise it is exceeded with that probability.
+        True if ``most_messages`` is a bound; otherwise users exceed it with at most that probability.
     """
 
     messages_per_user: float
@@ -65,26 +65,26 @@ class Cost:
 
     @property
     def extra_messages(self) -> float:
-        """Messages per user beyond the own report."""
+        """Messages per user beyond the user's report."""
         return self.messages_per_user - self.own_messages
 
     @property
     def bits_per_user(self) -> float:
-        """Bits one participant sends."""
+        """Bits that one participant sends."""
         return self.messages_per_user * self.bits_per_message
 
     @property
     def most_bits(self) -> float | None:
-        """Bits of ``most_messages``; None if these are not stated."""
+        """Bits of ``most_messages``; None if these are unknown."""
         return None if self.most_messages is None else self.most_messages * self.bits_per_message
 
 
 def message_bits(kinds: int) -> float:
-    """Return the payload of one of so many different messages: whole bits, at least one.
+    """Return the payload of one of `kinds` different messages: whole bits, at least one.
 
     Parameters
     ----------
     kinds : int
-        At least 1. A message that says nothing but that it was sent still takes a bit.
+        At least 1. A message of the only kind still takes a bit.
     """
     return float(max((kinds - 1).bit_length(), 1))

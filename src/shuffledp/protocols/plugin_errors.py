@@ -1,4 +1,4 @@
-"""Where in a user's own file an error comes from, in one line. Light, since every job of the pipeline imports it."""
+"""Location of an error in a user's file, in one line. The module is light, as every job of the pipeline imports it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def said(error: BaseException, file: str) -> str:
-    """An error in one line; with the line of the user's file in which it was raised, where it was."""
+    """Return the text of an error in one line, with the line of the user's file that raised it, if any."""
     text = " ".join(str(error).split())
     if isinstance(error, AssertionError) and not raised_in(error, file):
         return text
@@ -16,7 +16,7 @@ def said(error: BaseException, file: str) -> str:
 
 
 def raised_in(error: BaseException, file: str) -> str:
-    """``file, line 7, in encode: `` for the innermost step that is in this file; empty if none is."""
+    """Return ``file, line 7, in encode: `` for the innermost step that is in this file; empty if none is."""
     if not file:
         return ""
     path, steps = str(Path(file).resolve()), []
@@ -28,18 +28,18 @@ def raised_in(error: BaseException, file: str) -> str:
 
 
 class OwnClassError(RuntimeError):
-    """An error in a class of the user's own, in a job of the pipeline."""
+    """Error of a user's class in a job of the pipeline."""
 
 
 def in_job(error: BaseException, protocol: str, root: Path) -> OwnClassError:
-    """An error of a job of ``path/to/file.py:Class`` in one sentence, which names that file and no other.
+    """Return the error of a job of ``path/to/file.py:Class`` in one sentence that names only this file.
 
     Parameters
     ----------
     error : BaseException
-        As it was raised.
+        The error that the class raised.
     protocol : str
-        How the configuration names the class.
+        Name of the class in the configuration.
     root : Path
         Folder that its path starts from.
     """

@@ -1,4 +1,4 @@
-"""Finds protocols: built-ins by file name, plug-ins by ``path/to/file.py:Class``.
+"""Registry of protocols: built-ins by file name, plug-ins by ``path/to/file.py:Class``.
 
 A built-in is ``protocols/<task>/<name>.py`` and holds exactly one protocol of that name, so that nothing has to be
 imported to know which protocols exist: a workflow can be checked without loading them.
@@ -33,11 +33,11 @@ IMPORT_SECONDS = SECONDS
 
 
 class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infeasible does)
-    """No such protocol; the message lists the known ones and says how to add one."""
+    """Error for an unknown protocol; its message lists the known ones and the form of a plug-in's name."""
 
 
 def available(task_kind: str) -> tuple[str, ...]:
-    """Names of the built-in protocols of a task, sorted.
+    """Return the names of the built-in protocols of a task, sorted.
 
     Raises
     ------
@@ -63,19 +63,19 @@ SYNONYMS = {
 
 
 def is_plugin(name: str) -> bool:
-    """Whether the name has the form ``path/to/file.py:Class``."""
+    """Return whether the name has the form ``path/to/file.py:Class``."""
     return ".py:" in name
 
 
 def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
-    """The file that defines a protocol, without importing it.
+    """Return the file that defines a protocol, without importing it.
 
     Parameters
     ----------
     task_kind, name : str
         As for `get`.
     root : Path, optional
-        Folder that a plug-in's relative path starts from; the working directory when left out.
+        Folder that a plug-in's relative path starts from; the working directory by default.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
 
 
 def get(task_kind: str, name: str, *, root: Path | None = None) -> type[ProtocolBase]:
-    """The protocol class of that name.
+    """Return the protocol class of a name.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
     name : str
         A built-in's name, or ``path/to/file.py:Class``.
     root : Path, optional
-        Folder that a plug-in's relative path starts from; the working directory when left out.
+        Folder that a plug-in's relative path starts from; the working directory by default.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
 
 
 def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
-    """The protocol class of ``path/to/file.py:Class``, for whatever task it says.
+    """Return the protocol class of ``path/to/file.py:Class``, for the task that the class sets.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
 
 
 def get_safely(task_kind: str, name: str, *, root: Path | None = None) -> type[ProtocolBase]:
-    """The protocol class of that name, as `get`; a child process imports a file of the user's own first.
+    """Return the protocol class of a name, as `get`; a child process imports a user's file first.
 
     A file that hangs or exits while it is imported ends the child alone.
 
@@ -178,7 +178,7 @@ def _import(_: Send, task_kind: str, name: str, root: Path | None) -> None:
 def check_options_safely(
     protocol: type[ProtocolBase], name: str, root: Path, options: Mapping[str, Any]
 ) -> None:
-    """Call `check_options` of a protocol, in a child process if it is the user's own.
+    """Call `check_options` of a protocol, in a child process for a user's class.
 
     Raises
     ------
@@ -263,7 +263,7 @@ def _checked(found: Any, task_kind: str, name: str) -> type[ProtocolBase]:
 
 
 def interface_faults(found: type[ProtocolBase]) -> list[str]:
-    """What keeps a class from being a protocol, each as the end of a sentence that starts with its name."""
+    """Return the violations of the interface by a class, each as the end of a sentence after its name."""
     faults = []
     missing = sorted(getattr(found, "__abstractmethods__", ()))
     if missing:
@@ -309,7 +309,7 @@ def interface_faults(found: type[ProtocolBase]) -> list[str]:
 
 
 def _guarantee_faults(found: type[ProtocolBase]) -> list[str]:
-    """What is wrong with the labels of a class: one for all, or one for each of its accountings."""
+    """Return the faults of the labels of a class: one label for all accountings, or one for each."""
     faults = []
     label, table = inspect.getattr_static(found, "guarantee"), found.guarantees
     if isinstance(label, str) and label not in GUARANTEES:

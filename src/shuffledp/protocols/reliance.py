@@ -1,4 +1,4 @@
-"""Other users who must be honest for a protocol to keep its guarantee, beside the one whom users trust."""
+"""Other users who must be honest for a protocol to keep its guarantee, besides the party whom users trust."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a baseline of one's own begins with: a class, its YAML and its test, which pass as they are.
+"""Initial files of a user's baseline: a class, its YAML and its test, which pass as they are.
 
 Each is a complete protocol in the local model, with a fast law where the sufficient statistic allows one and the
 line of its expected error. They are the worked examples of docs/baselines.md as well.
@@ -267,12 +267,12 @@ def test_$id_conforms():
 
 
 def class_source(task: str, name: str) -> str:
-    """The class of a new baseline, as Python source.
+    """Return the class of a new baseline, as Python source.
 
     Parameters
     ----------
     task : {"frequency", "summation", "sets", "vectors"}
-        What it solves.
+        Task of the baseline.
     name : str
         Lower-case letters, digits and underscores, a letter first.
 
@@ -285,7 +285,7 @@ def class_source(task: str, name: str) -> str:
 
 
 def files(task: str, name: str) -> dict[Path, str]:
-    """The three files of a new baseline by their place in the project; arguments and errors as of `class_source`."""
+    """Return the three files of a new baseline by their paths; arguments and errors as of `class_source`."""
     return {
         Path(f"mine/{name}.py"): class_source(task, name),
         Path(f"config/baselines/{name}.yaml"): _filled(_YAML, task, name),
@@ -294,7 +294,7 @@ def files(task: str, name: str) -> dict[Path, str]:
 
 
 def class_name(name: str) -> str:
-    """The class of a baseline, for example ``HalfBudget`` of ``half_budget``."""
+    """Return the class name of a baseline, for example ``HalfBudget`` of ``half_budget``."""
     return "".join(part.capitalize() for part in name.split("_"))
 
 

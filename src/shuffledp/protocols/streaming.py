@@ -1,4 +1,4 @@
-"""The message level for many users: some after the others, so that memory does not grow with their number."""
+"""Message level for many users, run in parts, so that memory does not grow with the number of users."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def stream(
     at_once: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> NDArray[Any]:
-    """Run one repeat message by message, some users after the others: memory does not grow with their number.
+    """Run one repeat message by message for parts of the users in turn; memory does not grow with users.
 
-    The law is exactly that of ``protocol.simulate_messages``. An aggregate does not depend on the order of messages, so
-    that none are permuted: every part is encoded, passed on by the shuffler (``forward``) and aggregated, the dummies
-    of the shuffler or the server are added once, and the aggregates are ``merged``.
+    The law is exactly the law of ``protocol.simulate_messages``. An aggregate does not depend on the order of messages,
+    so that none are permuted: every part is encoded, passed on by the shuffler (``forward``) and aggregated, the
+    dummies of the shuffler or the server are added once, and the aggregates are ``merged``.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ def stream(
     public : Public
         Of one repeat, R = 1.
     rng : numpy.random.Generator
-        What is drawn depends on `at_once`, its law does not.
+        Source of randomness; the draws depend on `at_once`, and their law does not.
     at_once : int, optional
-        Users of a part, at least 1; by default as many as send some million numbers.
+        Users of a part, at least 1; by default the number of users who send some million numbers.
     progress : callable, optional
-        Called after every part with the number of users that are done, and of all.
+        Called after every part with the number of processed users and the number of all users.
 
     Returns
     -------
@@ -102,13 +102,13 @@ def stream(
 
 
 def users_at_once(cost: Cost) -> int:
-    """Users of a part, by what each of them sends; at least 1."""
+    """Return the number of users of a part, by the size of their messages; at least 1."""
     width = max(1.0, cost.bits_per_message / _BITS) if cost.bits_per_message > 64 else 1.0
     return max(1, math.floor(_NUMBERS / (max(1.0, cost.messages_per_user) * width)))
 
 
 def joined(chunks: list[Users]) -> Users:
-    """Users of several chunks, with the offset of the first.
+    """Return the users of several chunks, with the offset of the first.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def joined(chunks: list[Users]) -> Users:
 
 
 def regrouped(chunks: Iterable[Users], size: int) -> Iterator[Users]:
-    """The same users in parts of `size`, the last one of as many as are left, with offsets from 0 on."""
+    """Yield the same users in parts of `size`, the last one smaller if needed, with offsets from 0 on."""
     offset, waiting, held = 0, list[Users](), 0
     for chunk in chunks:
         start = 0

@@ -13,12 +13,17 @@ from shuffledp.tasks import Floats, Ints
 
 
 def parity(vectors: NDArray[Any]) -> NDArray[np.bool_]:
-    """Whether the number of ones is odd, elementwise: the inner product of a and b is ``parity(a & b)``."""
+    """Return True where the number of ones is odd, elementwise.
+
+    The inner product of a and b is ``parity(a & b)``.
+    """
     return np.asarray(np.bitwise_count(vectors) & 1, np.bool_)
 
 
 def kernel_law(rows: int, columns: int) -> Floats:
-    """Probabilities that the kernel of a uniform (rows, columns) matrix has dimension 0..columns, (columns + 1,).
+    """Return the probabilities that the kernel of a uniform (rows, columns) matrix has dimension 0..columns.
+
+    Shape (columns + 1,).
 
     Notes
     -----
@@ -36,7 +41,7 @@ def kernel_law(rows: int, columns: int) -> Floats:
 def random_subspaces(
     count: int, dimension: int, bits: int, rng: np.random.Generator, through: Ints | None = None
 ) -> Ints:
-    """Elements of uniform subspaces of GF(2)^bits, (count, 2^dimension), 0 first.
+    """Draw uniform subspaces of GF(2)^bits and return their elements, (count, 2^dimension), 0 first.
 
     Parameters
     ----------
@@ -62,7 +67,7 @@ def random_subspaces(
 
 
 def kernel_bases(matrices: NDArray[Any], bits: int) -> tuple[Ints, Ints]:
-    """Bases of the kernels of matrices whose rows are given as integers, by Gaussian elimination.
+    """Return bases of the kernels of matrices whose rows are given as integers, by Gaussian elimination.
 
     Parameters
     ----------
@@ -98,7 +103,7 @@ def kernel_bases(matrices: NDArray[Any], bits: int) -> tuple[Ints, Ints]:
 
 
 def spans(bases: Ints) -> Ints:
-    """All elements of the subspaces with the given bases, (M, d) to (M, 2^d), 0 first."""
+    """Return all elements of the subspaces with the given bases, (M, d) to (M, 2^d), 0 first."""
     elements = np.zeros((len(bases), 1), np.int64)
     for vector in bases.T:
         elements = np.concatenate((elements, elements ^ vector[:, None]), axis=1)
@@ -106,7 +111,7 @@ def spans(bases: Ints) -> Ints:
 
 
 def subspace_count(dimension: int, bits: int) -> int:
-    """Number of subspaces of a dimension of GF(2)^bits (Gaussian binomial coefficient)."""
+    """Return the number of subspaces of a dimension of GF(2)^bits (Gaussian binomial coefficient)."""
     count = 1
     for i in range(dimension):
         count = count * (2 ** (bits - i) - 1) // (2 ** (i + 1) - 1)
@@ -115,7 +120,9 @@ def subspace_count(dimension: int, bits: int) -> int:
 
 @lru_cache(maxsize=64)
 def all_subspaces(dimension: int, bits: int) -> NDArray[np.bool_]:
-    """Which of the vectors 0..2^bits-1 every subspace of a dimension holds, (subspaces, 2^bits); do not change it.
+    """Return a table of all subspaces of a dimension by the vectors 0..2^bits-1 in them, (subspaces, 2^bits).
+
+    The table is cached and must not be changed.
 
     Notes
     -----
@@ -132,7 +139,7 @@ def all_subspaces(dimension: int, bits: int) -> NDArray[np.bool_]:
 
 
 def _reduced_bases(leading: tuple[int, ...], bits: int) -> Ints:
-    """The reduced echelon bases with these leading bits, (M, len(leading)); every subspace has just one."""
+    """Return the reduced echelon bases with these leading bits, (M, len(leading)); every subspace has just one."""
     free = [(i, bit) for i, lead in enumerate(leading) for bit in range(lead) if bit not in leading]
     chosen = np.arange(2 ** len(free))
     bases = np.tile(2 ** np.array(leading, np.int64), (chosen.size, 1))

@@ -1,4 +1,4 @@
-"""Noisy counts of which a share of the users' own messages is kept: their error, and searches for the best share."""
+"""Noisy counts with a share of the users' messages kept: their error, and searches for the best share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sampled_count_variance(noise: ArrayLike, rate: ArrayLike, held: ArrayLike) -
 
 
 def checked_share(name: str, share: float, least: float) -> float:
-    """Return a share that was given, in ``[least, 1]`` and positive, or raise ValueError."""
+    """Return a given share, positive and in ``[least, 1]``, or raise ValueError."""
     value = check_positive(name, share)
     if not least <= value <= 1:
         raise ValueError(f"{name} must be in [{least!r}, 1], got {share!r}.")
@@ -45,10 +45,10 @@ def local_minima(values: list[float]) -> list[int]:
 
 
 def best_share(errors: Errors, low: float) -> float:
-    """Return the share with the least error, on a grid as fine as that of arXiv 2504.07362, from `low` in [0, 1) to 1.
+    """Return the share with the least error, on a grid as fine as in arXiv 2504.07362, from `low` in [0, 1) to 1.
 
-    1 if its error is within 1e-4, relative, of the least one that is found. Three local minima of a grid of 1,000 are
-    looked at on a grid with steps of 1e-6. Errors are given by shares, both (m,).
+    The result is 1 if its error is within 1e-4, relative, of the least error found. Three local minima of a grid of
+    1,000 steps are refined on a grid with steps of 1e-6. `errors` maps shares, (m,), to errors, (m,).
     """
     coarse = np.linspace(low, 1, _SHARES)
     step = coarse[1] - coarse[0]

@@ -22,11 +22,11 @@ _DRAWS = 2**20
 
 
 class CounterLaw(Protocol):
-    """What is known of the noise of one counter."""
+    """Number of messages and variance of one counter's noise."""
 
     @property
     def messages(self) -> float:
-        """Expected messages."""
+        """Expected number of messages."""
 
     @property
     def variance(self) -> float:
@@ -35,7 +35,7 @@ class CounterLaw(Protocol):
 
 @dataclass(frozen=True)
 class NoisyCounters(PlannedUsers):
-    """A message names a value and a sign; each user sends its share of the noise.
+    """Counters whose messages name a value and a sign; each user sends its share of the noise.
 
     Parameters
     ----------
@@ -54,48 +54,48 @@ class NoisyCounters(PlannedUsers):
     @property
     @abstractmethod
     def noise(self) -> CounterLaw:
-        """The noise of one counter."""
+        """Noise of one counter."""
 
     @property
     @abstractmethod
     def remaining_eps(self) -> float:
-        """Nats: the noise that remains in a count is geometric on either side, with ratio e to minus this."""
+        """eps of the two-sided geometric noise that remains in a count, nats: the ratio is ``e^-eps``."""
 
     @property
     @abstractmethod
     def pairs(self) -> Share:
-        """Number of pairs of messages +1 and -1 of a counter, which cancel."""
+        """Law of the number of canceling pairs of messages +1 and -1 of a counter."""
 
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
+        """Draw noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
         pairs, stop = self.pairs.draw(shares, rng), -math.expm1(-self.remaining_eps)
         plus, minus = rng.negative_binomial(shares, stop) + pairs, rng.negative_binomial(shares, stop) + pairs
         return np.stack((plus, minus), axis=-1).astype(np.int64)
 
     @property
     def _parts(self) -> list[CompoundPoisson]:
-        """Messages sent alone, and pairs that cancel: numbers of a counter, of all users together."""
+        """Laws of a counter's single messages and of its canceling pairs, for all users together."""
         single = NegativeBinomialShare(2.0, -math.expm1(-self.remaining_eps))
         return [single, AtomNoise(self.pairs, ((1, 1), (-1, 1)))]
 
     @property
     def alphabet_size(self) -> int:
-        """Two kinds of message per value: +1, even, and -1, odd."""
+        """Number of kinds of message, two per value: +1, even, and -1, odd."""
         return 2 * self.domain_size
 
     def counted_on(self) -> str:
-        """The users who share the noise."""
+        """Name the users who share the noise."""
         return self.all_users()
 
     def cost(self) -> Cost:
-        """The own value, and the user's share of the noise of all counters."""
+        """Return the cost of the user's value and the user's share of the noise of all counters."""
         part = self.domain_size / self.n_users
         most = 1 + most_sent(self._parts, part, self.expected_users)
         bits = message_bits(2 * self.domain_size)
         return Cost(1 + part * self.noise.messages, bits, most_messages=most, most_certain=False)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """``2 v`` for a +1 and ``2 v + 1`` for a -1 of the value v: the own one, and noise for every value."""
+        """Return each user's value and noise for every value: ``2 v`` is a +1 and ``2 v + 1`` a -1 of the value v."""
         values = np.asarray(users.values, np.int64)
         totals = np.zeros((self.domain_size, 2), np.int64)
         step = max(1, _DRAWS // self.domain_size)
@@ -107,7 +107,7 @@ class NoisyCounters(PlannedUsers):
         return Messages(np.concatenate((2 * values, noise)))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages of each kind, (R, 2k): shares of noise add up."""
+        """Draw the messages of each kind, (R, 2k), from their exact law: shares of noise add up."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         shares = np.broadcast_to(participants.public.n_users[:, None] / self.n_users, held.shape)
         counts = self._noise(shares, rng)
@@ -115,12 +115,12 @@ class NoisyCounters(PlannedUsers):
         return counts.reshape(len(held), -1)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k): messages +1 minus messages -1."""
+        """Return unbiased relative frequencies, (R, k): messages +1 minus messages -1."""
         counts = np.asarray(aggregate, float)
         return np.asarray((counts[:, ::2] - counts[:, 1::2]) / public.users_column)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency, (R, k): of a discrete Laplace variable."""
+        """Return the variance of each frequency, (R, k): the variance of a discrete Laplace variable."""
         held = held_counts(participants, self.domain_size)
         n = participants.public.users_column
         variance = self.noise.variance * (n / self.n_users) / n**2

@@ -2,7 +2,7 @@
 
 A user moves two counts under replacement and one if it is added or removed. Noise of the counts is independent. Of two
 values under replacement one count is released and the other is n minus it: the number n of users is public, and
-independent noise on both counts would pay twice for one number.
+independent noise on both counts would spend the budget twice for one number.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ def released_counts(domain_size: int, relation: Neighbours) -> int:
 
 
 def moved_counts(domain_size: int, relation: Neighbours) -> tuple[int, int]:
-    """Return by how much one user moves how many of the released counts."""
+    """Return the change of a released count by one user, and the number of released counts that change."""
     return 1, min(released_counts(domain_size, relation), 2 if relation == "replace_one" else 1)
 
 
 def noise_of_all(released: Ints) -> Ints:
-    """Return noise of all counts, (R, k), from that of the released ones; of two, the second has the opposite noise."""
+    """Return noise of all counts, (R, k), from noise of the released ones; a second of two has the opposite noise."""
     return released if released.shape[1] > 1 else np.hstack((released, -released))
 
 
 @dataclass(frozen=True)
 class NoisyHistogram(CuratorNoise):
-    """Users send their values; a trusted curator adds one noise to each count.
+    """Histogram of a trusted curator, who adds one noise to each count.
 
     Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator. Of two values under
     replacement the second count has the first one's noise with the opposite sign.
@@ -54,52 +54,52 @@ class NoisyHistogram(CuratorNoise):
 
     @classmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """Number of values."""
+        """Return the number of values, by the name of its field."""
         return {"domain_size": domain_size_of(task)}
 
     @property
     def moved(self) -> tuple[int, int]:
-        """One or two counts, by 1."""
+        """Change of a count by one user, 1, and the number of counts that change, one or two."""
         return moved_counts(self.domain_size, self.relation)
 
     def cost(self) -> Cost:
-        """One value per user; the curator adds a noise per count."""
+        """Return the cost of one value per user; the curator adds one noise per count."""
         return Cost(
             1.0, message_bits(self.domain_size), shuffler_messages=float(self.domain_size), most_messages=1.0
         )
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """The values as they are."""
+        """Return the values unchanged."""
         values = checked_values(users.values, self.domain_size)
         return Messages(np.column_stack((values, np.ones_like(values))))
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
-        """The curator's noise, one number per count."""
+        """Draw the curator's noise, one number per count."""
         return Messages(np.column_stack((np.arange(self.domain_size), self._drawn(1, rng)[0])))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Noisy counts, (k,)."""
+        """Return the noisy counts, (k,)."""
         rows = np.asarray(messages.payload, np.int64)
         total = np.zeros(self.domain_size, np.int64)
         np.add.at(total, rows[:, 0], rows[:, 1])
         return total
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the noisy counts, (R, k)."""
+        """Draw the noisy counts, (R, k), from their exact law."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         return np.asarray(held + self._drawn(len(held), rng))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Noisy relative frequencies, (R, k)."""
+        """Return noisy relative frequencies, (R, k)."""
         return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency, (R, k): that of the noise, whatever the data."""
+        """Return the variance of each frequency, (R, k): the variance of the noise, for all data."""
         n = participants.public.users_column
         return np.repeat(self.noise.variance / n**2, self.domain_size, axis=1)
 
     def parameters(self) -> dict[str, float]:
-        """sigma, or the budget, and variance of a count."""
+        """Return sigma, or the budget, and the variance of a count."""
         noise = self.noise
         scale = {"sigma": noise.sigma} if isinstance(noise, DiscreteGaussian) else {"eps": noise.eps}
         return {**scale, "noise_variance": noise.variance}

@@ -1,4 +1,4 @@
-"""What the protocols with dummy points share: reports that hide among uniform messages.
+"""Protocols with dummy points: reports that hide among uniform messages.
 
 A participant sends its value, after generalized randomized response (GRR) with budget ``eps_local``, together with
 dummies, uniform over the k values. ``eps_local = inf`` sends the value as it is. The dummies are either a fixed total
@@ -31,7 +31,7 @@ BLANKET = "hockey stick of the counts of two values, averaged over the uniform m
 
 @dataclass(frozen=True)
 class DummyPoints(PlannedUsers):
-    """Reports and dummies; a subclass says how many dummies.
+    """Reports and dummies, whose number a subclass defines.
 
     Parameters
     ----------
@@ -51,43 +51,43 @@ class DummyPoints(PlannedUsers):
 
     @property
     def response(self) -> GeneralizedResponse:
-        """The local randomizer of the own value."""
+        """Local randomizer of the user's value."""
         return GeneralizedResponse(self.eps_local, self.domain_size)
 
     @property
     def alphabet_size(self) -> int:
-        """One kind of message per value."""
+        """Number of kinds of message, one per value."""
         return self.domain_size
 
     @abstractmethod
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
-        """How many dummies these users send together; who sends which does not survive the shuffler."""
+        """Draw the number of dummies that these users send together; the shuffler hides who sends which."""
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Each user's report, and dummies drawn uniformly from all values."""
+        """Return each user's report, and dummies drawn uniformly from all values."""
         reports = self.response.randomize(users.values, rng)
         dummies = rng.integers(0, self.domain_size, self.dummies_sent(users, rng))
         return Messages(np.concatenate((reports, dummies)))
 
     def _sampled(self, participants: Participants, dummies: Ints, rng: np.random.Generator) -> Ints:
-        """Messages per value, (R, k), with (R,) dummies in all."""
+        """Draw the messages per value, (R, k), with (R,) dummies in all."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         shares = np.full(self.domain_size, 1 / self.domain_size)
         return np.asarray(self.response.sample_counts(held, rng) + rng.multinomial(dummies, shares))
 
     def _estimated(self, aggregate: NDArray[Any], dummies: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k), if (R,) dummies are expected."""
+        """Return unbiased relative frequencies, (R, k), if (R,) dummies are expected."""
         reports = np.asarray(aggregate, float) - (dummies / self.domain_size)[:, None]
         return np.asarray(self.response.debiased(reports, public.n_users) / public.n_users[:, None])
 
     def _variance(self, participants: Participants, per_value: NDArray[Any]) -> Floats:
-        """Variance of each frequency, (R, k), if the dummies of a value have the variance `per_value`, (R,)."""
+        """Return the variance of each frequency, (R, k), for (R,) variances `per_value` of the dummies of a value."""
         n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
         return np.asarray((self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2)
 
     def _cost(self, dummies_per_user: float, most: int) -> Cost:
-        """One message holds one of k values, in whole bits; dummies on average, and at most."""
+        """Return the cost of messages of one of k values, in whole bits, with mean and largest number of dummies."""
         return Cost(1.0 + dummies_per_user, message_bits(self.domain_size), most_messages=1.0 + most)
 
     def _budget_parameters(self) -> dict[str, float]:
@@ -95,36 +95,37 @@ class DummyPoints(PlannedUsers):
 
 
 class DealtDummies(PlannedUsers):
-    """A fixed total of dummies: everybody sends as many, and the first users one more, as far as the rest goes.
+    """Fixed total of dummies in equal numbers per user; the first users send one more each of the remainder.
 
-    The field ``dummies_in_all`` is for ``n_users`` users; others than these send what their place in the list says.
+    The field ``dummies_in_all`` is the total of ``n_users`` users. The place of a user in the list determines its
+    number of dummies, also beyond ``n_users``.
     """
 
     n_users: int
     dummies_in_all: int
 
     def dummies_of(self, users: NDArray[Any], first: int = 0) -> Ints:
-        """Dummies that the next `users` users after the first `first` send together, (R,)."""
+        """Return the dummies that the next `users` users after the first `first` send together, (R,)."""
         each, more = divmod(self.dummies_in_all, self.n_users)
         n = np.asarray(users, np.int64)
         return np.asarray(each * n + np.clip(more - first, 0, n), np.int64)
 
     def dummies_among(self, users: int, first: int = 0) -> int:
-        """`dummies_of` for one number of users."""
+        """Return `dummies_of` for one number of users."""
         return int(self.dummies_of(np.array([users]), first)[0])
 
     @property
     def usual_dummies(self) -> int:
-        """Dummies when as many users take part as are expected."""
+        """Dummies of the expected number of users."""
         return self.dummies_among(self.usual_users)
 
     @property
     def most_dummies(self) -> int:
-        """Dummies that a user sends at most."""
+        """Largest number of dummies of a user."""
         return -(-self.dummies_in_all // self.n_users)
 
     def counted_on(self) -> str:
-        """The users who send dummies."""
+        """Name the users who send dummies."""
         each, more = divmod(self.dummies_in_all, self.n_users)
         first = f"the first {more:,} users of the list"
         if each == 0:
@@ -141,36 +142,36 @@ class FixedDummies(DealtDummies, DummyPoints):
     Parameters
     ----------
     dummies_in_all : int
-        Of `n_users` users.
+        Number of dummies of `n_users` users.
     """
 
     dummies_in_all: int
 
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
-        """As the places of these users in the list of all say."""
+        """Return the number of dummies that the places of these users in the list of all users determine."""
         return self.dummies_among(len(users), users.offset)
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages per value, (R, k), at a cost that does not depend on the number of users."""
+        """Draw the messages per value, (R, k), from their exact law, at a cost independent of the number of users."""
         return self._sampled(participants, self.dummies_of(participants.public.n_users), rng)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k)."""
+        """Return unbiased relative frequencies, (R, k)."""
         return self._estimated(aggregate, self.dummies_of(public.n_users), public)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k)."""
+        """Return the variance of each frequency given the participants' values, (R, k)."""
         share = 1 / self.domain_size
         return self._variance(
             participants, self.dummies_of(participants.public.n_users) * share * (1 - share)
         )
 
     def cost(self) -> Cost:
-        """The own report, and the mean number of dummies per user when as many take part as are expected."""
+        """Return the cost of the report and the mean number of dummies per user at the expected number of users."""
         return self._cost(self.usual_dummies / self.usual_users, self.most_dummies)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The exact divergence of two values."""
+        """Return the profile of the exact divergence of two values."""
         dummies = self.dummies_among(users)
         k, eps_local = self.domain_size, self.eps_local
         if eps_local == math.inf:
@@ -182,7 +183,7 @@ class FixedDummies(DealtDummies, DummyPoints):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Local budget, where there is one, and dummies: in total and per user."""
+        """Return the local budget, if there is one, and the dummies, in total and per user."""
         return {
             **self._budget_parameters(),
             "dummies": float(self.usual_dummies),

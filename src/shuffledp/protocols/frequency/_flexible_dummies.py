@@ -28,7 +28,7 @@ ESTIMATORS = ("expected", "observed")
 
 @dataclass(frozen=True)
 class FlexibleDummies(DummyPoints):
-    """Each user sends a number of dummies with some probability, and otherwise only its report.
+    """Reports, and a number of dummies that each user sends with some probability.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class FlexibleDummies(DummyPoints):
     rate : float
         Probability of sending them, in (0, 1].
     estimator : {"expected", "observed"}
-        Whether the analyzer subtracts the expected number of dummies, as printed, or the observed one: the number of
+        Number of dummies that the analyzer subtracts: the expected one, as printed, or the observed one, the number of
         messages beyond one per user. The second has the smaller variance.
     """
 
@@ -47,44 +47,44 @@ class FlexibleDummies(DummyPoints):
 
     @property
     def standing(self) -> Standing:
-        """Of the accounting, where the number of senders is random or dummies are needed at all."""
+        """Guarantee of the accounting; an upper bound where all users send dummies or no dummies are needed."""
         certain = self.rate == 1 or (self.per_sender == 0 and self.eps_local < math.inf)
         return UPPER if certain and super().standing == RANDOM_SENDERS else super().standing
 
     def counted_on(self) -> str:
-        """The users who send dummies."""
+        """Name the users who send dummies."""
         return (
             f"{super().counted_on()}, each of whom sends {self.per_sender:,} with probability {self.rate:.6g}"
         )
 
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
-        """Every user decides alone."""
+        """Draw the dummies of the users, each of whom decides independently."""
         return self.per_sender * int(rng.binomial(len(users), self.rate))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages per value, (R, k), at a cost that does not depend on the number of users."""
+        """Draw the messages per value, (R, k), from their exact law, at a cost independent of the number of users."""
         senders = rng.binomial(participants.public.n_users, self.rate)
         return self._sampled(participants, self.per_sender * np.asarray(senders, np.int64), rng)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k)."""
+        """Return unbiased relative frequencies, (R, k)."""
         if self.estimator == "observed":
             return self._estimated(aggregate, np.asarray(aggregate).sum(axis=1) - public.n_users, public)
         return self._estimated(aggregate, self._expected_dummies(public.n_users), public)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k); Theorem 5.15 is corrected."""
+        """Return the variance of each frequency given the participants' values, (R, k); Theorem 5.15 is corrected."""
         share = 1 / self.domain_size
         mean = self._expected_dummies(participants.public.n_users) * share
         blocks = self.per_sender * (1 - self.rate) * share if self.estimator == "expected" else 0.0
         return self._variance(participants, mean * (1 - share + blocks))
 
     def cost(self) -> Cost:
-        """The own report, and the expected number of dummies."""
+        """Return the cost of the report and the expected number of dummies."""
         return self._cost(self.rate * self.per_sender, self.per_sender)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The divergence of two values, averaged over the number of senders, which the analyzer learns."""
+        """Return the profile of two values, averaged over the number of senders, which the analyzer learns."""
         k, eps_local, sent = self.domain_size, self.eps_local, (self.per_sender, self.rate)
         profile = Profile(
             lambda eps: flexible_dummy_delta(eps, users, k, *sent, eps_local=eps_local), BLANKET, "exact"
@@ -98,7 +98,7 @@ class FlexibleDummies(DummyPoints):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Local budget, where there is one, and dummies: expected in total, per user, per sender, and the rate."""
+        """Return the local budget, if any, and the dummies: expected in total, per user, per sender, and the rate."""
         return {
             **self._budget_parameters(),
             "dummies": float(self._expected_dummies(np.array([self.usual_users]))[0]),
@@ -114,8 +114,8 @@ class FlexibleDummies(DummyPoints):
 def default_rate(n: int, delta: float) -> float:
     """Return a probability of sending dummies, in (0, 1], that fits n users: 0.01, the larger one of Tables 3 and 4.
 
-    Below some thousand users it is the rate with which nobody sends with probability ``delta / 100``, since with 0.01
-    that probability alone would exceed delta; and everybody sends where that rate is above one half.
+    For fewer than some thousand users it is the rate at which no user sends dummies with probability ``delta / 100``:
+    at 0.01 this probability alone would exceed delta. Where this rate is above one half, the result is 1.
     """
     rate = max(0.01, -math.expm1(math.log(delta / 100) / n))
     return rate if rate <= 0.5 else 1.0
@@ -132,7 +132,7 @@ def flexible_plan(
     estimator: str,
     eps_local: float = math.inf,
 ) -> tuple[int, float, str]:
-    """Dummies per sender, rate and estimator that meet a budget; a rate of None is `default_rate`."""
+    """Return dummies per sender, rate and estimator that meet a budget; a rate of None is `default_rate`."""
     check_choice("estimator", estimator, ESTIMATORS)
     share = default_rate(n, delta) if rate is None else float(rate)
     per_sender = flexible_dummies(

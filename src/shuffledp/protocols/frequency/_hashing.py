@@ -23,7 +23,7 @@ _SHIFTS = tuple(map(np.uint64, (30, 27, 31, 32)))
 
 
 def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Finaliser of SplitMix64, in place."""
+    """Apply the finalizer of SplitMix64 in place."""
     state ^= state >> _SHIFTS[0]
     state *= _FIRST
     state ^= state >> _SHIFTS[1]
@@ -52,5 +52,5 @@ def hash_values(seeds: NDArray[Any], values: NDArray[Any], cells: int) -> NDArra
 
 
 def draw_seeds(count: int, rng: np.random.Generator) -> NDArray[np.uint32]:
-    """Uniform seeds of 32 bits."""
+    """Draw uniform seeds of 32 bits."""
     return rng.integers(0, 2**SEED_BITS, size=count, dtype=np.uint32)

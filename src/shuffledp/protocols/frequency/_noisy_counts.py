@@ -1,7 +1,7 @@
-"""What protocols share whose messages are values: the own one, perhaps, and noise on the count of every value.
+"""Protocols whose messages are values: the user's value, perhaps, and noise on the count of every value.
 
-The counts that the analyzer gets are ``Bin(n_j, keep) + Z_j``, independent over the values j. A protocol states the law
-of Z, for any number of users, and how it is calibrated. Users add Z, each its part, or a trusted shuffler does.
+The counts that the analyzer receives are ``Bin(n_j, keep) + Z_j``, independent over the values j. A protocol defines
+the law of Z, for any number of users, and its calibration. Users add Z, each its part, or a trusted shuffler adds it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ class CountNoise:
     Parameters
     ----------
     mean, variance : (R,) ndarray or float
-        Of the dummies of a value.
+        Moments of the number of dummies of a value.
     draw : callable
         (R, k) and a generator -> independent draws, (R, k).
     window : callable
-        Probabilities for one number of users, by the mass that they may leave out on either side; none where delta is
-        a closed form.
+        Probabilities for one number of users, by the mass left out on either side; None where delta is a closed form.
     """
 
     mean: Floats | float
@@ -46,7 +45,7 @@ class CountNoise:
 
 
 def coin_noise(trials: NDArray[Any] | int, rate: float) -> CountNoise:
-    """Binomial noise: (R,) coins, or one number of them, each with the same probability."""
+    """Return binomial noise of (R,) numbers of coins, or of one number, all with the same probability."""
     mean = trials * rate
     return CountNoise(
         mean,
@@ -57,7 +56,7 @@ def coin_noise(trials: NDArray[Any] | int, rate: float) -> CountNoise:
 
 
 def poisson_noise(mean: Floats) -> CountNoise:
-    """Poisson noise of mean (R,)."""
+    """Return Poisson noise of mean (R,)."""
     return CountNoise(
         mean,
         mean,
@@ -68,7 +67,7 @@ def poisson_noise(mean: Floats) -> CountNoise:
 
 @dataclass(frozen=True)
 class NoisyCounts(ProtocolBase):
-    """Counts with noise that does not depend on what users hold.
+    """Counts with noise that does not depend on the users' values.
 
     Parameters
     ----------
@@ -82,34 +81,34 @@ class NoisyCounts(ProtocolBase):
 
     @property
     def keep(self) -> float:
-        """Probability with which a user's own value is counted."""
+        """Probability with which a user's value is counted."""
         return 1.0
 
     @property
     def alphabet_size(self) -> int:
-        """One kind of message per value."""
+        """Number of kinds of message, one per value."""
         return self.domain_size
 
     @property
     def standing(self) -> Standing:
-        """That of the accounting; an upper bound where the others' values are random noise on one of the two counts."""
+        """Guarantee of the accounting; an upper bound where others' values are noise on one of the two counts."""
         return UPPER if super().standing.guarantee == "exact" and self.others_hide else super().standing
 
     @property
     def others_hide(self) -> bool:
-        """Whether others always add randomness to a count that changes: of two values each is one of these."""
+        """True if others always add randomness to a count that changes: with two values and dropped messages."""
         return self.keep < 1 and self.domain_size == 2
 
     @abstractmethod
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """Law of a value's noise when (R,) users take part."""
+        """Return the law of a value's noise when (R,) users take part."""
 
     def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Noise of every value, (R, k), when (R,) users take part."""
+        """Draw the noise of every value, (R, k), when (R,) users take part."""
         return self.noise(users).draw((len(users), self.domain_size), rng)
 
     def two_counts(self, noise: CountNoise, dummies: str) -> Profile:
-        """Profile of the two counts that change, each with noise of this law, which `dummies` names."""
+        """Return the profile of the two counts that change, each with noise of this law, which `dummies` names."""
         window = noise.window
         assert window is not None
         return Profile(
@@ -123,39 +122,39 @@ class NoisyCounts(ProtocolBase):
         return values if self.keep == 1 else values[rng.random(len(values)) < self.keep]
 
     def as_messages(self, noise: Ints) -> Messages:
-        """So many messages of every value, (k,)."""
+        """Return messages with the given number of copies of every value, (k,)."""
         return Messages(np.repeat(np.arange(self.domain_size), noise))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """The own value of each user, perhaps, and their noise, drawn together: who sends which is not seen."""
+        """Return the kept values of the users and their noise, drawn together; the shuffler hides who sends which."""
         own = Messages(self._kept(users, rng))
         return Messages.joined(own, self.as_messages(self.noise_of(users, rng)))
 
     def noise_of(self, users: Users, rng: np.random.Generator) -> Ints:
-        """Noise messages of every value that these users send together, (k,)."""
+        """Draw the noise messages of every value that these users send together, (k,)."""
         return np.asarray(self.draw_noise(np.array([len(users)]), rng)[0])
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the counts, (R, k), at a cost that does not depend on the number of users."""
+        """Draw the counts, (R, k), from their exact law, at a cost independent of the number of users."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         kept = held if self.keep == 1 else rng.binomial(held, self.keep)
         return np.asarray(kept + self.draw_noise(participants.public.n_users, rng))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k)."""
+        """Return unbiased relative frequencies, (R, k)."""
         n = np.asarray(public.n_users, float)
         noise = np.broadcast_to(self.noise(n).mean, n.shape)
         return np.asarray((np.asarray(aggregate, float) - noise[:, None]) / (n[:, None] * self.keep))
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k)."""
+        """Return the variance of each frequency given the participants' values, (R, k)."""
         n = np.asarray(participants.public.n_users, float)
         held = held_counts(participants, self.domain_size)
         noise = np.broadcast_to(self.noise(n).variance, n.shape)
         return np.asarray(sampled_count_variance(noise[:, None], self.keep, held) / n[:, None] ** 2)
 
     def cost_of(self, noise_per_user: float, most: float, *, certain: bool = True) -> Cost:
-        """The own value as often as it is sent, and so many noise messages: on average, and at most."""
+        """Return the cost of the kept value and the noise messages per user: their mean, and their largest number."""
         mean = self.keep + noise_per_user
         return Cost(
             mean, message_bits(self.domain_size), self.keep, most_messages=1 + most, most_certain=certain
@@ -164,12 +163,12 @@ class NoisyCounts(ProtocolBase):
 
 @dataclass(frozen=True)
 class ShufflerNoise(NoisyCounts):
-    """A trusted shuffler keeps every message with some probability and adds noise.
+    """Counts with noise from a trusted shuffler, who keeps every message with some probability.
 
     Parameters
     ----------
     n_users : int
-        As many as take part as a rule; only the stated cost, and the default share, depend on it.
+        Usual number of users; only the stated cost and the default share depend on it.
     share : float
         beta, the probability with which the shuffler keeps a user's message.
     """
@@ -182,15 +181,15 @@ class ShufflerNoise(NoisyCounts):
 
     @property
     def keep(self) -> float:
-        """The shuffler's share."""
+        """Probability with which the shuffler keeps a message."""
         return self.share
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Each user's value as it is: only the shuffler protects it."""
+        """Return each user's value unchanged; only the shuffler protects it."""
         return Messages(np.asarray(users.values, np.int64).copy())
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
-        """The noise of all values, from the shuffler."""
+        """Draw the shuffler's noise of all values."""
         return self.as_messages(np.asarray(self.draw_noise(public.n_users[:1], rng)[0]))
 
     def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
@@ -199,11 +198,11 @@ class ShufflerNoise(NoisyCounts):
 
     @property
     def noise_per_value(self) -> float:
-        """Expected noise messages of a value."""
+        """Expected number of noise messages of a value."""
         return float(self.noise(np.array([self.n_users])).mean)
 
     def cost(self) -> Cost:
-        """One message of each user; the shuffler's noise is stated in total. What it drops is not taken off."""
+        """Return the cost of one message per user and the shuffler's total noise; dropped messages count."""
         return Cost(
             1.0,
             message_bits(self.domain_size),
@@ -212,6 +211,6 @@ class ShufflerNoise(NoisyCounts):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Calibrated numbers, and the messages that the shuffler forwards to the analyzer, per user."""
+        """Return the calibrated numbers, and the messages that the shuffler forwards to the analyzer, per user."""
         forwarded = self.share + self.domain_size * self.noise_per_value / self.n_users
         return {**super().parameters(), "forwarded_per_user": forwarded}

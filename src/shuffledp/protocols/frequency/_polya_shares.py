@@ -27,19 +27,19 @@ from shuffledp.tasks import Budget, Floats, Ints, Participants
 
 @dataclass(frozen=True)
 class PolyaShares(SecretShares):
-    """Noise is a difference of Polya variables with shape 1/n1: n1 users together add two-sided geometric noise.
+    """Secret shares with differences of Polya variables of shape 1/n1: n1 users add two-sided geometric noise.
 
     Parameters
     ----------
     base_users : int
-        n1, users whose noise suffices for pure eps.
+        n1, the number of users whose noise suffices for pure eps.
     """
 
     base_users: int
 
     @classmethod
     def planned(cls, law: Law, budget: Budget, plan: PolyaPlan, share_form: str, accounting: str) -> Self:
-        """The protocol with the noise and the group of a plan, and the accounting that it was made under."""
+        """Return the protocol with the noise and the group order of a plan, and the accounting of the plan."""
         eps, order = budget.largest_eps, plan.group_order
         if plan.precision / eps > LARGEST_SCALE:
             raise Infeasible(
@@ -62,7 +62,7 @@ class PolyaShares(SecretShares):
         return math.exp(-self.eps / self.precision)
 
     def privacy_profile(self) -> PrivacyProfile:
-        """From the exact delta at the claimed eps: of the noise, averaged over N, and of the shares."""
+        """Return a profile from the exact delta at the claimed eps: noise averaged over N, plus the shares."""
         noise = expected_polya_delta(self.population, self.base_users, self.eps / self.precision)
         # One step of a rounded value is eps / p; p of them in a row add up to eps, and for p > 1 to more delta.
         if self.precision > 1:
@@ -74,30 +74,30 @@ class PolyaShares(SecretShares):
         )
 
     def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
-        """Polya differences, (users,)."""
+        """Draw Polya differences, (users,)."""
         return polya_difference(1 / self.base_users, self.precision / self.eps, rng, users)
 
     def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
-        """Polya variables of equal ratio add up: one difference with shape N/n1."""
+        """Draw the sum of Polya variables of equal ratio: one difference with shape N/n1."""
         return polya_difference(n_users / self.base_users, self.precision / self.eps, rng)
 
     def local_epsilon(self) -> float:
-        """Of a user's own shares, which add up to its scaled bit and its part of the noise."""
+        """Return eps of a user's shares, which add up to its scaled bit and its part of the noise."""
         if self.base_users == 1:
             return self.eps
         return polya_local_epsilon(1 / self.base_users, self.eps / self.precision, self.precision)
 
     def noise_variance(self, n_users: Ints) -> Floats:
-        """``(N / n1) 2 ratio / (1 - ratio)^2``."""
+        """Return ``(N / n1) 2 ratio / (1 - ratio)^2``."""
         single = 2 * self.ratio / math.expm1(-self.eps / self.precision) ** 2
         return np.asarray(n_users / self.base_users * single)
 
     def expected_absolute_error(self, participants: Participants) -> Floats:
-        """Exact: Polya noise has heavier tails than a normal variable of its variance."""
+        """Return the exact mean absolute error; Polya noise has heavier tails than a normal variable."""
         n = participants.public.n_users
         total = polya_mean_absolute(n / self.base_users, self.eps / self.precision) / (self.precision * n)
         return np.repeat(total[:, None], 2, axis=1)
 
     def parameters(self) -> dict[str, float]:
-        """n1, and those of the secure sum."""
+        """Return n1, and the parameters of the secure sum."""
         return {"n1": float(self.base_users)} | super().parameters()

@@ -1,7 +1,7 @@
-"""Reports with two rates: one counts for the own value with probability p, and for every other one with probability q.
+"""Reports that count for the user's value with probability p and for every other value with probability q.
 
-The number of reports that count for a value is ``Bin(n_j, p) + Bin(n - n_j, q)``. A protocol states p and q, and how
-they are calibrated.
+The number of reports that count for a value is ``Bin(n_j, p) + Bin(n - n_j, q)``. A protocol defines p, q and their
+calibration.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def pure_mse(n: int, domain_size: int, p: float, q: float) -> float:
 
 @dataclass(frozen=True)
 class PureReports(PlannedUsers):
-    """Reports of which the analyzer counts, for each value, how many count for it.
+    """Reports, each of which may count for several values, and their numbers per value.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class PureReports(PlannedUsers):
 
     @property
     def rows_per_user(self) -> int:
-        """The own report, and reports without a value."""
+        """Number of reports per user: one of the value, and reports without a value."""
         return 1
 
     @property
@@ -47,7 +47,7 @@ class PureReports(PlannedUsers):
         """p, q and p - q."""
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the reports of each value, (R, k), at a cost that does not depend on the number of users.
+        """Draw the reports of each value, (R, k), from their exact law, at a cost independent of the number of users.
 
         Binomials, independent over values.
         """
@@ -57,13 +57,13 @@ class PureReports(PlannedUsers):
         return np.asarray(rng.binomial(held, p) + rng.binomial(others, q))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k)."""
+        """Return unbiased relative frequencies, (R, k)."""
         share = np.asarray(aggregate, float) / public.users_column
         _, q, gap = self.two_rates
         return np.asarray((share - self.rows_per_user * q) / gap)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k)."""
+        """Return the variance of each frequency given the participants' values, (R, k)."""
         n = participants.public.users_column
         held = np.asarray(held_counts(participants, self.domain_size), float)
         p, q, gap = self.two_rates

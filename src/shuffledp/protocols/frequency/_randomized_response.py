@@ -1,4 +1,4 @@
-"""What all single-message protocols with generalized randomized response share.
+"""Single-message protocols with generalized randomized response.
 
 The server may add reports of the fixed public input 0. Protocols differ in their schedule
 (`shuffledp.protocols._schedules`), which fixes ``eps_local`` and the dummies.
@@ -22,7 +22,7 @@ from shuffledp.tasks import Floats, Participants, Public, Task
 
 @dataclass(frozen=True)
 class ValueReports(OneReport):
-    """Every report is the generalized randomized response of one value; the fixed public input is 0.
+    """Reports by generalized randomized response of one value; the fixed public input is 0.
 
     Parameters
     ----------
@@ -40,24 +40,24 @@ class ValueReports(OneReport):
 
     @classmethod
     def scheduled(cls, task: Task, population: Law, eps_local: float, **schedule: Any) -> Self:
-        """The protocol for a task once its schedule is known."""
+        """Return the protocol for a task and a schedule."""
         return cls(population, domain_size_of(task), eps_local, **schedule)
 
     @property
     def response(self) -> GeneralizedResponse:
-        """The local randomizer."""
+        """Local randomizer."""
         return GeneralizedResponse(self.eps_local, self.domain_size)
 
     def fixed_inputs(self, count: int) -> NDArray[Any]:
-        """Input 0."""
+        """Return the input 0 `count` times."""
         return np.zeros(count, dtype=np.int64)
 
     def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """Randomized values, (n,): the true one with probability ``E / (E + k - 1)``, else another one uniformly."""
+        """Draw randomized values, (n,): true with probability ``E / (E + k - 1)``, else another one uniformly."""
         return self.response.randomize(values, rng)
 
     def report_bits(self) -> float:
-        """One of k values."""
+        """Return the bits of one of k values."""
         return message_bits(self.domain_size)
 
 
@@ -76,27 +76,27 @@ class RandomizedResponse(ValueReports):
 
     @property
     def alphabet_size(self) -> int:
-        """One kind of message per value."""
+        """Number of kinds of message, one per value."""
         return self.domain_size
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the reports per value, (R, k), at a cost that does not depend on the number of users."""
+        """Draw the reports per value, (R, k), from their exact law, at a cost independent of the number of users."""
         return self.response.sample_counts(self._reporters(participants).astype(np.int64), rng)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k) (corrected, see errata RP-E14)."""
+        """Return unbiased relative frequencies, (R, k) (corrected, see errata RP-E14)."""
         added = self.dummies_added(public.n_users)
         held = self.response.debiased(aggregate, public.n_users + added)
         held[:, 0] -= added
         return np.asarray(held / public.n_users[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k)."""
+        """Return the variance of each frequency given the participants' values, (R, k)."""
         n = participants.public.users_column
         return np.asarray(self.response.variance(self._reporters(participants)) / n**2)
 
     def _reporters(self, participants: Participants) -> NDArray[Any]:
-        """Users and dummies per value, (R, k), as a new array."""
+        """Return users and dummies per value, (R, k), as a new array."""
         held = held_counts(participants, self.domain_size).copy()
         held[:, 0] += self.dummies_added(participants.public.n_users)
         return held

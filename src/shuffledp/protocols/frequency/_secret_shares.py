@@ -1,8 +1,8 @@
-"""What the multi-message protocols for bits share: noise of every user, then additive secret shares.
+"""Multi-message protocols for bits: noise of every user, then additive secret shares.
 
 A participant scales its bit by the precision p, adds integer noise and splits the result, modulo the group order q,
-into m shares: m - 1 uniform ones and one that makes the sum right. Shuffled with those of the others, the shares
-reveal little more than their sum, and that carries the noise of everybody. Protocols differ in the noise.
+into m shares: m - 1 uniform ones and one that makes the sum right. Shuffled with the shares of the others, they reveal
+little more than their sum, which carries the noise of all users. Protocols differ in the noise.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def discretize(values: NDArray[np.generic], precision: int, rng: np.random.Gener
 
 
 class SecureSum(TypedDict):
-    """The fields that all these protocols choose alike, see `secure_sum`."""
+    """Fields that these protocols have in common, see `secure_sum`."""
 
     shares: int
     security_bits: float
@@ -59,7 +59,7 @@ def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: st
     """Return the shares for half of delta.
 
     The form ``balle`` relies on a number of users that is reached except with probability delta / 2000, which is taken
-    out of the half; other forms are those of `shuffledp.accounting.share_count`.
+    out of the half; `shuffledp.accounting.share_count` defines the other forms.
 
     Raises
     ------
@@ -85,12 +85,12 @@ def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: st
 
 
 def secure_sum_delta(security_bits: float, eps: float) -> float:
-    """What shares within ``2^-security_bits`` of their sum add to delta: ``(1 + e^eps) 2^-security_bits``."""
+    """Return the delta of shares within ``2^-security_bits`` of their sum: ``(1 + e^eps) 2^-security_bits``."""
     return math.exp(min(float(np.logaddexp(0, eps)) - security_bits * math.log(2), 0.0))
 
 
 def point_delta(eps: float, claimed: float, total: float) -> float:
-    """Return what one guarantee, delta = `total` at eps = `claimed`, implies at another eps, nats.
+    """Return the delta at `eps` (nats) that the guarantee delta = `total` at eps = `claimed` implies.
 
     Below: with probability delta everything may be revealed, else the mechanism is randomized response with that
     eps (Kairouz, Oh and Viswanath 2015). Above: the guarantee itself.
@@ -100,7 +100,7 @@ def point_delta(eps: float, claimed: float, total: float) -> float:
 
 
 def law_for_bits(budget: Budget, population: Population, task: Task) -> Law:
-    """The population, if this is a request that noisy sums of bits can serve."""
+    """Return the law of the population, or raise if noisy sums of bits cannot serve the request."""
     if domain_size_of(task) != 2:
         raise Infeasible(f"Only bits are summed, but the task has {domain_size_of(task)} values.")
     if budget.delta == 0:
@@ -117,7 +117,7 @@ class SecretShares(ProtocolBase):
     population : Law
         Law of the number of *other* users.
     eps : float
-        The guarantee that the noise was made for, in nats.
+        Budget that the noise was calibrated for, in nats.
     precision : int
         p: a bit counts as 0 or p.
     shares : int
@@ -125,12 +125,13 @@ class SecretShares(ProtocolBase):
     group_order : int
         q, below 2^62.
     security_bits : float
-        sigma: the shuffled shares are within 2^-sigma of what their sum allows.
+        sigma: the shuffled shares are within 2^-sigma of the law that their sum determines.
     unsecured : float
-        Probability that too few users take part for that, out of delta; 0 if the shares suit any number.
+        Probability that too few users take part for this security, taken out of delta; 0 if the shares suit any number
+        of users.
     room : bool
-        Whether q leaves room for the noise, so that the sum does not wrap around but with negligible
-        probability. The printed q does not.
+        True if q leaves room for the noise, so that the sum wraps around with negligible probability only. The printed
+        q does not.
     """
 
     population: Law
@@ -154,23 +155,26 @@ class SecretShares(ProtocolBase):
 
     @abstractmethod
     def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
-        """Noise of every user, (users,)."""
+        """Draw the noise of every user, (users,)."""
 
     @abstractmethod
     def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
-        """Exact law of the sum of N users' noise, (R,), at a cost that does not depend on N."""
+        """Draw the sum of N users' noise, (R,), from its exact law, at a cost that does not depend on N."""
 
     @abstractmethod
     def noise_variance(self, n_users: Ints) -> Floats:
-        """Variance of `total_noise`, (R,)."""
+        """Return the variance of `total_noise`, (R,)."""
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """(n m,): the shares of every user's noisy value, user by user; reals in [0, 1] are rounded at random."""
+        """Return the shares of every user's noisy value, (n m,), user by user.
+
+        Reals in [0, 1] are rounded at random.
+        """
         noisy = discretize(users.values, self.precision, rng) + self.user_noise(len(users), rng)
         return Messages(split(noisy, self.shares, self.group_order, rng).ravel())
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """(2,): sum modulo q, and number of messages.
+        """Return the sum modulo q and the number of messages, (2,).
 
         Raises
         ------
@@ -186,18 +190,18 @@ class SecretShares(ProtocolBase):
         return np.array([sum_modulo(elements, self.group_order), elements.size], np.int64)
 
     def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-        """Sum modulo q, and number of messages."""
+        """Return the sum modulo q and the number of messages."""
         return np.array([(first[0] + second[0]) % self.group_order, first[1] + second[1]])
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the aggregate, (R, 2), at a cost that does not depend on the number of users."""
+        """Draw the aggregate, (R, 2), from its exact law, at a cost independent of the number of users."""
         n = np.asarray(participants.public.n_users, np.int64)
         held = np.asarray(held_counts(participants, 2)[:, 1], np.int64)
         total = self.precision * held + self.total_noise(n, rng)
         return np.column_stack((np.mod(total, self.group_order), self.shares * n))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Relative frequencies of 0 and 1, (R, 2): unbiased as long as the sum does not wrap around, see `biased`.
+        """Return relative frequencies of 0 and 1, (R, 2), unbiased if the sum does not wrap around, see `biased`.
 
         N is the number of messages over m. Sums above ``(N p + q) / 2`` are read as negative: this puts the
         range 0..N p of noiseless sums into the middle of the range of decoded ones (errata RP-E27).
@@ -218,11 +222,11 @@ class SecretShares(ProtocolBase):
 
     @property
     def biased(self) -> bool:
-        """Whether the sum may wrap around: that moves the estimate by a multiple of ``q / (N p)``."""
+        """True if the sum may wrap around, which moves the estimate by a multiple of ``q / (N p)``."""
         return not self.room
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Variance of each frequency, (R, 2): that of the noise; None where the group leaves it no room."""
+        """Return the variance of each frequency, (R, 2), from the noise; None where the group leaves it no room."""
         if not self.room:
             return None
         n = participants.public.n_users
@@ -230,15 +234,15 @@ class SecretShares(ProtocolBase):
         return np.column_stack((variance, variance))
 
     def counted_on(self) -> str:
-        """The users who share the noise."""
+        """Name the users who share the noise."""
         return f"all users, of whom {1 + self.population.mean:,.12g} are expected"
 
     def cost(self) -> Cost:
-        """M messages per user, residues modulo q."""
+        """Return the cost of m messages per user, residues modulo q."""
         return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
     def parameters(self) -> dict[str, float]:
-        """Precision, shares, group order and security of the secure sum."""
+        """Return precision, shares, group order and security of the secure sum."""
         return {
             "precision": float(self.precision),
             "shares": float(self.shares),

@@ -1,7 +1,7 @@
-"""What protocols with one bit per value share: rows whose bits are independent, and counts of set bits.
+"""Protocols with one bit per value: rows of independent bits, and counts of set bits.
 
-The own bit of a user is set with probability p, every other bit with probability q; rows that nobody holds a value in
-may be sent besides. How rows travel, as one message or bit by bit, does not matter here.
+The bit of a user's value is set with probability p, every other bit with probability q. Users may also send rows
+without a value. A protocol sends a row as one message or bit by bit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class UnaryBits(PureReports):
     Parameters
     ----------
     own_rate, other_rate : float
-        Probabilities p > q that the own bit and any other one is set.
+        Probabilities p > q that the bit of the user's value, and any other bit, is set.
     """
 
     own_rate: float
@@ -38,16 +38,16 @@ class UnaryBits(PureReports):
 
     @property
     def two_rates(self) -> tuple[float, float, float]:
-        """Of the own bit and any other one."""
+        """Rates of the bit of the user's value and of any other bit, and their difference."""
         return self.own_rate, self.other_rate, self.own_rate - self.other_rate
 
     def local_epsilon(self) -> float:
-        """Of a user's own rows: two bits depend on its value."""
+        """Return eps of a user's rows, in which two bits depend on its value."""
         p, q = self.own_rate, self.other_rate
         return math.log(p) - math.log(q) + math.log1p(-q) - math.log1p(-p)
 
     def rows(self, users: Users, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Randomized rows of these users, (n * rows_per_user, k), a user's own rows first.
+        """Draw randomized rows of these users, (n * rows_per_user, k), the rows of the users' values first.
 
         Raises
         ------
@@ -65,14 +65,14 @@ class UnaryBits(PureReports):
 
 @dataclass(frozen=True)
 class WholeRows(UnaryBits):
-    """Rows of randomized bits, a row being one message."""
+    """Rows of randomized bits, each row one message."""
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """(n * rows_per_user, k) rows of bits."""
+        """Return the rows of bits, (n * rows_per_user, k)."""
         return Messages(self.rows(users, rng))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """(k,): set bits of each value."""
+        """Return the number of set bits of each value, (k,)."""
         return np.asarray(np.count_nonzero(messages.payload, axis=0))
 
 
@@ -82,7 +82,7 @@ _remembered = remember(1024)(proven_bits_delta)
 
 @dataclass(frozen=True)
 class FlippedBits(UnaryBits):
-    """Rows of which every bit is flipped with the same probability."""
+    """Rows of bits that are flipped with the same probability."""
 
     few_numbers = True
 
@@ -92,12 +92,12 @@ class FlippedBits(UnaryBits):
         return self.other_rate
 
     def parameters(self) -> dict[str, float]:
-        """Flip probability, and the budget of a bit."""
+        """Return the flip probability and the budget of a bit."""
         p = self.flip_probability
         return {"flip_probability": p, "eps_bit": math.log1p(-p) - math.log(p)}
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """A bound for every data set of the others."""
+        """Return an upper bound on delta for every data set of the others."""
         if users < 2:
             return None
         return Profile(

@@ -17,7 +17,7 @@ from shuffledp.tasks import Floats, Ints, Participants
 
 
 def checked_values(values: NDArray[Any], domain_size: int) -> Ints:
-    """Values of users, (n,).
+    """Return the values of users, (n,), after a check of their range.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def checked_values(values: NDArray[Any], domain_size: int) -> Ints:
 
 @dataclass(frozen=True)
 class GeneralizedResponse:
-    """The local randomizer and what follows from it, for k values and a local budget in nats.
+    """Generalized randomized response over k values, with a local budget in nats.
 
     Everything is written in ``1/E``, which neither overflows for large budgets nor cancels for small ones.
     """
@@ -56,7 +56,7 @@ class GeneralizedResponse:
         return -math.expm1(-self.eps_local) * self.keep
 
     def randomize(self, values: NDArray[np.generic], rng: np.random.Generator) -> Ints:
-        """One report per value.
+        """Draw one report per value.
 
         Raises
         ------
@@ -69,18 +69,18 @@ class GeneralizedResponse:
         return np.where(lies, (true + steps) % self.domain_size, true)
 
     def sample_counts(self, held: Ints, rng: np.random.Generator) -> Ints:
-        """Exact law of the reports per value, (R, k), when ``held`` (R, k) reporters hold each value."""
+        """Draw the reports per value, (R, k), from their exact law, when ``held`` (R, k) reporters hold each value."""
         truthful = rng.binomial(held, self.gap)
         uniform = (held - truthful).sum(axis=1)
         shares = np.full(self.domain_size, 1 / self.domain_size)
         return np.asarray(truthful + rng.multinomial(uniform, shares))
 
     def debiased(self, reports: NDArray[Any], n_reports: NDArray[Any]) -> Floats:
-        """Unbiased numbers of holders, (R, k), from reports per value (R, k) and their totals (R,)."""
+        """Return unbiased numbers of holders, (R, k), from reports per value (R, k) and their totals (R,)."""
         return np.asarray((np.asarray(reports, float) - self.lie * n_reports[:, None]) / self.gap)
 
     def variance(self, held: NDArray[Any]) -> Floats:
-        """Variance of `debiased`, (R, k), when ``held`` (R, k) reporters hold each value."""
+        """Return the variance of `debiased`, (R, k), when ``held`` (R, k) reporters hold each value."""
         held = np.asarray(held, float)
         others = held.sum(axis=1, keepdims=True) - held
         return np.asarray(
@@ -89,7 +89,7 @@ class GeneralizedResponse:
 
 
 def held_counts(participants: Participants, domain_size: int) -> NDArray[Any]:
-    """Users per value, (R, k); refuses data of another domain, which would broadcast into nonsense."""
+    """Return the users per value, (R, k), or raise ValueError for data of another domain."""
     counts = participants.counts
     if counts.shape != (participants.public.repeats, domain_size):
         expected = (participants.public.repeats, domain_size)

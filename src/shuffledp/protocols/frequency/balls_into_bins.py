@@ -4,11 +4,11 @@ A user sends its value and, for every value j, one dummy j with probability rho:
 accountings:
 
 ``printed``
-    ``rho = 32 ln(2/delta) / (eps^2 n)``, the upper end of the search in the authors' code; or, as an option, what
-    that search looks for: the least rho with ``Pr[X >= e^eps X' - 1] <= delta``, X and X' i.i.d. Bin(n, rho).
+    ``rho = 32 ln(2/delta) / (eps^2 n)``, the upper end of the search in the authors' code; or, as an option, the result
+    of that search: the least rho with ``Pr[X >= e^eps X' - 1] <= delta``, X and X' i.i.d. Bin(n, rho).
 ``exact``
-    The divergence of the two counts that change. It is that of the truncation-based protocol of Balcer and Cheu with
-    the coin turned round, as rho and 1 - rho give the same: :func:`truncation_miss_rate`.
+    The divergence of the two counts that change. It equals the divergence of the truncation-based protocol of Balcer
+    and Cheu with the coin reversed, as rho and 1 - rho give the same: :func:`truncation_miss_rate`.
 
 The search takes ``a / b`` for the likelihood ratio of two counts, which is ``a (n + 1 - b) / (b (n + 1 - a))``: where
 rho is not small it finds too few dummies. The authors' code, which forms binomial coefficients as floats, moreover
@@ -98,7 +98,7 @@ def bin_dummy_rate(
 
 
 def search_delta(eps: float, n: int, rate: float, tail: float = 1e-30) -> float:
-    """Return ``Pr[X >= e^eps X' - 1]``, what the authors' search compares with delta.
+    """Return ``Pr[X >= e^eps X' - 1]``, which the authors' search compares with delta.
 
     X and X' are i.i.d. binomial. Too large by at most `tail` four times, and no bound on delta.
     """
@@ -131,7 +131,7 @@ TOO_FEW = Standing(
 
 @dataclass(frozen=True)
 class BallsIntoBins(NoisyCounts, PlannedUsers):
-    """The own value, and of every value a dummy with probability rho; a message is a value.
+    """Each user's value, and a dummy of every value with probability rho; a message is a value.
 
     All users must add their dummies; the shuffler only permutes.
 
@@ -140,7 +140,7 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     rate : float
         rho.
     sufficient : bool
-        Whether the exact delta keeps the budget's; the authors' search does not see to it.
+        True if the exact delta is at most the delta of the budget, which the authors' search does not ensure.
     """
 
     n_users: int
@@ -160,13 +160,13 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     def calibrate(
         cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", search: bool = False
     ) -> Self:
-        """The rate of the dummies, see :func:`bin_dummy_rate`.
+        """Find the rate of the dummies, see :func:`bin_dummy_rate`.
 
         Parameters
         ----------
         search : bool
-            Printed: the authors' numerical search rather than their closed form. It may find too few dummies, and the
-            guarantee says where it does.
+            Printed: the authors' numerical search rather than their closed form. It may find too few dummies; then the
+            label of the guarantee is ``violated``.
 
         Raises
         ------
@@ -179,17 +179,17 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """That of the accounting, unless the exact delta is above the budget's."""
+        """Guarantee of the accounting, unless the exact delta exceeds the delta of the budget."""
         return super().standing if self.sufficient else TOO_FEW
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """A coin of rate rho of every user."""
+        """Return the law of one coin of rate rho per user."""
         return coin_noise(users, self.rate)
 
     def cost(self) -> Cost:
-        """The own value, and ``k rho`` dummies, k at most."""
+        """Return the cost of the user's value and ``k rho`` dummies, at most k."""
         return self.cost_of(self.domain_size * self.rate, self.domain_size)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The two counts that change."""
+        """Return the profile of the two counts that change."""
         return self.two_counts(self.noise(np.array(users)), "binomial noise")

@@ -9,14 +9,14 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralGaussian(NoisyHistogram):
-    """Users send their values; the curator, who alone is trusted, adds discrete Gaussian noise to each count.
+    """Histogram of a trusted curator, who adds discrete Gaussian noise to each count.
 
-    The Gaussian is not the floor of what a curator can reach: discrete Laplace noise has less variance here.
+    Gaussian noise is not optimal for a curator: discrete Laplace noise has less variance here.
 
     Parameters
     ----------
     sigma : float
-        Of the noise.
+        Parameter of the noise.
     relation : {"replace_one", "add_remove"}
         Neighboring relation of the guarantee.
     """

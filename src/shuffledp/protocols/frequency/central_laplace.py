@@ -9,7 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralLaplace(NoisyHistogram):
-    """Users send their values; the curator, who alone is trusted, adds discrete Laplace noise to each count.
+    """Histogram of a trusted curator, who adds discrete Laplace noise to each count.
 
     Parameters
     ----------

@@ -1,15 +1,16 @@
 r"""Correlated noise: a counter per value, whose messages +1 and -1 carry noise that mostly cancels.
 
-`shuffledp.accounting.baselines.correlated_counts` has the law of the noise, the ``printed`` accounting and that of one
-counter, each of the two that change at (eps/2, delta/2). Here is the divergence of both at (eps, delta). With
-``q = e^-eps_1``, D the law of Z3 and ``K(w) = D(w) + q^2 K(w - 1)``, the messages (u, v) of one counter, u of +1 and v
-of -1, tell of a user on it through these outcomes alone, by their probabilities without (f_0) and with (f_1) the user:
+`shuffledp.accounting.baselines.correlated_counts` has the law of the noise, the ``printed`` accounting and the
+accounting of one counter, where each of the two counters that change is at (eps/2, delta/2). This module has the
+divergence of both at (eps, delta). With ``q = e^-eps_1``, D the law of Z3 and ``K(w) = D(w) + q^2 K(w - 1)``, the
+messages (u, v) of one counter, u of +1 and v of -1, depend on a user's value through these outcomes alone, with
+probabilities without (f_0) and with (f_1) the user:
 
 - ``u > v``: ``f_0 = q / (1 + q)``, ``f_1 = f_0 / q``;
 - ``u <= v`` and ``u = w``: ``f_0 = (1 - q) K(w)``, ``f_1 = (1 - q) q K(w - 1)``.
 
-This is a count with two laws, and `shuffledp.accounting.general.count_pairs` has the divergence of two such. Without
-any Z3 it is ``1 - q``: a larger delta needs no pairs. Derived for this project.
+This is a count with two laws, and `shuffledp.accounting.general.count_pairs` has the divergence of two such counts.
+Without any Z3 it is ``1 - q``: a larger delta needs no pairs. Derived for this project.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -112,7 +113,7 @@ def correlated_pair_noise(eps: float, delta: float, *, share: float = 0.1) -> Co
 
     Notes
     -----
-    Derived for this project, see the module's description; the protocol is that of arXiv 2106.04247.
+    Derived for this project, see the module's description; the protocol is from arXiv 2106.04247.
 
     Examples
     --------
@@ -191,9 +192,9 @@ class CorrelatedNoise(NoisyCounters):
     decay : float
         ``-ln p`` of the noise that cancels.
     constants : {"corrected", "conference"}
-        Of the printed accounting.
+        Constants of the printed accounting.
     together : bool
-        Whether both counters that change were accounted for together, or each with half of the budget.
+        True if both counters that change were accounted for together, False if each has half of the budget.
     """
 
     eps_geometric: float
@@ -222,14 +223,16 @@ class CorrelatedNoise(NoisyCounters):
         constants: str = "corrected",
         together: bool = True,
     ) -> Self:
-        """The noise of every counter, see :func:`correlated_pair_noise` and `shuffledp.accounting.correlated_noise`.
+        """Find the noise of every counter.
+
+        See :func:`correlated_pair_noise` and `shuffledp.accounting.correlated_noise`.
 
         Parameters
         ----------
         share : float
             g, in (0, 1), the part of eps that pays for the noise that cancels.
         constants : {"corrected", "conference"}
-            Of the printed accounting.
+            Constants of the printed accounting.
         together : bool
             Exact: both counters that change together. Otherwise each gets (eps/2, delta/2), as printed, which takes
             about twice as many messages for the same error.
@@ -251,14 +254,14 @@ class CorrelatedNoise(NoisyCounters):
 
     @property
     def standing(self) -> Standing:
-        """That of the accounting, an upper bound for one counter at a time; unless the constants were withdrawn."""
+        """Guarantee of the accounting; an upper bound for one counter at a time, unproven for withdrawn constants."""
         if self.constants == "conference":
             return WITHDRAWN_CONSTANTS
         return super().standing if self.together else UPPER
 
     @property
     def noise(self) -> CounterNoise:
-        """The noise of one counter."""
+        """Noise of one counter."""
         return CounterNoise(self.eps_geometric, self.shape, self.decay)
 
     @property
@@ -268,11 +271,11 @@ class CorrelatedNoise(NoisyCounters):
 
     @property
     def pairs(self) -> NegativeBinomialShare:
-        """Z3."""
+        """Law of the pairs, Z3."""
         return NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """The two counters that change; nothing is claimed for less than all of the noise."""
+        """Return the profile of the two counters that change; None if part of the noise is missing."""
         if users < self.n_users:
             return None
         if not self.together:
@@ -286,5 +289,5 @@ class CorrelatedNoise(NoisyCounters):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Users, values and the noise of a counter."""
+        """Return users, values and the noise of a counter."""
         return {name: value for name, value in super().parameters().items() if name != "together"}

@@ -20,17 +20,18 @@ from shuffledp.tasks import Ints, Users
 
 @dataclass(frozen=True)
 class DesignatedCoins(NoisyCounts, PlannedUsers):
-    """The own value of everybody; the first users of the list add of every value a dummy with probability 1/2.
+    """Each user's value; the first users of the list add a dummy of every value with probability 1/2.
 
-    A message is a value; the shuffler only permutes. Privacy rests on the designated users: those of them that collude
-    with the analyzer hide nobody. Binomial noise of rate 1/2 has the least variance of its family, with more dummies.
+    A message is a value; the shuffler only permutes. Privacy rests on the designated users: a designated user who
+    colludes with the analyzer hides no value. Binomial noise of rate 1/2 has the least variance of its family, with
+    more dummies.
 
     Parameters
     ----------
     designated : int
         Users who add coins.
     colluding : int
-        How many of these may collude with the analyzer.
+        Number of designated users who may collude with the analyzer.
     """
 
     n_users: int
@@ -48,17 +49,17 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, colluding: int = 0) -> Self:
-        """The number of designated users, see :func:`shuffledp.protocols.frequency.sbin.fair_coins`.
+        """Find the number of designated users, see :func:`shuffledp.protocols.frequency.sbin.fair_coins`.
 
         Parameters
         ----------
         colluding : int
-            Designated users who may collude with the analyzer: so many more are designated.
+            Number of designated users who may collude with the analyzer; as many more users are designated.
 
         Raises
         ------
         Infeasible
-            If delta is 0, or there are not as many users as have to be designated.
+            If delta is 0, or there are fewer users than have to be designated.
         """
         colluding = check_count("colluding", colluding)
         needed = fair_coins(eps, delta) + colluding
@@ -68,31 +69,31 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Exact, unless coins of users who may collude are not counted."""
+        """Exact guarantee; an upper bound if users may collude, as their coins are not counted."""
         return UPPER if self.colluding else super().standing
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """Fair coins of the designated users, or of all if there are fewer."""
+        """Return the law of the fair coins of the designated users, or of all users if there are fewer."""
         return coin_noise(np.minimum(np.asarray(users, np.int64), self.designated), 0.5)
 
     def noise_of(self, users: Users, rng: np.random.Generator) -> Ints:
-        """The coins of those among these users who are designated by their place in the list."""
+        """Draw the coins of the designated users among these users, by their places in the list."""
         there = min(max(self.designated - users.offset, 0), len(users))
         return rng.binomial(there, 0.5, self.domain_size)
 
     def counted_on(self) -> str:
-        """The designated users."""
+        """Name the designated users."""
         first = f"the first {self.designated:,} users of the list"
         return f"{first}, of whom {self.colluding:,} may collude with the analyzer"
 
     def cost(self) -> Cost:
-        """The own value, and ``k M / (2 n)`` dummies on average; a designated user sends up to k of them."""
+        """Return the cost of the user's value and ``k M / (2 n)`` dummies on average, at most k per designated user."""
         usual = self.usual_users
         most = self.domain_size if self.designated else 0
         return self.cost_of(self.domain_size * min(self.designated, usual) / 2 / usual, most)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The two counts that change, with the coins of those who do not collude."""
+        """Return the profile of the two counts that change, with the coins of users who do not collude."""
         left = max(min(users, self.designated) - self.colluding, 0)
         found = self.two_counts(coin_noise(left, 0.5), "the shuffler's dummies")
         return replace(found, kind="upper") if self.colluding else found

@@ -7,14 +7,14 @@ flipped with probability q, and a row is one message. Two accountings:
     ``q (1 - q) = 33 A ln(4/delta) / (5 n kappa)`` with ``A = ((e^eps + 1) / (e^eps - 1))^2``, and the smaller root q;
     there is one from ``kappa >= 132 A ln(4/delta) / (5 n)`` on. Only fake users count as noise.
 ``exact``
-    The divergence itself. The likelihood ratio of a row against a flipped row of zeros depends on the user's own bit
-    alone, ``(1 - q) / q`` if it is set and ``q / (1 - q)`` if not: the row is a report with match rate q,
+    The divergence itself. The likelihood ratio of a row against a flipped row of zeros depends on the bit of the user's
+    value alone, ``(1 - q) / q`` if it is set and ``q / (1 - q)`` if not: the row is a report with match rate q,
     ``E = ((1 - q) / q)^2``, among ``kappa n`` uniform messages whose matches are independent, see
     :mod:`shuffledp.accounting.general.matched_blanket`; it is uniform with probability ``q / (1 - q)``. The rows of the
     other users are dropped, or, as a sharper bound, count as flipped rows of zeros with that probability.
 
-That a row is one message costs a factor of two in the error at ``kappa = 1``: the rows of others carry their own set
-bit, so that they hide user 1 with probability ``q / (1 - q)`` only.
+That a row is one message costs a factor of two in the error at ``kappa = 1``: the rows of others carry the bit of their
+value, so that they hide user 1 with probability ``q / (1 - q)`` only.
 
 Cheu and Zhilyaev 2021, arXiv 2104.02739, whose theorem is quoted from code of third parties; the text was not read. The
 divergence is derived for this project: an upper bound for every data set, exact for one user's row among the fake
@@ -60,7 +60,7 @@ _MOST_LOGIT = 600.0
 def fake_users_delta(
     eps: float, n: int, fakes: int, flip_probability: float, *, other_rows: str = "dropped"
 ) -> float:
-    """Return a bound on delta of one user's row among so many rows of zeros of all users together."""
+    """Return a bound on delta of one user's row among `fakes` rows of zeros of all users together."""
     logit = math.log1p(-flip_probability) - math.log(flip_probability)
     return settled(lambda tail: _delta(eps, n, fakes, logit, other_rows, tail))
 
@@ -101,7 +101,7 @@ def fake_users_flip_probability(
 
 @dataclass(frozen=True)
 class FakeUsers(WholeRows):
-    """A message is a row of bits, one per value; every user sends its own row and kappa rows of zeros.
+    """Rows of bits, one bit per value, as messages; every user sends its row and kappa rows of zeros.
 
     The shuffler permutes rows. Users rely on the rows of zeros of all users.
 
@@ -110,7 +110,7 @@ class FakeUsers(WholeRows):
     kappa : int
         Fake users per user, at least 1.
     other_rows : {"dropped", "blanket"}
-        What the accounting takes other users' own rows for.
+        Treatment of the rows of other users' values in the accounting.
     """
 
     kappa: int
@@ -143,14 +143,16 @@ class FakeUsers(WholeRows):
         kappa: int = 10,
         other_rows: str = "dropped",
     ) -> Self:
-        """The smallest flip probability.
+        """Find the smallest flip probability.
 
         Parameters
         ----------
         kappa : int
-            Fake users per user, at least 1. The more, the closer the error is to that of dummies of single values.
+            Fake users per user, at least 1. The more, the closer the error is to the error with dummies of single
+            values.
         other_rows : {"dropped", "blanket"}
-            Under ``exact``: whether own rows of others count as nothing, or as rows of zeros now and then.
+            Under ``exact``: the rows of other users' values are dropped, or count as rows of zeros with some
+            probability.
 
         Raises
         ------
@@ -164,20 +166,20 @@ class FakeUsers(WholeRows):
 
     @property
     def rows_per_user(self) -> int:
-        """The own row and those of the fake users."""
+        """Number of rows per user: one of its value, and kappa of fake users."""
         return 1 + self.kappa
 
     def counted_on(self) -> str:
-        """The users who send dummies."""
+        """Name the users who send dummies."""
         return f"{super().counted_on()}, {self.kappa:,} rows of zeros each"
 
     def cost(self) -> Cost:
-        """``1 + kappa`` rows of a bit per value."""
+        """Return the cost of ``1 + kappa`` rows with one bit per value."""
         rows = float(self.rows_per_user)
         return Cost(rows, float(self.domain_size), most_messages=rows)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The own row among the fake users."""
+        """Return the profile of one user's row among the fake users."""
         return Profile(
             lambda eps: fake_users_delta(
                 eps, users, self.kappa * users, self.other_rate, other_rows=self.other_rows
@@ -186,5 +188,5 @@ class FakeUsers(WholeRows):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Flip probability, and fake users per user."""
+        """Return the flip probability, and the fake users per user."""
         return {"flip_probability": self.other_rate, "fake_users": float(self.kappa)}

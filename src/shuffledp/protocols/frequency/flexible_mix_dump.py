@@ -12,7 +12,7 @@ from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies, fle
 
 @dataclass(frozen=True)
 class FlexibleMixDump(FlexibleDummies):
-    """Every user sends a report of generalized randomized response and, with some probability, dummies."""
+    """Reports of generalized randomized response and, with some probability per user, dummies."""
 
     name = "flexible_mix_dump"
     task_kind = "frequency"
@@ -34,7 +34,7 @@ class FlexibleMixDump(FlexibleDummies):
         rate: float | None = None,
         estimator: str = "expected",
     ) -> Self:
-        """The smallest number of dummies per sending user besides the reports that are uniform anyway.
+        """Find the smallest number of dummies per sender, in addition to reports that are uniform.
 
         Parameters
         ----------
@@ -44,10 +44,10 @@ class FlexibleMixDump(FlexibleDummies):
         eps_local : float
             Budget of a report, nats. No dummies are needed where it is at most eps.
         rate : float, optional
-            Probability of sending dummies, in (0, 1]. By default 0.01, or more where some thousand users or fewer
-            could all fail to send.
+            Probability of sending dummies, in (0, 1]. By default 0.01, or more for up to some thousand users, all of
+            whom could fail to send.
         estimator : {"expected", "observed"}
-            Which number of dummies the analyzer subtracts.
+            Number of dummies that the analyzer subtracts.
 
         Raises
         ------

@@ -12,7 +12,7 @@ from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies, fle
 
 @dataclass(frozen=True)
 class FlexiblePureDump(FlexibleDummies):
-    """Every user sends its value and, with some probability, dummies."""
+    """Values as they are and, with some probability per user, dummies."""
 
     name = "flexible_pure_dump"
     relies_on = "others' dummies"
@@ -34,7 +34,7 @@ class FlexiblePureDump(FlexibleDummies):
         rate: float | None = None,
         estimator: str = "expected",
     ) -> Self:
-        """The smallest number of dummies per sending user.
+        """Find the smallest number of dummies per sender.
 
         Parameters
         ----------
@@ -42,10 +42,10 @@ class FlexiblePureDump(FlexibleDummies):
             Theorem 5.11, which is not a proof; its closest proven form; or the hockey stick, averaged over the number
             of senders. The first two for eps <= 1.
         rate : float, optional
-            Probability of sending dummies, in (0, 1]. By default 0.01, or more where some thousand users or fewer
-            could all fail to send.
+            Probability of sending dummies, in (0, 1]. By default 0.01, or more for up to some thousand users, all of
+            whom could fail to send.
         estimator : {"expected", "observed"}
-            Which number of dummies the analyzer subtracts.
+            Number of dummies that the analyzer subtracts.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Fragmented RAPPOR: one randomized bit per value, each one-bit a message of its own."""
+"""Fragmented RAPPOR: one randomized bit per value, each one-bit a separate message."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,15 +25,15 @@ _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class FragmentedRappor(FlippedBits):
-    """A message is a value whose bit is set after every bit was flipped with probability p.
+    """Messages are the values whose bits are set after every bit was flipped with probability p.
 
-    The shuffler permutes the messages of all users. Users rely on the bits of all others. The task of sums has a
+    The shuffler permutes the messages of all users. Users rely on the bits of all others. The task ``summation`` has a
     protocol of the same name and messages.
 
     Parameters
     ----------
     calibration : {"proven", "sound", "worst_case", "optimistic"}
-        What p was made for, see `calibrate`.
+        Assumption on the other users' values for p, see `calibrate`.
     """
 
     calibration: str
@@ -49,7 +49,7 @@ class FragmentedRappor(FlippedBits):
 
     @property
     def standing(self) -> Standing:
-        """``upper`` if p suits every data set of the others, ``violated`` if it was made for one."""
+        """``upper`` if p suits every data set of the others, ``violated`` if it was found for one."""
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
@@ -64,19 +64,19 @@ class FragmentedRappor(FlippedBits):
         accounting: str = "exact",
         calibration: str | None = None,
     ) -> Self:
-        """The smallest flip probability for all data sets of the other users, or for one of them.
+        """Find the smallest flip probability for all data sets of the other users, or for one of them.
 
         Parameters
         ----------
         population : Population
             Number of other users, at least 1.
         accounting : {"printed", "exact"}
-            ``printed`` assumes other users who are not the worst (corrected, see reading note SUM-N4): the budget is
-            violated for other data sets. ``exact`` holds for all of them, but for ``worst_case``.
+            ``printed`` assumes other users who are not the worst case (corrected, see reading note SUM-N4): the budget
+            is violated for other data sets. ``exact`` holds for all of them, but for ``worst_case``.
         calibration : {"optimistic", "proven", "sound", "worst_case"}, optional
-            What the other users hold, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed`` has
-            ``optimistic`` alone: a third value. ``exact`` has ``proven``, the default, and ``sound``, bounds for all
-            data sets, and ``worst_case``: one of the two values; the budget is violated for other data sets.
+            Assumption on the other users' values, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed``
+            has ``optimistic`` alone: a third value. ``exact`` has ``proven``, the default, and ``sound``, bounds for
+            all data sets, and ``worst_case``: one of the two values; the budget is violated for other data sets.
 
         Raises
         ------
@@ -92,20 +92,20 @@ class FragmentedRappor(FlippedBits):
 
     @property
     def alphabet_size(self) -> int:
-        """One kind of message per value."""
+        """Number of kinds of message, one per value."""
         return self.domain_size
 
     def cost(self) -> Cost:
-        """Expected one-bits, of k bits."""
+        """Return the cost of the expected one-bits of k bits."""
         p = self.flip_probability
         own = 1 - p
         k = self.domain_size
         return Cost(own + (k - 1) * p, message_bits(k), own_messages=own, most_messages=k)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """The values whose bits are set, of all users."""
+        """Return the values whose bits are set, of all users."""
         return Messages(np.nonzero(self.rows(users, rng))[1])
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """A bound for every data set of the others; None for calibrations that assume one."""
+        """Return an upper bound for every data set of the others; None for calibrations that assume one."""
         return super().profile_for(users) if self.calibration in ("proven", "sound") else None

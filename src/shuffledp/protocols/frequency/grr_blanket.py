@@ -14,7 +14,7 @@ from shuffledp.protocols.frequency._dummy_points import FixedDummies
 class GrrBlanket(FixedDummies):
     """Randomized response over k values (GRR), with the largest local budget that the privacy blanket allows.
 
-    The blanket are the uniform reports of the others.
+    The blanket consists of the uniform reports of the others.
     """
 
     name = "grr_blanket"
@@ -28,7 +28,7 @@ class GrrBlanket(FixedDummies):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
-        """The largest local budget, at least eps.
+        """Find the largest local budget, at least eps.
 
         Parameters
         ----------
@@ -44,9 +44,9 @@ class GrrBlanket(FixedDummies):
         return cls(n, k, eps_local, 0)
 
     def counted_on(self) -> str:
-        """All other users."""
+        """Name all other users."""
         return PlannedUsers.counted_on(self)
 
     def parameters(self) -> dict[str, float]:
-        """The local budget."""
+        """Return the local budget."""
         return {"eps_local": self.eps_local}

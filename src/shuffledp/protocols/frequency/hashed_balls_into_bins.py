@@ -75,7 +75,7 @@ class HashFamily:
 
     @property
     def prime(self) -> int:
-        """The smallest prime q above k and b."""
+        """Smallest prime q above k and b."""
         return prime_above(max(self.domain_size, self.bins))
 
     @property
@@ -109,7 +109,7 @@ def bin_count(rule: str, n: int, domain_size: int, eps: float, delta: float) -> 
 
 
 def _is_long(family: HashFamily, dummies: int) -> bool:
-    """Whether a table over matches of both values and of one is too large to be summed for every candidate."""
+    """Return whether a table over matches of both values and of one is too large to sum for every candidate."""
     both = family.collision_rate / family.bins
     return _WINDOWS * dummies * math.sqrt(2 * both / family.bins) > _MOST_CELLS
 
@@ -160,7 +160,7 @@ _FEW_PAIRS, _FEW_GROUPS = 2**20, 200
 
 @dataclass(frozen=True)
 class HashedBallsIntoBins(DealtDummies):
-    """A message is (u, v, w): a hash function ``x -> ((u x + v) mod q) mod b`` and a bin.
+    """Messages (u, v, w): a hash function ``x -> ((u x + v) mod q) mod b`` and a bin.
 
     Every user sends a random function with the bin of its value, and an even part of the uniform messages. The shuffler
     permutes. Users rely on the uniform messages of all users.
@@ -190,7 +190,7 @@ class HashedBallsIntoBins(DealtDummies):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, bins: int | str = "logarithmic") -> Self:
-        """The smallest total number of uniform messages.
+        """Find the smallest total number of uniform messages.
 
         Parameters
         ----------
@@ -211,16 +211,16 @@ class HashedBallsIntoBins(DealtDummies):
 
     @property
     def domain_size(self) -> int:
-        """Values are 0..domain_size-1."""
+        """Number of values, 0..domain_size-1."""
         return self.family.domain_size
 
     def cost(self) -> Cost:
-        """The own message, and the mean number of uniform ones when as many take part as are expected."""
+        """Return the cost of the user's message and the mean number of uniform ones at the expected number of users."""
         bits = 2 * message_bits(self.family.prime) + message_bits(self.family.bins)
         return Cost(1 + self.usual_dummies / self.usual_users, bits, most_messages=1 + self.most_dummies)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """(n + dummies, 3): a function and the bin of the own value for each user, and uniform messages."""
+        """Return a function with the bin of its value for each user, and uniform messages, (n + dummies, 3)."""
         values = checked_values(users.values, self.domain_size)
         dummies = self.dummies_among(len(users), users.offset)
         q, b = self.family.prime, self.family.bins
@@ -233,7 +233,7 @@ class HashedBallsIntoBins(DealtDummies):
         return Messages(payload)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """(k,): for each value, how many messages hash it to their bin; time grows with the values of a bin, q / b."""
+        """Return the number of messages that count for each value, (k,); time grows with the values of a bin, q / b."""
         q, b, k = self.family.prime, self.family.bins, self.domain_size
         u, v, w = np.asarray(messages.payload, np.int64).T
         counts = np.zeros(k, np.int64)
@@ -248,16 +248,16 @@ class HashedBallsIntoBins(DealtDummies):
 
     @property
     def joint_law(self) -> bool:
-        """Whether there are so few hash functions that the sets of values which a message counts for are listed."""
+        """True if there are few hash functions, so that all sets of values that a message counts for are listed."""
         return _groups(self.family) is not None
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Messages that count for each value, (R, k), at a cost that does not grow with the number of users.
+        """Draw the messages that count for each value, (R, k), at a cost that does not grow with the number of users.
 
         A message counts for a random set of values. Where few sets are possible (`joint_law`), the messages of each set
         are drawn, which is the joint law of the counts. Elsewhere the law of every single count is exact, and counts
         are drawn independently, though two values are both in the bin of a uniform message with probability p_c / b
-        instead of 1 / b^2, a correlation of ``(b p_c - 1) / (b - 1)``. That concerns no error of a value, nor their
+        instead of 1 / b^2, a correlation of ``(b p_c - 1) / (b - 1)``. That affects no error of a value, nor their
         mean.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
@@ -275,14 +275,14 @@ class HashedBallsIntoBins(DealtDummies):
         return counts
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k)."""
+        """Return unbiased relative frequencies, (R, k)."""
         n = public.users_column
         stray = self.family.collision_rate
         dummies = self.dummies_of(public.n_users)[:, None] / self.family.bins
         return np.asarray((np.asarray(aggregate, float) - dummies - n * stray) / (n * (1 - stray)))
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k)."""
+        """Return the variance of each frequency given the participants' values, (R, k)."""
         n = participants.public.users_column
         held = np.asarray(held_counts(participants, self.domain_size), float)
         stray, share = self.family.collision_rate, 1 / self.family.bins
@@ -291,7 +291,7 @@ class HashedBallsIntoBins(DealtDummies):
         return np.asarray(noise / (n * (1 - stray)) ** 2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The own message among uniform ones."""
+        """Return the profile of one user's message among uniform ones."""
         dummies = self.dummies_among(users)
         return Profile(
             lambda eps: hashed_balls_delta(eps, self.family, dummies),
@@ -299,7 +299,7 @@ class HashedBallsIntoBins(DealtDummies):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Bins, prime, collisions and uniform messages: in total and per user."""
+        """Return bins, prime, collision rate and uniform messages, in total and per user."""
         return {
             "bins": float(self.family.bins),
             "prime": float(self.family.prime),
@@ -323,7 +323,10 @@ class _Groups:
 
 @lru_cache(maxsize=64)
 def _groups(family: HashFamily) -> _Groups | None:
-    """The sets of values that share a bin under some hash function; None where there are many functions or sets."""
+    """Return the sets of values that share a bin under some hash function.
+
+    None where there are many functions or sets.
+    """
     q, b, k = family.prime, family.bins, family.domain_size
     if q * (q - 1) * k * k > _FEW_PAIRS:
         return None
@@ -346,7 +349,7 @@ def _groups(family: HashFamily) -> _Groups | None:
 
 
 def _inverses(u: Ints, prime: int) -> Ints:
-    """Inverses of residues 1..q-1 modulo a prime q, by Fermat's theorem."""
+    """Return the inverses of residues 1..q-1 modulo a prime q, by Fermat's theorem."""
     result, power, exponent = np.ones_like(u), u % prime, prime - 2
     while exponent:
         if exponent & 1:

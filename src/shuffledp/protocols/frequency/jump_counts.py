@@ -1,4 +1,4 @@
-"""Counters with jumps: a counter per value, whose pairs of messages +1 and -1 come in numbers of our own."""
+"""Counters with jumps: a counter per value, whose pairs of messages +1 and -1 have a compound Poisson number."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -14,14 +14,14 @@ from shuffledp.protocols.frequency._counters import NoisyCounters
 
 @dataclass(frozen=True)
 class JumpCounts(NoisyCounters):
-    """Histogram of counters with correlated noise of our own; a message names a value and a sign.
+    """Histogram of counters with correlated noise from jumps; a message names a value and a sign.
 
     Parameters
     ----------
     eps_star : float
         Nats, of the noise that remains in a count.
     rate, center : float
-        Of the jumps in the number of pairs that cancel.
+        Parameters of the jumps in the number of pairs that cancel.
     """
 
     eps_star: float
@@ -37,7 +37,7 @@ class JumpCounts(NoisyCounters):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, share: OpenUnit = 0.1) -> Self:
-        """The noise of every counter, see :func:`shuffledp.accounting.summation.jump_counters.jump_counters`.
+        """Find the noise of every counter, see :func:`shuffledp.accounting.summation.jump_counters.jump_counters`.
 
         Parameters
         ----------
@@ -54,7 +54,7 @@ class JumpCounts(NoisyCounters):
 
     @property
     def noise(self) -> JumpCounter:
-        """The noise of one counter."""
+        """Noise of one counter."""
         return JumpCounter(self.eps_star, self.rate, self.center)
 
     @property
@@ -64,9 +64,9 @@ class JumpCounts(NoisyCounters):
 
     @property
     def pairs(self) -> JumpShare:
-        """Sums of jumps."""
+        """Law of the pairs: sums of jumps."""
         return JumpShare(self.rate, self.center)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """The two counters that change; nothing is claimed for less than all of the noise."""
+        """Return the profile of the two counters that change; None if part of the noise is missing."""
         return None if users < self.n_users else JumpCountersProfile(self.noise)

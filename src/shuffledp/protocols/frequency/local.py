@@ -12,13 +12,13 @@ from shuffledp.protocols.frequency._randomized_response import RandomizedRespons
 
 @dataclass(frozen=True)
 class Local(LocalSchedule, RandomizedResponse):
-    """The control without amplification: the local budget is the central one."""
+    """Control without amplification: the local budget is the central one."""
 
     name = "local"
     task_kind = "frequency"
 
     def privacy_profile(self) -> PrivacyProfile:
-        """One report alone is eps-DP; nobody else's messages are counted on."""
+        """Return the profile of one report alone, which is eps-DP without the messages of others."""
         keep = math.log(self.response.keep)
         lie = keep - self.eps_local  # lie = keep / E, also where E overflows
         rest = (

@@ -2,9 +2,9 @@
 
 A small local budget makes many reports uniform, so that few dummies are needed or none, and costs accuracy of every
 report; a large one is pureDUMP. The paper (arXiv 2009.13738) fixes 8 nats. ``best`` is the budget of nearly the least
-error for uniform data, the mean over all values of any: by a few budgets, and steps of down to 0.05 nats from the best
-of them. With few values that is pureDUMP but for a remainder of randomness in reports that costs nothing. Derived for
-this project.
+error for uniform data, which is the mean error over all values for any data. The search tries a few budgets, then steps
+of down to 0.05 nats from the best of them. With few values the result is pureDUMP except for a remainder of randomness
+in reports that costs nothing. Derived for this project.
 """
 
 import math
@@ -62,7 +62,7 @@ def best_mix_plan(
 
 @dataclass(frozen=True)
 class MixDump(FixedDummies):
-    """Every user sends a report of generalized randomized response and an even part of the dummies."""
+    """Reports of generalized randomized response, and an even part of the dummies per user."""
 
     name = "mix_dump"
     task_kind = "frequency"
@@ -82,7 +82,7 @@ class MixDump(FixedDummies):
         accounting: str = "exact",
         eps_local: float | str = 8.0,
     ) -> Self:
-        """The smallest total number of dummies besides the reports that are uniform anyway.
+        """Find the smallest total number of dummies, in addition to reports that are uniform.
 
         Parameters
         ----------

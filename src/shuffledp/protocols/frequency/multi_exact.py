@@ -33,7 +33,7 @@ class MultiExact(PolyaShares):
         accounting: str = "exact",
         share_form: str = "any_n",
     ) -> Self:
-        """Half of delta pays for the noise of too few users, the other half for the secure sum.
+        """Find n1: half of delta pays for the noise of too few users, half for the secure sum.
 
         Parameters
         ----------

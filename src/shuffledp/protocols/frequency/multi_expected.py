@@ -42,10 +42,11 @@ _CONTINUOUS = 25.0
 def gaussian_sum_delta(
     law: Law, eps: float, tau: float, precision: int, security_bits: float, unsecured: float = 0.0
 ) -> float:
-    """Return delta of a sum of everybody's discrete Gaussian noise that is revealed by shuffled shares.
+    """Return delta of the sum of all users' discrete Gaussian noise, revealed by shuffled shares.
 
     The hockey stick of the noise, averaged over the number of users of whom `law` has the others; both directions
-    agree. The shares are within ``2^-security_bits`` of what their sum allows, except with probability `unsecured`.
+    agree. The shares are within ``2^-security_bits`` of the law that their sum determines, except with probability
+    `unsecured`.
     """
     eps = min(eps, 700.0)  # beyond it e^eps overflows; delta does not grow with eps
     window = law.window()
@@ -61,7 +62,7 @@ def gaussian_sum_delta(
 
 
 def _wide_gaussian_delta(sigma: Floats, shift: int, eps: float) -> Floats:
-    """Hockey stick of a discrete Gaussian and its shift, (w,) standard deviations of at least 25.
+    """Return the hockey stick of a discrete Gaussian and its shift, (w,) standard deviations of at least 25.
 
     The terms ``g(x) = f(x) - e^eps f(x - shift)``, f the normal density, are positive up to an integer m. By Euler
     and Maclaurin their sum up to m is the integral plus g/2, plus a twelfth of its first derivative, minus its third
@@ -78,7 +79,7 @@ def _wide_gaussian_delta(sigma: Floats, shift: int, eps: float) -> Floats:
 
 
 def _summed_gaussian_delta(n: int, tau: float, shift: int, eps: float) -> float:
-    """Hockey stick of a sum of n discrete Gaussians and its shift, by Fourier transform of their law."""
+    """Return the hockey stick of a sum of n discrete Gaussians and its shift, by Fourier transform of their law."""
     one = discrete_gaussian_pmf(tau)
     reach = max(one.size // 2, math.ceil(12 * tau * math.sqrt(n))) + shift
     length = 2 ** math.ceil(math.log2(2 * reach + 2))
@@ -90,7 +91,7 @@ def _summed_gaussian_delta(n: int, tau: float, shift: int, eps: float) -> float:
 
 
 def _enough(law: Law, eps: float, delta: float, precision: int, tau: float) -> float:
-    """The planned tau, or a little more where noise on integers protects less than its normal limit."""
+    """Return the planned tau, or a larger one where integer noise protects less than its normal limit."""
     perfect = 1e6  # bits of security: what is lost is lost by the noise
 
     def excess(minus_log: float) -> float:
@@ -105,7 +106,7 @@ def _enough(law: Law, eps: float, delta: float, precision: int, tau: float) -> f
 
 @dataclass(frozen=True)
 class MultiExpected(SecretShares):
-    """Every user scales its bit by p, about the root of the expected number of users, and adds a discrete Gaussian.
+    """Secret shares of bits scaled by p, about the root of the expected number of users, plus discrete Gaussians.
 
     Parameters
     ----------
@@ -133,19 +134,19 @@ class MultiExpected(SecretShares):
         order: Annotated[str, one_of(ORDER_FORMS)] = "safe",
         share_form: str | None = None,
     ) -> Self:
-        """Half of delta pays for the noise, averaged over the number of users, the other half for the secure sum.
+        """Find tau: half of delta pays for the noise, averaged over the number of users, half for the secure sum.
 
         Parameters
         ----------
         task : Frequency
             Of two values.
         accounting : {"printed", "exact"}
-            ``printed``: Lemma 4 with its misprints put right. ``exact``: the hockey stick of the noise itself.
-            With either, tau is raised a little where noise on integers protects less than its normal limit, which
-            concerns a handful of users and large budgets only; elsewhere it is the planned one.
+            ``printed``: Lemma 4 with its misprints corrected. ``exact``: the hockey stick of the noise itself. With
+            either, tau is raised a little where noise on integers protects less than its normal limit, which concerns a
+            handful of users and large budgets only; elsewhere it is the planned one.
         order : {"safe", "printed"}
             Group order. The printed one leaves no room for the noise (reading note RP-N26): the estimate wraps around
-            and can become useless, which is what it is kept for.
+            and can become useless, which this form demonstrates.
         share_form : {"printed", "balle", "any_n"}, optional
             Number of shares: as printed, after Balle et al. 2020 for a likely number of users, or proven for any.
             The default is ``printed`` for the printed accounting and ``any_n`` for the others.
@@ -175,9 +176,9 @@ class MultiExpected(SecretShares):
         )
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Exact hockey stick of the noise, averaged over N, and the distance of the shares.
+        """Return the exact hockey stick of the noise, averaged over N, plus the distance of the shares.
 
-        Beyond the eps of the budget that distance counts no more than there.
+        Beyond the eps of the budget this distance counts no more than at that eps.
         """
 
         @cache
@@ -192,11 +193,11 @@ class MultiExpected(SecretShares):
         )
 
     def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
-        """Discrete Gaussians, (users,)."""
+        """Draw discrete Gaussians, (users,)."""
         return discrete_gaussian(self.tau, rng, users)
 
     def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
-        """One discrete Gaussian of variance ``N tau^2``; for small tau the exact sum, from counts per value."""
+        """Draw one discrete Gaussian of variance ``N tau^2``; for small tau the exact sum, from counts per value."""
         if self.tau >= SMOOTH:
             return discrete_gaussian(self.tau * np.sqrt(n_users), rng)
         pmf = discrete_gaussian_pmf(self.tau)
@@ -204,7 +205,7 @@ class MultiExpected(SecretShares):
         return np.asarray(rng.multinomial(n_users, pmf) @ values, np.int64)
 
     def local_epsilon(self) -> float:
-        """Of a user's own shares, which add up to its scaled bit and a discrete Gaussian modulo q.
+        """Return eps of a user's shares, which add up to its scaled bit and a discrete Gaussian modulo q.
 
         An upper bound: the log ratio of a value and of the next one is the mean of the values of its class over
         ``tau^2``, which is at most the value itself up to q / 2. Nearly attained where q is large.
@@ -212,9 +213,9 @@ class MultiExpected(SecretShares):
         return self.precision * (self.group_order - self.precision) / (2 * self.tau**2)
 
     def noise_variance(self, n_users: Ints) -> Floats:
-        """``N`` times the variance of a discrete Gaussian, which is tau^2 unless tau is small."""
+        """Return ``N`` times the variance of a discrete Gaussian, which is tau^2 unless tau is small."""
         return np.asarray(n_users * discrete_gaussian_variance(self.tau))
 
     def parameters(self) -> dict[str, float]:
-        """Tau, and those of the secure sum."""
+        """Return tau, and the parameters of the secure sum."""
         return {"tau": self.tau} | super().parameters()

@@ -14,7 +14,7 @@ from shuffledp.tasks import Budget, Task
 
 @dataclass(frozen=True)
 class MultiUnion(PolyaShares):
-    """Every user adds a share of two-sided geometric noise that n1 users complete; a union bound covers N < n1."""
+    """Secret shares with parts of two-sided geometric noise that n1 users complete; a union bound covers N < n1."""
 
     name = "multi_union"
     label = "MULTI-UNION"
@@ -33,16 +33,16 @@ class MultiUnion(PolyaShares):
         accounting: str = "exact",
         share_form: str | None = None,
     ) -> Self:
-        """Half of delta pays for too few users, the other half for the secure sum.
+        """Find n1: half of delta pays for too few users, half for the secure sum.
 
         Parameters
         ----------
         task : Frequency
             Of two values.
         accounting : {"printed", "corrected", "exact"}
-            How n1 is found. The printed Table II is no valid tail bound for binomial laws (errata RP-E16). Privacy
-            fails slowly below n1, so that the total delta still holds in the paper's settings, but not always: at
-            rate 0.01, delta = 1e-8 and eps = 8 it is nearly three times too large. The privacy profile tells.
+            Rule for n1. The printed Table II is no valid tail bound for binomial laws (errata RP-E16). Privacy fails
+            slowly below n1, so that the total delta still holds in the paper's settings, but not always: at rate 0.01,
+            delta = 1e-8 and eps = 8 it is nearly three times too large. The privacy profile has the exact delta.
         share_form : {"printed", "balle", "any_n"}, optional
             Number of shares: as printed, after Balle et al. 2020 for a likely number of users, or proven for any.
             The default is ``printed`` for the printed accounting and ``any_n`` for the others.
@@ -59,6 +59,6 @@ class MultiUnion(PolyaShares):
 
     @property
     def standing(self) -> Standing:
-        """That of the accounting; the other rows of the printed table that are for laws are tail bounds."""
+        """Guarantee of the accounting; the printed table has tail bounds for laws other than the binomial."""
         known = super().standing
         return UPPER if known == TABLE_II_BINOMIAL and not isinstance(self.population, Binomial) else known

@@ -1,4 +1,4 @@
-"""NON-ADAPTIVE: a fixed number of dummy reports buys a larger local budget."""
+"""NON-ADAPTIVE: a fixed number of dummy reports allows a larger local budget."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from shuffledp.protocols.frequency._randomized_response import RandomizedRespons
 
 @dataclass(frozen=True)
 class NonAdaptive(NonAdaptiveSchedule, RandomizedResponse):
-    """Randomized response with k dummies of input 0, however many users take part."""
+    """Randomized response with k dummies of input 0, for any number of users."""
 
     name = "non_adaptive"
     task_kind = "frequency"

@@ -1,10 +1,10 @@
-r"""One-sided negative binomial noise: dummies that users share, without anything that cancels them.
+r"""One-sided negative binomial noise: dummies that users share, without messages that cancel them.
 
 A user sends its value and, for every value j, ``NB(r / n, p)`` dummies: ``c_j = n_j + NB(r, p)``. With ``r = inf`` the
-noise is Poisson (silent users who all report). It is what correlated noise would be without its correlation: compared
-with Poisson noise it saves dummies, for small eps most of them, and never variance.
+noise is Poisson (silent users who all report). It is correlated noise without its correlation: compared with Poisson
+noise it saves dummies, for small eps most of them, and never variance.
 
-Delta is that of the two counts that change (`shuffledp.accounting.general.count_pairs`).
+Delta is the divergence of the two counts that change (`shuffledp.accounting.general.count_pairs`).
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Derived for this project.
@@ -49,7 +49,7 @@ _STEP, _GAIN, _SHAPES = 0.5, 1e-4, (0.0, 20.0)
 
 @dataclass(frozen=True)
 class OneSidedNoise:
-    """The noise of a count: shape r > 0 and decay ``-ln p`` > 0."""
+    """Noise of a count: shape r > 0 and decay ``-ln p`` > 0."""
 
     shape: float
     decay: float
@@ -65,11 +65,11 @@ class OneSidedNoise:
         return self.mean / -math.expm1(-self.decay)
 
     def count_at(self, tail: float) -> MovingCount:
-        """Laws of a count, with `tail` of the mass left out on either side at most."""
+        """Return the laws of a count, with `tail` of the mass left out on either side at most."""
         return added_message(self.window(tail))
 
     def window(self, tail: float) -> Window:
-        """Law of the noise, with `tail` of the mass left out on either side at most.
+        """Return the law of the noise, with `tail` of the mass left out on either side at most.
 
         Raises
         ------
@@ -92,7 +92,7 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
     delta : float
         In (0, 1).
     shape : float, optional
-        r > 0; one whose expected dummies are within about 1e-3 of the fewest if left out.
+        r > 0; one whose expected dummies are within about 1e-3 of the fewest by default.
 
     Returns
     -------
@@ -116,7 +116,10 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
 
 @remember(1024)
 def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSidedNoise:
-    """Delta falls with p: the noise is compound Poisson, jumps of size j at the rate ``r p^j / j`` that grow with p."""
+    """Return the noise of a shape with the smallest sufficient p.
+
+    Delta falls with p: the noise is compound Poisson, jumps of size j at the rate ``r p^j / j`` that grow with p.
+    """
     tail = negligible(delta)
 
     def excess(log_decay: float) -> float:
@@ -154,7 +157,7 @@ def _best_noise(eps: float, delta: float) -> OneSidedNoise:
 
 @dataclass(frozen=True)
 class OneSidedCounts(NoisyCounts, PlannedUsers):
-    """The own value, and of every value a negative binomial number of dummies; a message is a value.
+    """Each user's value, and a negative binomial number of dummies of every value; a message is a value.
 
     All users must add their dummies; the shuffler only permutes. Compared with Poisson dummies there are fewer
     messages and more variance.
@@ -182,12 +185,12 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, shape: float | None = None) -> Self:
-        """The noise, see :func:`one_sided_noise`.
+        """Find the noise, see :func:`one_sided_noise`.
 
         Parameters
         ----------
         shape : float, optional
-            r > 0; the one with the fewest messages if left out.
+            r > 0; the one with the fewest messages by default.
 
         Raises
         ------
@@ -198,7 +201,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
         return cls(k, n, found.shape, found.decay)
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """Negative binomial, of the shares of the users: laws of real shape add up."""
+        """Return the negative binomial law of the users' shares: laws of real shape add up."""
         whole, part = OneSidedNoise(self.shape, self.decay), users / self.n_users
         shapes = np.asarray(self.shape * users / self.n_users)
         return CountNoise(
@@ -209,12 +212,12 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
         )
 
     def cost(self) -> Cost:
-        """The own value, and a share of the dummies of all values."""
+        """Return the cost of the user's value and its share of the dummies of all values."""
         part = self.domain_size / self.n_users
         dummies = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
         most = most_sent([dummies], part, self.expected_users)
         return self.cost_of(part * OneSidedNoise(self.shape, self.decay).mean, most, certain=False)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The two counts that change, with the dummies of so many users."""
+        """Return the profile of the two counts that change, with the dummies of this number of users."""
         return self.two_counts(self.noise(np.array(users)), "negative binomial dummies")

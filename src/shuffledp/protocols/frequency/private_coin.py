@@ -37,7 +37,7 @@ _FEW_SUBSPACES = 200
 
 @dataclass(frozen=True)
 class PrivateCoin(PlannedUsers):
-    """Multi-message Hadamard response; value v stands for the vector v + 1 of ``bits`` bits.
+    """Multi-message Hadamard response; value v is the vector v + 1 of ``bits`` bits.
 
     A codeword holds the vectors that are orthogonal to the value's; a tuple counts for every value to whose vector all
     its entries are orthogonal.
@@ -79,14 +79,14 @@ class PrivateCoin(PlannedUsers):
         entries: int | None = None,
         constant: str = "theorem",
     ) -> Self:
-        """Uniform tuples per user, see :func:`shuffledp.accounting.private_coin_tuples`.
+        """Find the uniform tuples per user, see :func:`shuffledp.accounting.private_coin_tuples`.
 
         Parameters
         ----------
         entries : int, optional
-            tau; ``log2 n`` rounded down when left out.
+            tau; ``log2 n`` rounded down by default.
         constant : {"theorem", "lemma"}
-            Of the printed accounting.
+            Constants of the printed accounting.
 
         Raises
         ------
@@ -112,16 +112,16 @@ class PrivateCoin(PlannedUsers):
         return np.uint16 if self.bits <= 16 else np.uint32 if self.bits <= 32 else np.uint64
 
     def counted_on(self) -> str:
-        """The users who send dummies."""
+        """Name the users who send dummies."""
         return f"{super().counted_on()}, {self.tuples:,} uniform tuples each"
 
     def cost(self) -> Cost:
-        """The own tuple and rho uniform ones."""
+        """Return the cost of the user's tuple and rho uniform ones."""
         sent = 1.0 + self.tuples
         return Cost(sent, self.entries * self.bits, most_messages=sent)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """(n (1 + rho), tau): each user's tuple from the codeword of its value, and rho uniform tuples per user."""
+        """Return each user's tuple from the codeword of its value, and rho uniform ones, (n (1 + rho), tau)."""
         values = np.asarray(users.values, np.int64)
         vectors = (values + 1)[:, None]
         own = rng.integers(0, 2**self.bits, size=(len(vectors), self.entries), dtype=self._kind)
@@ -133,7 +133,7 @@ class PrivateCoin(PlannedUsers):
         return Messages(np.concatenate((own, others)))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """(k,): tuples that count for each value, those whose kernel holds its vector (Gaussian elimination)."""
+        """Return the tuples that count for each value, (k,): their kernels hold its vector (Gaussian elimination)."""
         counts = np.zeros((1, self.domain_size), np.int64)
         step = max(1, _CELLS // max(self.bits, self.entries))
         for begin in range(0, len(messages), step):
@@ -146,7 +146,7 @@ class PrivateCoin(PlannedUsers):
         return np.asarray(counts[0])
 
     def _add(self, counts: Ints, repeats: Ints, vectors: Ints) -> None:
-        """Add one hit in the given repeats (M,) for every vector (M, w) that stands for a value."""
+        """Add one hit in the given repeats (M,) for every vector (M, w) of a value."""
         values = vectors.T - 1  # as they lie in memory
         hits = (values + repeats * self.domain_size)[(values >= 0) & (values < self.domain_size)]
         if hits.size * 8 < counts.size:
@@ -155,7 +155,7 @@ class PrivateCoin(PlannedUsers):
             counts += np.bincount(hits, minlength=counts.size).reshape(counts.shape)
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact joint law of the counts, (R, k), from the kernels of the tuples; time grows with rho and k.
+        """Draw the counts, (R, k), from their exact joint law, by the kernels of the tuples; time grows with rho and k.
 
         The kernel of a uniform tuple is a uniform subspace of random dimension, and most are {0}. The kernel of a
         user's own tuple holds the vector of its value, and is uniform otherwise.
@@ -202,19 +202,19 @@ class PrivateCoin(PlannedUsers):
                 self._add(counts, who, found[:, 2:])
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k)."""
+        """Return unbiased relative frequencies, (R, k)."""
         n = public.users_column
         surplus = np.asarray(aggregate, float) / n - (self.tuples + 1) * self.chance
         return np.asarray(surplus / (1 - self.chance))
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k)."""
+        """Return the variance of each frequency given the participants' values, (R, k)."""
         n = participants.public.users_column
         held = np.asarray(held_counts(participants, self.domain_size), float)
         return np.asarray((n * (self.tuples + 1) - held) * self.chance / (1 - self.chance) / n**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The own tuple among all uniform ones."""
+        """Return the profile of one user's tuple among all uniform ones."""
         return Profile(
             lambda eps: matched_delta(eps, self.tuples * users, 2.0**-self.entries),
             "one tuple among uniform ones, the tuples of all others being known",
@@ -222,6 +222,6 @@ class PrivateCoin(PlannedUsers):
 
 
 def _parts(count: int, width: int) -> Iterator[slice]:
-    """Slices of `count` lines, none of more than about a million cells."""
+    """Return slices of `count` lines with at most about a million cells each."""
     step = max(1, _CELLS // width)
     return (slice(begin, begin + step) for begin in range(0, count, step))

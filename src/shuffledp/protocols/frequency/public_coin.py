@@ -45,7 +45,7 @@ class PublicCoin(PlannedUsers):
     hash_seed : int
         The public coin: it fixes the hash functions of all rows.
     outside_proof : bool
-        Whether the rate is one for which no guarantee is proven.
+        True if no guarantee is proven for the rate.
     """
 
     n_users: int
@@ -78,7 +78,7 @@ class PublicCoin(PlannedUsers):
         beyond_proof: bool = False,
         hash_seed: int = 0,
     ) -> Self:
-        """Rows and rate, see :func:`shuffledp.accounting.public_coin_rate`.
+        """Find rows and rate, see :func:`shuffledp.accounting.public_coin_rate`.
 
         Parameters
         ----------
@@ -105,40 +105,40 @@ class PublicCoin(PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """That of the accounting, within the range of its proof."""
+        """Guarantee of the accounting, within the range of its proof."""
         return BEYOND_PROOF if self.outside_proof else super().standing
 
     @property
     def columns(self) -> int:
-        """Cells per row."""
+        """Number of cells per row."""
         return 2 * self.n_users
 
     def cells(self) -> Ints:
-        """Cell of each value in each row, (tau, k), numbered through all rows."""
+        """Return the cell of each value in each row, (tau, k), numbered through all rows."""
         rows = np.arange(self.rows)[:, None]
         hashed = hash_values(self.hash_seed * 2**16 + rows, np.arange(self.domain_size), self.columns)
         return hashed.astype(np.int64) + rows * self.columns
 
     def cost(self) -> Cost:
-        """One own message per row, and noise in every cell."""
+        """Return the cost of one message per row for the value, and noise in every cell."""
         rows, columns = float(self.rows), self.columns
         mean, most = rows * (1 + columns * self.rate), rows * (1 + columns)
         return Cost(mean, message_bits(self.rows * columns), own_messages=rows, most_messages=most)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """The cells of each user's value, and every cell with probability gamma; time grows with n^2."""
+        """Return the cells of each user's value, and every cell with probability gamma; time grows with n^2."""
         own = self.cells()[:, np.asarray(users.values, np.int64)]
         total = self.rows * self.columns
         noise = [np.nonzero(coins < self.rate)[1] for _, coins in coin_blocks(len(users), total, rng)]
         return Messages(np.concatenate([own.ravel(), *noise]))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """(tau, k): marks of the cell of each value in each row; a shared cell appears several times."""
+        """Return the marks of the cell of each value in each row, (tau, k); a shared cell appears several times."""
         counts = np.bincount(messages.payload.astype(np.int64), minlength=self.rows * self.columns)
         return np.asarray(counts[self.cells()])
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the marks, (R, tau, k), given the hash functions; values that share a cell share its noise."""
+        """Draw the marks, (R, tau, k), from their exact law given the hashes; values in one cell share its noise."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         by_row, places = zip(*self._row_totals(held), strict=True)
         ends = np.cumsum([totals.shape[1] for totals in by_row])
@@ -151,7 +151,7 @@ class PublicCoin(PlannedUsers):
         return marks
 
     def _row_totals(self, held: Ints) -> Iterator[tuple[Ints, NDArray[np.int32]]]:
-        """Row by row: users per different cell, (R, U), and which of these is that of each value, (k,)."""
+        """Yield for each row the users per different cell, (R, U), and the index of each value's cell, (k,)."""
         values = np.arange(self.domain_size)
         for row in range(self.rows):
             cells = hash_values(np.array([self.hash_seed * 2**16 + row]), values, self.columns)
@@ -163,13 +163,16 @@ class PublicCoin(PlannedUsers):
             yield totals, place
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Relative frequencies, (R, k): the least marked cell, less its expected noise, and at least 0. Biased low."""
+        """Return relative frequencies, (R, k), biased low.
+
+        The count is the least marked cell less its expected noise, and at least 0.
+        """
         n = public.users_column
         least = np.min(np.asarray(aggregate), axis=1).astype(float)
         return np.asarray(np.maximum(least - self.rate * n, 0.0) / n)
 
     def expected_squared_error(self, participants: Participants) -> Floats:
-        """Squared error of each frequency given the participants' values, (R, k); exact given the hashes."""
+        """Return the squared error of each frequency given the participants' values, (R, k); exact given the hashes."""
         if self.rows * self.domain_size > _MOST_AT_ONCE:
             raise Infeasible(
                 f"Its error is too long a sum for {self.domain_size:,} values: at most "
@@ -193,7 +196,7 @@ class PublicCoin(PlannedUsers):
         return errors / n**2
 
     def _alone(self, noise: Window, at_least: Floats, n: int, held: Ints) -> Floats:
-        """``E[max(W - gamma n, -x)^2]``, W the least of tau independent noises."""
+        """Return ``E[max(W - gamma n, -x)^2]``, W the least of tau independent noises."""
         least = -np.diff(np.append(at_least, 0.0) ** self.rows)
         surplus = noise.support - self.rate * n
         above = np.append(np.cumsum((least * surplus**2)[::-1])[::-1], 0.0)
@@ -202,7 +205,7 @@ class PublicCoin(PlannedUsers):
         return np.asarray(above[place] + below[place] * held.astype(float) ** 2)
 
     def _shared(self, noise: Window, at_least: Floats, n: int, held: int, strangers: Ints) -> float:
-        """The same where other values' users are in the cells of some rows."""
+        """Return the squared error of a value whose cells in some rows have users of other values."""
         v = np.arange(noise.start, noise.stop + int(strangers.min()) + 1)
         index = v - strangers[:, None] - noise.start
         padded = np.append(at_least, 0.0)
@@ -211,7 +214,7 @@ class PublicCoin(PlannedUsers):
         return float(least @ np.maximum(v[:-1] - self.rate * n, -held) ** 2)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """The two cells that change in every row."""
+        """Return the profile of the two cells that change in every row."""
         return Profile(
             lambda eps: rows_delta(eps, users, self.rate, self.rows),
             "composition of two counts with binomial noise per row",

@@ -12,7 +12,7 @@ from shuffledp.protocols.frequency._dummy_points import FixedDummies
 
 @dataclass(frozen=True)
 class PureDump(FixedDummies):
-    """Every user sends its value and an even part of the dummies that hide one value."""
+    """Values as they are, and an even part per user of the dummies that hide one value."""
 
     name = "pure_dump"
     relies_on = "others' dummies"
@@ -24,7 +24,7 @@ class PureDump(FixedDummies):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
-        """The smallest total number of dummies.
+        """Find the smallest total number of dummies.
 
         Parameters
         ----------

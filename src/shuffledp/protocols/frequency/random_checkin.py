@@ -37,18 +37,18 @@ class RandomCheckin(CheckinSchedule, ValueReports):
     task_kind = "frequency"
 
     def slot_bits(self) -> float:
-        """One of m slots and one of k values."""
+        """Return the bits of one of m slots and one of k values."""
         return message_bits(self.slots * self.domain_size)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """(k + 1,): reports per value, then the number of filled slots."""
+        """Return the reports per value, then the number of filled slots, (k + 1,)."""
         reports = np.bincount(messages.payload[:, 0].astype(np.int64), minlength=self.domain_size)
         return np.append(reports, messages.payload[:, 1].sum(dtype=np.int64))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the aggregate, (R, k + 1); time grows with N + m, as every user draws a slot.
+        """Draw the aggregate, (R, k + 1), from its exact law; time grows with N + m, as every user draws a slot.
 
-        Which users are kept does not depend on what they hold: given their number K, a uniform K-subset.
+        The kept users do not depend on the users' values: given their number K, they are a uniform K-subset.
         """
         left = held_counts(participants, self.domain_size).astype(np.int64)
         filled = self.filled_slots(participants.public.n_users, rng)
@@ -71,7 +71,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         return kept
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased relative frequencies, (R, k): of the kept users, who are a random sample of all."""
+        """Return unbiased relative frequencies, (R, k), of the kept users, who are a random sample of all."""
         table = np.asarray(aggregate, float)
         filled = table[:, -1]
         held = self.response.debiased(table[:, :-1], np.full(len(table), float(self.slots)))
@@ -79,7 +79,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         return np.asarray(held / filled[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency given the participants' values, (R, k).
+        """Return the variance of each frequency given the participants' values, (R, k).
 
         Randomization of all m reports over K^2, plus the sampling of K users out of N. The mean of ``1/K`` and
         ``1/K^2`` is exact up to 512 slots or users and within 1e-5 relative beyond (see `inverse_filled`).

@@ -38,16 +38,16 @@ class S1Geo(GeometricShuffle):
     @classmethod
     @from_request
     def calibrate(cls, usual_users: int, k: int, eps: float) -> Self:
-        """The noise of every value, see :func:`s1geo_dummies`.
+        """Find the noise of every value, see :func:`s1geo_dummies`.
 
         Parameters
         ----------
         budget : Budget
             One eps, replacement neighbours; delta may be 0 and is not used.
         population : Population
-            Number of other users, who do not matter.
+            Number of other users, on which the noise does not depend.
         accounting : {"printed", "exact"}
-            The same: the printed noise is exactly what is needed.
+            The same: the printed noise is exactly sufficient.
         """
         found = s1geo_dummies(eps)
         return cls(k, usual_users, found.share, found.half_eps, found.turn)

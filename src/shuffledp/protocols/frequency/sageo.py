@@ -1,6 +1,6 @@
 r"""Two-sided geometric dummies: SAGeo- and S1Geo-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
 
-The protocol is that of `shuffledp.protocols.frequency.sbin` with other laws of the dummies Z of a value:
+The protocol is SBin-Shuffle (`shuffledp.protocols.frequency.sbin`) with other laws of the dummies Z of a value:
 
 *SAGeo*
     ``q_l^(nu - z)`` for z < nu and ``q_r^(z - nu)`` for z >= nu, over kappa, with ``h = eps / 2``,
@@ -12,7 +12,7 @@ Two accountings: ``printed`` has the authors' closed forms, a count at (eps/2, d
 the divergence of the two counts. The ratio of the laws of a count with the user's message and without takes three
 values, ``e^h`` above nu, ``e^-h`` from 1 to nu and ``1 - beta`` at 0, so that delta is a sum of nine terms.
 
-Conventions as there.
+Conventions as in that module.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class GeometricDummies:
 
     @property
     def rates(self) -> tuple[float, float, float]:
-        """``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, so that a standard exponential number decides each of them.
+        """``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, the scales of the standard exponential draws.
 
         Where q_l is small, as ``1 + expm1(-h) / beta`` it is off by a rounding of 1, and the law loses more than h.
         """
@@ -203,8 +203,8 @@ def sageo_dummies(
     Notes
     -----
     Murakami, Sei and Eriguchi, arXiv 2504.07362. Their nu makes one count (eps/2, delta/2)-private; only one direction
-    leaks, so that it is sufficient and half of delta is given away. Their error is ``E[(Z - nu)^2]`` for an endless
-    law, an upper bound on the variance. ``exact`` is derived for this project.
+    leaks, so that it is sufficient and half of delta is unused. Their error is ``E[(Z - nu)^2]`` for an endless law, an
+    upper bound on the variance. ``exact`` is derived for this project.
     """
     n, k = check_count("n", n, 1), check_count("k", k, 1)
     eps, delta = check_budget(eps, delta)
@@ -292,10 +292,10 @@ def _exact_sageo(half: float, delta: float, share: float) -> GeometricDummies:
 
 @dataclass(frozen=True)
 class GeometricShuffle(ShufflerNoise):
-    """Values in the clear to a shuffler that drops some of them and adds geometric noise to every count.
+    """Shuffler that receives values in the clear, drops some of them and adds geometric noise to every count.
 
-    The shuffler must be honest: it sees what it adds, and it and the analyzer together see everything. Nothing depends
-    on what other users send.
+    The shuffler must be honest: the added noise, which it learns, hides no value from shuffler and analyzer together.
+    The guarantee does not depend on the messages of other users.
 
     Parameters
     ----------
@@ -310,15 +310,15 @@ class GeometricShuffle(ShufflerNoise):
 
     @property
     def law(self) -> GeometricDummies:
-        """The finite law of the dummies of a value."""
+        """Finite law of the dummies of a value."""
         return GeometricDummies(self.half_eps, self.share, self.turn)
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """The same law, whoever takes part."""
+        """Return the law of the noise, which does not depend on the users who take part."""
         return CountNoise(self.law.mean, self.law.variance, self._draw)
 
     def _draw(self, size: tuple[int, int], rng: np.random.Generator) -> Ints:
-        """Exact in distribution, (R, k): a geometric law from nu on, or one that ends at 0 below it.
+        """Draw exactly, (R, k), a geometric law from nu on, or one that ends at 0 below it.
 
         Exponential numbers keep the relative precision of small probabilities, which uniform ones round to 2^-53. A
         geometric number modulo nu has the law that ends.
@@ -331,7 +331,7 @@ class GeometricShuffle(ShufflerNoise):
         return np.where(rng.standard_exponential(size) < below, above, self.turn - 1 - steps)
 
     def privacy_profile(self) -> PrivacyProfile:
-        """The two counts that change."""
+        """Return the profile of the two counts that change."""
         return Profile(
             self.law.delta,
             "the two counts that change, each with the shuffler's dummies",
@@ -361,14 +361,14 @@ class SAGeo(GeometricShuffle):
         accounting: str = "exact",
         beta: float | None = None,
     ) -> Self:
-        """The noise of every value, see :func:`shuffledp.protocols.frequency.sageo.sageo_dummies`.
+        """Find the noise of every value, see :func:`shuffledp.protocols.frequency.sageo.sageo_dummies`.
 
         Parameters
         ----------
         population : Population
             Number of other users; only the default of `beta` depends on its mean.
         beta : float, optional
-            In ``[1 - e^(-eps/2), 1]``; the one with the least error for equally frequent values if left out.
+            In ``[1 - e^(-eps/2), 1]``; the one with the least error for equally frequent values by default.
 
         Raises
         ------

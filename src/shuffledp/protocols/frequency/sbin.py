@@ -11,8 +11,8 @@ Bin(M, 1/2)`` messages of every value j, independently, permutes, and forwards. 
     against Z.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others and
-does not collude with the shuffler, which learns the dummies. Delta is that of values that no other user holds: other
-messages are noise on top.
+does not collude with the shuffler, which learns the dummies. Delta is for values that no other user holds: other
+messages are additional noise.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class BinomialDummies:
         return self.coins / 4
 
     def count_at(self, tail: float) -> MovingCount:
-        """Laws of a count, with `tail` of the mass left out on either side at most."""
+        """Return the laws of a count, with `tail` of the mass left out on either side at most."""
         tail = check_open_unit("tail", tail)
         return added_message(binomial_window(self.coins, 0.5, tail), self.share)
 
@@ -155,7 +155,7 @@ def sbin_dummies(
 
 
 def _printed_coins(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
-    """Return M of the closed form, 0 where keeping so few messages is enough."""
+    """Return M of the closed form, 0 where the share of kept messages is small enough."""
     x = 1 + math.expm1(half) / share
     log_inverse = np.maximum(np.log(4 * share / delta), math.log(2))
     cosh, sinh = (x + 1 / x) / 2, (x - 1 / x) / 2
@@ -171,7 +171,7 @@ def _error(dummies: BinomialDummies, held: float) -> float:
 
 @remember(1024)
 def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> BinomialDummies:
-    """The coins for a share; or the best of all, by the largest share for every number of coins."""
+    """Return the coins for a share; or the best pair, with the largest share for every number of coins."""
     if share is not None:
         return BinomialDummies(share, _coins_for(eps, delta, share))
     most = max(_coins_for(eps, delta, 1.0), 1)
@@ -224,7 +224,10 @@ def fair_coins(eps: float, delta: float) -> int:
 
 @remember(1024)
 def _coins_for(eps: float, delta: float, share: float) -> int:
-    """More coins are post-processing, so that delta falls with their number."""
+    """Return the fewest coins that suffice.
+
+    More coins are post-processing, so that delta falls with their number.
+    """
     tail = negligible(delta)
 
     def enough(coins: int) -> bool:
@@ -253,10 +256,10 @@ def _largest_share(eps: float, delta: float, coins: int) -> float:
 
 @dataclass(frozen=True)
 class SBin(ShufflerNoise):
-    """Values in the clear to a shuffler that drops some of them and adds ``Bin(M, 1/2)`` of every value.
+    """Shuffler that receives values in the clear, drops some of them and adds ``Bin(M, 1/2)`` of every value.
 
-    The shuffler must be honest: it sees what it adds, and it and the analyzer together see everything. Nothing depends
-    on what other users send.
+    The shuffler must be honest: the added noise, which it learns, hides no value from shuffler and analyzer together.
+    The guarantee does not depend on the messages of other users.
 
     Parameters
     ----------
@@ -284,22 +287,22 @@ class SBin(ShufflerNoise):
         accounting: str = "exact",
         beta: float | None = None,
     ) -> Self:
-        """The coins of every value, see :func:`sbin_dummies`.
+        """Find the coins of every value, see :func:`sbin_dummies`.
 
         Parameters
         ----------
         population : Population
             Number of other users; only the default of `beta` depends on its mean.
         beta : float, optional
-            In (0, 1]; the one with the least error for equally frequent values if left out.
+            In (0, 1]; the one with the least error for equally frequent values by default.
         """
         found = sbin_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
         return cls(k, usual_users, found.share, found.coins)
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """M fair coins, whoever takes part."""
+        """Return the law of M fair coins, which does not depend on the users who take part."""
         return coin_noise(self.coins, 0.5)
 
     def privacy_profile(self) -> PrivacyProfile:
-        """The two counts that change."""
+        """Return the profile of the two counts that change."""
         return self.two_counts(coin_noise(self.coins, 0.5), "the shuffler's dummies")

@@ -2,11 +2,12 @@ r"""Silent users: a value is sent with some probability only, among Poisson dumm
 
 A user sends its value with probability p, and for every value ``Poisson(mu / n)`` dummies: ``c_j = Bin(n_j, p) +
 Poisson(mu)``, estimate ``(c_j - mu) / p`` of a count, with variance ``mu / p^2 + n_j (1 - p) / p``. Randomizing the
-report is often worth more than dummies: at p = 1/4 a 25th of the dummies is enough. It is one level of the segmented
-protocol of sets of one item.
+report often saves dummies: at p = 1/4 a 25th of the dummies is enough. It is one level of the segmented protocol of
+sets of one item.
 
-Delta is that of the two counts that change, each Poisson with or without a message that is sent with probability p
-(`shuffledp.accounting.general.count_pairs`), if nobody else holds either value; the values of others are noise on top.
+Delta is the divergence of the two counts that change, each Poisson with or without a message that is sent with
+probability p (`shuffledp.accounting.general.count_pairs`), if no other user holds either value; the values of others
+are additional noise.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Derived for this project.
@@ -57,11 +58,11 @@ class SilentReport:
     dummies: float
 
     def count_at(self, tail: float) -> MovingCount:
-        """Laws of a count, with `tail` of the mass left out on either side at most."""
+        """Return the laws of a count, with `tail` of the mass left out on either side at most."""
         return added_message(poisson_window(self.dummies, tail), self.rate)
 
     def variance(self, held: float) -> float:
-        """Return the variance of the estimated count of a value that so many users hold; exact."""
+        """Return the exact variance of the estimated count of a value that `held` users hold."""
         return float(sampled_count_variance(self.dummies, self.rate, held))
 
 
@@ -77,7 +78,7 @@ def silent_report(n: int, k: int, eps: float, delta: float, *, rate: float | Non
     delta : float
         In (0, 1).
     rate : float, optional
-        p, in (0, 1]; the one with the least error for equally frequent values if left out.
+        p, in (0, 1]; the one with the least error for equally frequent values by default.
 
     Returns
     -------
@@ -114,7 +115,8 @@ def poisson_dummies(eps: float, delta: float) -> float:
 
     Notes
     -----
-    Derived for this project. What all protocols converge to where every user hides everybody's value with dummies.
+    Derived for this project. All protocols in which every user hides all users' values with dummies converge to this
+    mean.
     """
     eps, delta = check_budget(eps, delta)
     return _least_dummies(eps, delta, 1.0, 1.0, _XTOL)
@@ -122,7 +124,10 @@ def poisson_dummies(eps: float, delta: float) -> float:
 
 @remember(1024)
 def _least_dummies(eps: float, delta: float, rate: float, guess: float, xtol: float) -> float:
-    """More dummies are post-processing; without any, delta is the probability of reporting."""
+    """Return the least sufficient mean of dummies.
+
+    More dummies are post-processing; without any, delta is the probability of reporting.
+    """
     if rate <= delta:
         return 0.0
     tail = negligible(delta)
@@ -165,10 +170,10 @@ def _best_report(held: float, eps: float, delta: float) -> SilentReport:
 
 @dataclass(frozen=True)
 class SilentUsers(NoisyCounts, PlannedUsers):
-    """The own value with probability p, and of every value ``Poisson(mu / n)`` dummies; a message is a value.
+    """Each user's value with probability p, and ``Poisson(mu / n)`` dummies of every value; a message is a value.
 
     All users must add their dummies; the shuffler only permutes. A count has the variance ``mu / p^2 + n_j (1 - p) /
-    p``: frequent values pay for the silence.
+    p``: it grows with the frequency of the value.
 
     Parameters
     ----------
@@ -193,12 +198,12 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: Unit | None = None) -> Self:
-        """Reports and dummies, see :func:`silent_report`.
+        """Find reporting probability and dummies, see :func:`silent_report`.
 
         Parameters
         ----------
         report_rate : float, optional
-            p, in (0, 1]; the one with the least error for equally frequent values if left out.
+            p, in (0, 1]; the one with the least error for equally frequent values by default.
         """
         found = silent_report(n, k, eps, delta, rate=report_rate)
         return cls(k, n, found.rate, found.dummies)
@@ -209,14 +214,14 @@ class SilentUsers(NoisyCounts, PlannedUsers):
         return self.rate
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """Poisson, of the sum of the users' shares of mu."""
+        """Return the Poisson law of the sum of the users' shares of mu."""
         return poisson_noise(self.dummy_mean * np.asarray(users, float) / self.n_users)
 
     def cost(self) -> Cost:
-        """The own value as often as it is sent, and a share of the dummies of all values."""
+        """Return the cost of the value, sent with probability p, and a share of the dummies of all values."""
         mean = self.domain_size * self.dummy_mean / self.n_users
         return self.cost_of(mean, most_sent([PoissonMessages(mean)], 1.0, self.expected_users), certain=False)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The two counts that change, with the dummies of so many users."""
+        """Return the profile of the two counts that change, with the dummies of this number of users."""
         return self.two_counts(self.noise(np.array(users)), "Poisson dummies")

@@ -17,10 +17,10 @@ from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
 @dataclass(frozen=True)
 class Skellam(SkellamNoise):
-    """Users add Skellam noise of variance ``mu / n`` to each count of their one-hot row; a secure sum adds up all rows.
+    """One-hot rows with each user's Skellam noise of variance ``mu / n`` on each count, added by a secure sum.
 
     A message is a row of k integers. Of two values under replacement a row is (y, 1 - y), of which y is sent: the
-    number of users is public, and noise on both counts would pay twice.
+    number of users is public, and noise on both counts would spend the budget twice.
 
     Parameters
     ----------
@@ -36,21 +36,21 @@ class Skellam(SkellamNoise):
 
     @classmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """Number of values."""
+        """Return the number of values, by the name of its field."""
         return {"domain_size": domain_size_of(task)}
 
     @property
     def moved(self) -> tuple[int, int]:
-        """One or two counts, by 1."""
+        """Change of a count by one user, 1, and the number of counts that change, one or two."""
         return moved_counts(self.domain_size, self.relation)
 
     @property
     def released_counts(self) -> int:
-        """All counts, or one of two."""
+        """Number of released counts: all, or one of two."""
         return released_counts(self.domain_size, self.relation)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """One-hot rows and shares of the noise, (n, k)."""
+        """Return one-hot rows plus shares of the noise, (n, k)."""
         values = checked_values(users.values, self.domain_size)
         shares = skellam(self.variance / self.n_users, rng, (len(values), self.released_counts))
         rows = noise_of_all(shares)
@@ -58,26 +58,26 @@ class Skellam(SkellamNoise):
         return Messages(rows)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Sums of all rows, (k,)."""
+        """Return the sums of all rows, (k,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the noisy counts, (R, k), at a cost that does not depend on the number of users."""
+        """Draw the noisy counts, (R, k), from their exact law, at a cost independent of the number of users."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         noise = skellam(self._noise(participants.public)[:, None], rng, (len(held), self.released_counts))
         return np.asarray(held + noise_of_all(noise))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Noisy relative frequencies, (R, k)."""
+        """Return noisy relative frequencies, (R, k)."""
         return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each frequency, (R, k): that of the noise, whatever the data."""
+        """Return the variance of each frequency, (R, k): the variance of the noise, for all data."""
         n = np.asarray(participants.public.n_users, float)
         return np.repeat((self._noise(participants.public) / n**2)[:, None], self.domain_size, axis=1)
 
     def parameters(self) -> dict[str, float]:
-        """Variance of a count when as many take part as are planned for."""
+        """Return the variance of a count when the planned number of users take part."""
         return {"noise_variance": self.variance}
 
     def _noise(self, public: Public) -> Floats:

@@ -50,12 +50,12 @@ class Solh(PureReports):
     def calibrate(
         cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", cells: int | None = None
     ) -> Self:
-        """Number of cells and local budget, see :func:`shuffledp.accounting.solh_report`.
+        """Find the number of cells and the local budget, see :func:`shuffledp.accounting.solh_report`.
 
         Parameters
         ----------
         cells : int, optional
-            At least 2; chosen for the least error when left out.
+            At least 2; chosen for the least error by default.
 
         Raises
         ------
@@ -67,15 +67,15 @@ class Solh(PureReports):
 
     @property
     def response(self) -> GeneralizedResponse:
-        """The randomizer of the hashed value."""
+        """Local randomizer of the hashed value."""
         return GeneralizedResponse(self.eps_local, self.cells)
 
     def cost(self) -> Cost:
-        """One message: a seed and a cell."""
+        """Return the cost of one message: a seed and a cell."""
         return Cost(1.0, SEED_BITS + message_bits(self.cells), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """(n, 2): each user's seed, and its hashed value after randomized response."""
+        """Return each user's seed, and its hashed value after randomized response, (n, 2)."""
         values = checked_values(users.values, self.domain_size)
         seeds = draw_seeds(len(values), rng)
         hashed = hash_values(seeds, values, self.cells).view(np.int64)
@@ -85,7 +85,7 @@ class Solh(PureReports):
         return Messages(payload)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """(k,): for each value, how many reports its hash agrees with."""
+        """Return the number of reports whose cell is the hash of each value, (k,)."""
         payload = messages.payload.astype(np.uint64)
         values = np.arange(self.domain_size, dtype=np.uint64)
         support = np.zeros(self.domain_size, np.int64)
@@ -98,11 +98,11 @@ class Solh(PureReports):
 
     @property
     def two_rates(self) -> tuple[float, float, float]:
-        """Of a report that agrees with the hash of a value, for fully random hashes."""
+        """Rates at which a report matches its value and any other one, and their gap, for fully random hashes."""
         return self.response.keep, 1 / self.cells, self.response.gap * (1 - 1 / self.cells)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The report among the uniform reports of the others."""
+        """Return the profile of one report among the uniform reports of the others."""
         return Profile(
             lambda eps: blanketed_delta(eps, users - 1, 1 / self.cells, self.eps_local),
             "privacy blanket of Balle et al. 2019, evaluated exactly for local hashing",

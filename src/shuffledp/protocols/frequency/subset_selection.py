@@ -3,7 +3,7 @@ r"""Subset selection in the shuffle model: the size of the subsets and the local
 Every user reports a subset of d of the k values: with probability ``p = d E / (d E + k - d)``, ``E = e^eps_local``, a
 random one that holds its value, else a random one that does not. A report is uniform over all subsets with probability
 ``lambda = k / (k + d (E - 1))``, and a uniform subset holds a value with probability ``r = d / k`` and two of them with
-``s = r (d - 1) / (k - 1)``: the blanket is that of :mod:`shuffledp.accounting.general.matched_blanket` with this
+``s = r (d - 1) / (k - 1)``: the blanket is the one in :mod:`shuffledp.accounting.general.matched_blanket` with this
 overlap. For d = 1 it is generalized randomized response. Derived for this project; the bound on delta is at most 1e-6
 relative too large, and the local budget is the largest that it allows, rounded down by at most 1e-8 relative. The size
 of least error is found by downhill steps.
@@ -61,7 +61,7 @@ class SubsetReport:
 
     @property
     def own_rate(self) -> float:
-        """Probability that the subset holds the own value."""
+        """Probability that the subset holds the user's value."""
         return self.size / (self.size + (self.domain_size - self.size) * math.exp(-self.eps_local))
 
     @property
@@ -80,7 +80,7 @@ class SubsetReport:
         return self.match_rate * (self.size - 1) / (self.domain_size - 1)
 
     def mse(self, n: int) -> float:
-        """Squared error of a frequency, averaged over the values, for n users with any data."""
+        """Return the squared error of a frequency, averaged over the values, for n users with any data."""
         return pure_mse(n, self.domain_size, self.own_rate, self.other_rate)
 
 
@@ -158,7 +158,7 @@ def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
 def _log_budget(
     n: int, domain_size: int, eps: float, delta: float, size: int, guess: float, *, typical: bool
 ) -> float:
-    """Log of the largest local budget, for all numbers of uniform reports or the typical one alone."""
+    """Return the log of the largest local budget, for all numbers of uniform reports or the typical one alone."""
     tail = negligible(delta)
 
     def excess(log_budget: float) -> float:
@@ -171,9 +171,9 @@ def _log_budget(
 
 @dataclass(frozen=True)
 class SubsetSelection(PureReports):
-    """A message is a subset of d values; every user sends one.
+    """Subsets of d values as messages, one per user.
 
-    The shuffler permutes. Users rely on the reports of all others, which are uniform now and then.
+    The shuffler permutes. Users rely on the reports of all others, which are uniform with some probability.
 
     Parameters
     ----------
@@ -196,12 +196,12 @@ class SubsetSelection(PureReports):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, size: int | None = None) -> Self:
-        """Size and local budget.
+        """Find the size of the subsets and the local budget.
 
         Parameters
         ----------
         size : int, optional
-            d, in 1..k-1; chosen for the least error when left out.
+            d, in 1..k-1; chosen for the least error by default.
         """
         if size is not None and (size := check_count("size", size, 1)) >= k:
             raise ValueError(f"size must be an integer in [1, {k - 1}], got {size!r}.")
@@ -209,17 +209,17 @@ class SubsetSelection(PureReports):
 
     @property
     def two_rates(self) -> tuple[float, float, float]:
-        """Of a subset that holds a value."""
+        """Rates at which a subset holds the user's value and any other, and their gap."""
         p, q = self.report.own_rate, self.report.other_rate
         return p, q, p - q
 
     def cost(self) -> Cost:
-        """One of all subsets of this size."""
+        """Return the cost of one of all subsets of this size."""
         subsets = math.comb(self.domain_size, self.report.size)
         return Cost(1.0, message_bits(subsets), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """(n, d): each user's subset, in increasing order."""
+        """Return each user's subset, in increasing order, (n, d)."""
         values, size = checked_values(users.values, self.domain_size), self.report.size
         holds = rng.random(len(values)) < self.report.own_rate
         subsets = np.empty((len(values), size), np.int64)
@@ -229,20 +229,20 @@ class SubsetSelection(PureReports):
         return Messages(np.sort(subsets, axis=1))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """(k,): subsets that hold each value."""
+        """Return the number of subsets that hold each value, (k,)."""
         return np.bincount(np.asarray(messages.payload, np.int64).ravel(), minlength=self.domain_size)
 
     @property
     def joint_law(self) -> bool:
-        """Whether subsets are of one value, or there are few different ones."""
+        """True if subsets are of one value, or there are few different subsets."""
         return self.report.size == 1 or math.comb(self.domain_size, self.report.size) <= _FEW_SUBSETS
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Subsets that hold each value, (R, k), at a cost that does not depend on the number of users.
+        """Draw the subsets that hold each value, (R, k), at a cost that does not depend on the number of users.
 
         The joint law is exact for subsets of one value, and where there are few different subsets. Elsewhere the law of
-        every single count is exact, and counts are drawn independently: that the counts add up to d for each user is
-        left out, which concerns no error of a value, nor their mean.
+        every single count is exact, and counts are drawn independently: the constraint that the counts add up to d for
+        each user is dropped, which affects no error of a value, nor their mean.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
         if self.report.size == 1:
@@ -258,12 +258,12 @@ class SubsetSelection(PureReports):
         return counts
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The subset among the uniform ones of the others."""
+        """Return the profile of one subset among the uniform ones of the others."""
         return Profile(
             lambda eps: subset_delta(eps, users, self.report),
             "privacy blanket of Balle et al. 2019, evaluated exactly for subset selection",
         )
 
     def parameters(self) -> dict[str, float]:
-        """Size of the subsets, and the local budget."""
+        """Return the size of the subsets, and the local budget."""
         return {"subset_size": float(self.report.size), "eps_local": self.report.eps_local}

@@ -1,4 +1,4 @@
-"""Symmetric RAPPOR under secure summation: rows of randomized bits, of which only the sums are seen."""
+"""Symmetric RAPPOR under secure summation: rows of randomized bits, of which the server learns the sums only."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -17,10 +17,10 @@ from shuffledp.tasks import Users
 
 @dataclass(frozen=True)
 class SymmetricRappor(FlippedBits):
-    """A message is a row of bits, one per value, each flipped with probability p; secure summation adds the rows.
+    """Rows of bits, one per value, each flipped with probability p, as messages; secure summation adds the rows.
 
-    The server sees the sums and nothing else. Users rely on the bits of all others, and on secure summation, whose own
-    traffic is not counted.
+    The server learns the sums only. Users rely on the bits of all others, and on secure summation, whose traffic is not
+    counted.
     """
 
     name = "symmetric_rappor"
@@ -35,7 +35,7 @@ class SymmetricRappor(FlippedBits):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float) -> Self:
-        """The largest budget of a bit for which the sums are private for every data set of the others.
+        """Find the largest budget of a bit for which the sums are private for every data set of the others.
 
         Parameters
         ----------
@@ -55,17 +55,17 @@ class SymmetricRappor(FlippedBits):
         return cls(n, k, 1 - p, p)
 
     def cost(self) -> Cost:
-        """One row with a number up to that of all users for each value."""
+        """Return the cost of one row that holds a number up to the number of users for each value."""
         return Cost(1.0, self.domain_size * message_bits(self.usual_users + 1), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """(n, k) rows of bits."""
+        """Return the rows of bits, (n, k)."""
         return Messages(self.rows(users, rng))
 
     def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
-        """Secure summation: one row, (1, k), the sum of all of these users."""
+        """Return the sum of the rows of these users as one row, (1, k): secure summation."""
         return Messages(self.aggregate(messages)[None])
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """(k,): the sum of all rows."""
+        """Return the sum of all rows, (k,)."""
         return np.asarray(np.sum(messages.payload, axis=0, dtype=np.int64))

@@ -23,7 +23,7 @@ _TAIL = 1e-25
 
 @dataclass(frozen=True)
 class Truncation(PlannedUsers):
-    """Counts with binomial noise; with truncation, what is not above the number of users becomes 0.
+    """Counts with binomial noise; with truncation, counts not above the number of users become 0.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Truncation(PlannedUsers):
     miss_rate : float
         Probability ``1 - p`` with which a user adds nothing to a count.
     truncate : bool
-        Whether small counts become 0. Without it the estimate is unbiased.
+        If True, small counts become 0; otherwise the estimate is unbiased.
     """
 
     n_users: int
@@ -54,12 +54,12 @@ class Truncation(PlannedUsers):
     def calibrate(
         cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", truncate: bool = True
     ) -> Self:
-        """The rate of the coins, see :func:`shuffledp.accounting.truncation_miss_rate`.
+        """Find the rate of the coins, see :func:`shuffledp.accounting.truncation_miss_rate`.
 
         Parameters
         ----------
         truncate : bool
-            Whether small counts become 0, as in the original.
+            If True, small counts become 0, as in the original.
 
         Raises
         ------
@@ -70,16 +70,16 @@ class Truncation(PlannedUsers):
 
     @property
     def alphabet_size(self) -> int:
-        """One kind of message per value."""
+        """Number of kinds of message, one per value."""
         return self.domain_size
 
     def cost(self) -> Cost:
-        """The own value, and ``k p`` ones of k coins."""
+        """Return the cost of the user's value, and ``k p`` ones of k coins."""
         extra = self.domain_size * (1 - self.miss_rate)
         return Cost(1 + extra, message_bits(self.domain_size), most_messages=1 + self.domain_size)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Each user's value, and for every value one more message with probability p."""
+        """Return each user's value, and for every value one more message with probability p."""
         values = np.asarray(users.values, np.int64)
         added = np.zeros(self.domain_size, np.int64)
         for _, coins in coin_blocks(len(values), self.domain_size, rng):
@@ -87,20 +87,20 @@ class Truncation(PlannedUsers):
         return Messages(np.concatenate((values, np.repeat(np.arange(self.domain_size), added))))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the counts, (R, k): binomial noise, independent over values."""
+        """Draw the counts, (R, k), from their exact law: binomial noise, independent over values."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         n = participants.public.n_users[:, None]
         return held + n - rng.binomial(n, self.miss_rate, held.shape)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Relative frequencies, (R, k); 0 where truncated."""
+        """Return relative frequencies, (R, k); 0 where truncated."""
         n = public.users_column
         above = np.asarray(aggregate, float) - n  # the held count minus the coins that added nothing
         frequency = above / n + self.miss_rate
         return np.where(above > 0, frequency, 0.0) if self.truncate else np.asarray(frequency)
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Variance of each frequency, (R, k), ``p (1 - p) / n``; None with truncation."""
+        """Return the variance of each frequency, (R, k), ``p (1 - p) / n``; None with truncation."""
         if self.truncate:
             return None
         n = participants.public.users_column
@@ -108,7 +108,7 @@ class Truncation(PlannedUsers):
         return np.asarray(np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, held.shape).copy())
 
     def expected_squared_error(self, participants: Participants) -> Floats:
-        """Squared error of each frequency given the participants' values, (R, k); exact."""
+        """Return the exact squared error of each frequency given the participants' values, (R, k)."""
         if (unbiased := self.expected_variance(participants)) is not None:
             return unbiased
         held = held_counts(participants, self.domain_size).astype(np.int64, copy=False)
@@ -119,7 +119,10 @@ class Truncation(PlannedUsers):
         return errors
 
     def _truncated_error(self, n: int, held: NDArray[np.int64]) -> Floats:
-        """``E[1{W >= x} (x/n)^2 + 1{W < x} ((n (1 - p) - W) / n)^2]``, W ~ Bin(n, 1 - p) the coins that add nothing."""
+        """Return ``E[1{W >= x} (x/n)^2 + 1{W < x} ((n (1 - p) - W) / n)^2]``.
+
+        W ~ Bin(n, 1 - p) is the number of coins that add nothing.
+        """
         missing = binomial_window(n, self.miss_rate, _TAIL)
         squares = missing.pmf * (n * self.miss_rate - missing.support) ** 2
         kept = np.append(0.0, np.cumsum(squares))
@@ -133,7 +136,7 @@ class Truncation(PlannedUsers):
         return errors
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The two counts that change."""
+        """Return the profile of the two counts that change."""
         return Profile(
             lambda eps: two_bins_delta(eps, users, self.miss_rate),
             "the two counts that change, each with binomial noise",

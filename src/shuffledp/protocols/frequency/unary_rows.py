@@ -1,25 +1,25 @@
 r"""Unary encoding with whole rows as messages: the rates of the bits.
 
-Every user sends a row of k bits: its own bit is set with probability p, every other one with probability q, and the row
-is one message. With the local budget ``eps_local = ln(p (1 - q) / (q (1 - p)))`` three forms are in use:
+Every user sends a row of k bits: the bit of its value is set with probability p, every other one with probability q,
+and the row is one message. With the local budget ``eps_local = ln(p (1 - q) / (q (1 - p)))`` three forms are in use:
 
 ``best``
-    p as the error is least.
+    p with the least error.
 ``symmetric``
     ``p = 1 - q = e^(eps_local / 2) / (1 + e^(eps_local / 2))``: SUE, or RAPPOR with one permanent response.
 ``optimized``
-    p = 1/2: OUE, with the least error for a given local budget and many values, which is not what shuffling asks for.
+    p = 1/2: OUE, with the least error for a given local budget and many values, which is not optimal under shuffling.
 
 Any row is at least ``(1 - p) / (1 - q)`` times as likely under every input as a row of zeros whose bits are flipped
 with probability q. So a row is such a uniform row with probability ``lambda = (1 - p) / (1 - q)``, and its blanket is
-that of :mod:`shuffledp.accounting.general.matched_blanket` with match rate q and independent matches: **the same as for
-a local hash with d' = 1/q cells** and the same local budget, and so is the error. Rows do without rounding d' and
-without a seed.
+the one in :mod:`shuffledp.accounting.general.matched_blanket` with match rate q and independent matches: **the same as
+for a local hash with d' = 1/q cells** and the same local budget, and so is the error. Rows need neither a rounded d'
+nor a seed.
 
-The local budget is the largest that the bound allows, rounded down by at most 1e-8 relative: of the rows' own blanket,
-derived for this project and inverted up to 2e-3 relative above delta, or of the clones that any local randomizer has
-(Feldman, McMillan and Talwar 2023). The error of the best p is within about 1e-3 relative of the least for uniform
-data, which is the mean over all values of any.
+The local budget is the largest that the bound allows, rounded down by at most 1e-8 relative: of the blanket of the
+rows, derived for this project and inverted up to 2e-3 relative above delta, or of the clones that any local randomizer
+has (Feldman, McMillan and Talwar 2023). The error of the best p is within about 1e-3 relative of the least for uniform
+data, which is the mean over all values for any data.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Unary encoding: Wang, Blocki, Li and Jha 2017.
@@ -80,19 +80,19 @@ _STEPS, _HALVINGS = 12, 60
 
 @dataclass(frozen=True)
 class RowRates:
-    """Probabilities p > q that the own bit of a row and another one is set."""
+    """Probabilities p > q that the bit of the user's value, and any other bit, of a row is set."""
 
     own_rate: float
     other_rate: float
 
     @property
     def eps_local(self) -> float:
-        """The local budget, nats: ``ln(p (1 - q) / (q (1 - p)))``."""
+        """Local budget, nats: ``ln(p (1 - q) / (q (1 - p)))``."""
         p, q = self.own_rate, self.other_rate
         return math.log(p / q) + math.log1p(-q) - math.log1p(-p)
 
     def mse(self, n: int, domain_size: int) -> float:
-        """Squared error of a frequency, averaged over the values."""
+        """Return the squared error of a frequency, averaged over the values."""
         return pure_mse(n, domain_size, self.own_rate, self.other_rate)
 
 
@@ -142,7 +142,7 @@ def _within(rates: RowRates, budget: float) -> RowRates:
 
 
 class _Search:
-    """The largest local budget for rates that depend on it; every search begins where the last one ended."""
+    """Search for the largest local budget of rates that depend on it, started where the last one ended."""
 
     def __init__(self, n: int, eps: float, delta: float) -> None:
         self.n, self.eps, self.delta = n, eps, delta
@@ -153,13 +153,13 @@ class _Search:
         self.slope: float | None = None
 
     def rates(self, shape: Callable[[float], RowRates]) -> RowRates:
-        """Rates of the largest budget; eps itself always suffices."""
+        """Return the rates of the largest budget; eps itself always suffices."""
         guess = self._root(shape, self._typical, self._guess(shape), _SEARCHED)
         budget = math.exp(self._root(shape, self._all_numbers, guess, _XTOL))
         return _within(shape(budget), budget)
 
     def roughly(self, log_odds: float) -> RowRates:
-        """Rates with these log odds of p, and nearly the largest budget."""
+        """Return rates with these log odds of p, and nearly the largest budget."""
 
         def shape(budget: float) -> RowRates:
             return _of_log_odds(budget, log_odds)
@@ -176,7 +176,7 @@ class _Search:
         guess: float,
         xtol: float,
     ) -> float:
-        """Log of the largest budget under a law of the number of uniform rows."""
+        """Return the log of the largest budget under a law of the number of uniform rows."""
         seen: list[tuple[float, float]] = []
 
         def excess(log_budget: float) -> float:
@@ -197,7 +197,7 @@ class _Search:
         return root
 
     def _guess(self, shape: Callable[[float], RowRates]) -> float:
-        """Log of the budget with as many matches as the last search ended with."""
+        """Return the log of the budget with as many matches as in the last search."""
 
         def surplus(log_budget: float) -> float:
             matches = max(self._matches(shape(math.exp(log_budget))), 1e-300)
@@ -206,21 +206,21 @@ class _Search:
         return root_below(surplus, self.low + 0.1, self.low, self.high, xtol=1e-5)
 
     def _matches(self, rates: RowRates) -> float:
-        """Expected uniform rows of others that have a given bit."""
+        """Return the expected number of uniform rows of others with a given bit set."""
         rate = (1 - rates.own_rate) / (1 - rates.other_rate)
         return (self.n - 1) * rate * rates.other_rate
 
     def _typical(self, rate: float) -> tuple[Window, int]:
-        """The mean number of uniform rows, as if it were the only one."""
+        """Return the mean number of uniform rows as a point mass, with blocks of length 1."""
         return Window(round((self.n - 1) * rate), np.ones(1)), 1
 
     def _all_numbers(self, rate: float) -> tuple[Window, int]:
-        """Law of the number of uniform rows, and the length of blocks."""
+        """Return the law of the number of uniform rows, and the length of blocks."""
         return binomial_window(self.n - 1, rate, self.tail), block_length(self.n - 1, rate, _BLOCKS)
 
 
 def _limiting_rates(n: int, eps: float, delta: float) -> NDArray[np.float64]:
-    """Return an estimate of q at `_LOG_ODDS`, (m,): the limit of many matches, where two normal laws are told apart."""
+    """Return an estimate of q at `_LOG_ODDS`, (m,): the limit of many matches, where both laws are normal."""
     log_delta = math.log(delta)
     log_distance = root_below(
         lambda x: log_gaussian_delta(math.exp(x), eps) - log_delta, math.log(eps), -30.0, 30.0, xtol=1e-4
@@ -241,10 +241,10 @@ def _limiting_rates(n: int, eps: float, delta: float) -> NDArray[np.float64]:
 def _least(
     rates_at: Callable[[float], RowRates], estimated: NDArray[np.float64], n: int, domain_size: int
 ) -> RowRates:
-    """Rates of nearly least error: downhill from the local minima of an estimate, then parabolas.
+    """Return rates of nearly least error: downhill from the local minima of an estimate, then parabolas.
 
-    The error has two local minima, one for few values and one for many, and where few rows match it has kinks. An
-    estimate of q is given at `_LOG_ODDS`.
+    The error has two local minima, one for few values and one for many, and where few rows match it has kinks.
+    `estimated` has q at `_LOG_ODDS`.
     """
     known: dict[float, tuple[RowRates, float]] = {}
 
@@ -278,9 +278,10 @@ def _least(
 
 @dataclass(frozen=True)
 class UnaryRows(WholeRows):
-    """A message is a row of bits, one per value; every user sends one.
+    """Rows of bits, one bit per value, as messages, one per user.
 
-    The shuffler permutes rows. Users rely on the rows of all others, which look like rows without a value now and then.
+    The shuffler permutes rows. Users rely on the rows of all others, which look like rows without a value with some
+    probability.
     """
 
     name = "unary_rows"
@@ -297,14 +298,14 @@ class UnaryRows(WholeRows):
     def calibrate(
         cls, n: int, k: int, eps: float, delta: float, *, form: str = "best", bound: str = "blanket"
     ) -> Self:
-        """The rates of the bits, see :func:`row_rates`.
+        """Find the rates of the bits, see :func:`row_rates`.
 
         Parameters
         ----------
         form : {"best", "symmetric", "optimized"}
-            Rates of least error, symmetric ones (SUE), or an own bit that is a fair coin (OUE).
+            Rates of least error, symmetric ones (SUE), or a fair coin for the bit of the user's value (OUE).
         bound : {"blanket", "clones"}
-            What the local budget is made from: the rows' own blanket, or for comparison the clones reduction.
+            Basis of the local budget: the blanket of the rows or, for comparison, the clones reduction.
         """
         check_choice(f"{cls.name}: form", form, ROW_FORMS)
         check_choice(f"{cls.name}: bound", bound, ROW_BOUNDS)
@@ -313,22 +314,22 @@ class UnaryRows(WholeRows):
 
     @property
     def rates(self) -> RowRates:
-        """Of the bits."""
+        """Rates of the bits."""
         return RowRates(self.own_rate, self.other_rate)
 
     def cost(self) -> Cost:
-        """One row of a bit per value."""
+        """Return the cost of one row with a bit per value."""
         return Cost(1.0, float(self.domain_size), most_messages=1.0)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The row among the rows of others that look like rows without a value."""
+        """Return the profile of one row among the rows of others that look like rows without a value."""
         return Profile(
             lambda eps: blanketed_delta(eps, users - 1, self.other_rate, self.rates.eps_local),
             "privacy blanket of Balle et al. 2019, evaluated exactly for rows of bits",
         )
 
     def parameters(self) -> dict[str, float]:
-        """Rates of the bits, and the local budget."""
+        """Return the rates of the bits, and the local budget."""
         return {
             "own_rate": self.own_rate,
             "other_rate": self.other_rate,

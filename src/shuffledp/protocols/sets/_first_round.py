@@ -1,4 +1,4 @@
-"""The first round as a protocol: privacy levels are announced through a shuffle-private histogram."""
+"""First round as a protocol: users announce privacy levels through a shuffle-private histogram."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_EPS = 700.0
 
 @dataclass(frozen=True)
 class FirstRound:
-    """How privacy levels are announced.
+    """Announcement of privacy levels through a frequency protocol.
 
     Parameters
     ----------
@@ -30,7 +30,8 @@ class FirstRound:
     eps, delta : float
         Budget of the announcement; nats, > 0, and in (0, 1).
     accounting : str, optional
-        Of the frequency protocol. By default that of the data round if offered, otherwise the first it offers.
+        Accounting of the frequency protocol. By default the accounting of the data round if available, otherwise the
+        first available one.
     options : tuple of (str, value) pairs
         Further options of its ``calibrate``.
     """
@@ -43,7 +44,7 @@ class FirstRound:
 
     @staticmethod
     def of(config: Mapping[str, Any] | FirstRound) -> FirstRound:
-        """From a configuration with these keys.
+        """Return the first round of a configuration with these keys.
 
         Raises
         ------
@@ -67,7 +68,7 @@ class FirstRound:
         return first
 
     def calibrated(self, budget: Budget, population: Population, accounting: str) -> ProtocolBase:
-        """The protocol of the announcement for users of all levels of a budget.
+        """Return the protocol of the announcement for users of all levels of a budget.
 
         Raises
         ------
@@ -84,7 +85,7 @@ class FirstRound:
         )
 
     def left(self, budget: Budget) -> Budget:
-        """What the announcement leaves of a budget for the data round.
+        """Return the part of a budget that the announcement leaves for the data round.
 
         Raises
         ------
@@ -100,7 +101,7 @@ class FirstRound:
 
 
 def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.Generator) -> Public:
-    """The noisy numbers of users of each level, integers of at least 0 that sum to the known number of users."""
+    """Return noisy numbers of users of each level, integers of at least 0 that sum to the known number of users."""
     if public.level_counts is None:
         raise ValueError("The users do not state which privacy levels they chose.")
     exact = np.rint(public.level_counts).astype(np.int64)
@@ -109,7 +110,10 @@ def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.G
 
 
 def settled(shares: Floats, n_users: Floats) -> Floats:
-    """Noisy shares of the levels, (R, levels), as numbers of users: at least one each, rescaled to (R,), rounded."""
+    """Return noisy shares of the levels, (R, levels), as numbers of users.
+
+    Each is at least one; they are rescaled to (R,) users and rounded.
+    """
     least_one = np.maximum(shares * n_users[:, None], 1.0)
     ends = np.rint(np.cumsum(least_one, axis=1) * (n_users / least_one.sum(axis=1))[:, None])
     return np.diff(ends, axis=1, prepend=0.0)

@@ -1,4 +1,4 @@
-"""What protocols that send every item as it is share: their calibration, what stands behind it, and its profile."""
+"""Protocols that send every item as it is: their calibration, its guarantee and its profile."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from shuffledp.tasks import Budget, Sets, Task
 
 
 class FullReporting(SetProtocol, PlannedUsers):
-    """All items as they are, among blanket messages from everybody, in one group of users or in several.
+    """All items as they are, among blanket messages from all users, in one group of users or in several.
 
-    A protocol of this kind is a dataclass with this field among its own, and writes ``planned``, ``groups`` and
+    A protocol of this kind is a dataclass with this field among its own, and defines ``planned``, ``groups`` and
     ``blankets_per_user`` besides ``encode``, ``sample_aggregate`` and ``estimate``.
 
     Parameters
     ----------
     calibration : {"variation_ratio", "numeric", "analytic"}
-        Where the numbers of blanket messages come from.
+        Method that determines the numbers of blanket messages.
     """
 
     calibration: str
@@ -40,7 +40,7 @@ class FullReporting(SetProtocol, PlannedUsers):
     def planned(
         cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
     ) -> Self:
-        """The protocol with the smallest numbers of blanket messages, for a request that was checked."""
+        """Return the protocol with the smallest numbers of blanket messages, for a checked request."""
 
     @property
     @abstractmethod
@@ -64,7 +64,7 @@ class FullReporting(SetProtocol, PlannedUsers):
         accounting: str = "exact",
         calibration: str = "variation_ratio",
     ) -> Self:
-        """The smallest numbers of blanket messages.
+        """Find the smallest numbers of blanket messages.
 
         Parameters
         ----------
@@ -89,15 +89,15 @@ class FullReporting(SetProtocol, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """A proven bound, since all items are sent; a published calibration is one where the divergence confirms it."""
+        """Proven bound, since all items are sent; for a published calibration only if the divergence confirms it."""
         return full_reporting_standing(self.groups, self.calibration)
 
     def counted_on(self) -> str:
-        """The users who send dummies."""
+        """Name the users who send dummies."""
         return f"all other users, of {sum(plan.n for plan in self.groups):,} in all"
 
     def cost(self) -> Cost:
-        """All items and the blanket messages, one item per message; its size is that of the alphabet."""
+        """Return the cost of all items and the blanket messages, one item of the alphabet per message."""
         own = float(self.set_size)
         most, certain = most_blankets(self.groups, self.population)
         bits = message_bits(self.alphabet_size)

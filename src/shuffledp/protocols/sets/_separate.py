@@ -28,7 +28,7 @@ from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users, e
 
 @dataclass(frozen=True)
 class SeparateLevels(FullReporting):
-    """Messages are labeled with the level of their sender; every level is a balls-into-bins protocol of its own.
+    """Balls-into-bins protocols, one per privacy level; messages are labeled with the level of their sender.
 
     Levels without users have none. Estimates are unbiased over a random assignment of levels to users.
 
@@ -39,7 +39,7 @@ class SeparateLevels(FullReporting):
     eps : tuple of float
         Budgets of the levels, nats.
     delta : float
-        Of every user.
+        Delta of every user.
     accounting, calibration : str
         As for balls-into-bins.
     plan : SeparatePlan
@@ -63,7 +63,7 @@ class SeparateLevels(FullReporting):
     def planned(
         cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
     ) -> Self:
-        """The protocol for levels of equal sizes, for a request that was checked."""
+        """Return the protocol for levels of equal sizes, for a checked request."""
         sizes = even_sizes(n_users, task.levels)
         plan = sep_mm_plan(
             sizes,
@@ -87,7 +87,7 @@ class SeparateLevels(FullReporting):
 
     @property
     def alphabet_size(self) -> int:
-        """One kind of message per level and item."""
+        """Number of kinds of message, one per level and item."""
         return len(self.eps) * self.domain_size
 
     @property
@@ -102,11 +102,11 @@ class SeparateLevels(FullReporting):
 
     @property
     def blankets_per_user(self) -> float:
-        """Expected number of blanket messages of the own level, averaged over users."""
+        """Expected number of blanket messages of a user's level, averaged over users."""
         return sum(group.n * group.blankets for group in self.groups) / self.plan.n
 
     def refine(self, public: Public) -> Self:
-        """Numbers of blanket messages and weights for the announced numbers of users."""
+        """Return the protocol with blanket messages and weights for the announced numbers of users."""
         sizes = announced_sizes(public, len(self.eps))
         if sizes == self.level_sizes:
             return self
@@ -123,7 +123,7 @@ class SeparateLevels(FullReporting):
         return replace(self, level_sizes=sizes, plan=plan)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """All items and blanket messages, each as ``level * d + item``."""
+        """Return all items and blanket messages, each as ``level * d + item``."""
         levels = levels_of(users, len(self.eps))
         parts = [(levels[:, None] * self.domain_size + users.values.astype(np.int64)).ravel()]
         for level, group in zip(self.inhabited, self.groups, strict=True):
@@ -132,14 +132,17 @@ class SeparateLevels(FullReporting):
         return Messages(np.concatenate(parts))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages per level and item, (R, levels * d), at a cost independent of the users."""
+        """Draw the messages per level and item, (R, levels * d), from their exact law.
+
+        The cost does not depend on the number of users.
+        """
         counts = holders(participants).astype(np.int64)
         for level, group in zip(self.inhabited, self.groups, strict=True):
             counts[:, level] += blanket_counts(group, np.full(len(counts), group.n), rng)
         return counts.reshape(len(counts), -1)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Weighted mean of the levels' shares of holders, (R, d - padding_items)."""
+        """Return the weighted mean of the levels' shares of holders, (R, d - padding_items)."""
         counts = np.asarray(aggregate, float).reshape(len(aggregate), -1, self.domain_size)
         shares = [
             weight * (counts[:, level] - group.blankets_per_item) / group.n
@@ -148,7 +151,7 @@ class SeparateLevels(FullReporting):
         return self.real(np.sum(shares, axis=0))
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """The divergence that the accounting evaluates, for the most private group; a proven bound."""
+        """Return the divergence that the accounting evaluates, for the most private group; a proven bound."""
         return SegmentedProfile(self.groups[0], 0)
 
     @property
@@ -158,16 +161,16 @@ class SeparateLevels(FullReporting):
         return sum(weight**2 * group.blanket_sse() for group, weight in pairs) / self.domain_size
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each share given who holds what at which level."""
+        """Return the variance of each share given the items and levels of all users."""
         return self.real(np.full((participants.public.repeats, self.domain_size), self._noise)).copy()
 
     def expected_squared_error(self, participants: Participants) -> Floats:
-        """Mean squared error of each share over noise and a random assignment of levels."""
+        """Return the mean squared error of each share over noise and a random assignment of levels."""
         squares = sum(w**2 / group.n for group, w in zip(self.groups, self.plan.weights, strict=True))
         return self.real(self._noise + assignment_error(squares, participants))
 
     def parameters(self) -> dict[str, float]:
-        """Blanket messages per user and weight of each level that has users."""
+        """Return the blanket messages per user and the weight of each level that has users."""
         numbers: dict[str, float] = {}
         for level, group, weight in zip(self.inhabited, self.groups, self.plan.weights, strict=True):
             numbers |= {f"blankets_{level + 1}": group.blankets, f"weight_{level + 1}": weight}

@@ -1,7 +1,7 @@
-"""What the protocols for set-valued data share: their task, items with privacy levels, and blanket messages.
+"""Protocols for set-valued data: their task, items with privacy levels, and blanket messages.
 
-A user holds s distinct items of d. Blanket messages are items drawn uniformly from all d; the law of their number is
-that of a `SegmentedPlan`. Estimates are shares of holders of the items that are no padding.
+A user holds s distinct items of d. Blanket messages are items drawn uniformly from all d; a `SegmentedPlan` defines the
+law of their number. Estimates are shares of holders of the items that are no padding.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Sets, Ta
 
 
 def sets_task(task: Task) -> Sets:
-    """The task, whose kind `check_request` has verified."""
+    """Return the task, or raise ValueError if it is no sets task."""
     if not isinstance(task, Sets):
         raise ValueError(f"Expected a sets task, got {task!r}.")
     return task
 
 
 def shape_of(task: Sets) -> tuple[int, int, int]:
-    """The first fields of every `SetProtocol`."""
+    """Return the first fields of every `SetProtocol`."""
     return task.domain_size, task.set_size, task.padding_items
 
 
 def check_levels(name: str, budget: Budget, task: Sets) -> None:
-    """Refuse a budget that has another number of privacy levels than the task."""
+    """Raise ValueError if budget and task have different numbers of privacy levels."""
     if len(budget.levels) != task.levels:
         raise ValueError(
             f"{name} needs one eps per privacy level: the task has {task.levels} levels, the budget has "
@@ -43,7 +43,7 @@ def check_levels(name: str, budget: Budget, task: Sets) -> None:
 
 @dataclass(frozen=True)
 class SetProtocol(ProtocolBase):
-    """A protocol for sets of items.
+    """Protocol for sets of items.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class SetProtocol(ProtocolBase):
     set_size : int
         Items per user.
     padding_items : int
-        How many of the last items stand for nothing; no estimate is made of them.
+        Number of padding items, the last ones, which are not estimated.
     """
 
     domain_size: int
@@ -61,16 +61,16 @@ class SetProtocol(ProtocolBase):
 
     @property
     def alphabet_size(self) -> int:
-        """One kind of message per item."""
+        """Number of kinds of message, one per item."""
         return self.domain_size
 
     def real(self, per_item: NDArray[Any]) -> Floats:
-        """Numbers of the items that are no padding, (R, d) -> (R, d - padding_items)."""
+        """Return the numbers of the items that are no padding, (R, d) -> (R, d - padding_items)."""
         return np.asarray(per_item, float)[:, : self.domain_size - self.padding_items]
 
 
 def holders(participants: Participants) -> NDArray[Any]:
-    """Users per privacy level and item, (R, levels, d).
+    """Return the users per privacy level and item, (R, levels, d).
 
     Raises
     ------
@@ -84,12 +84,12 @@ def holders(participants: Participants) -> NDArray[Any]:
 
 
 def shares(participants: Participants) -> Floats:
-    """Relative frequency of every item among all participants, (R, d)."""
+    """Return the relative frequency of every item among all participants, (R, d)."""
     return np.asarray(holders(participants).sum(axis=1) / participants.public.n_users[:, None])
 
 
 def levels_of(users: Users, levels: int) -> Ints:
-    """Privacy level of every user, (n,); all are 0 where there is one level.
+    """Return the privacy level of every user, (n,); all are 0 where there is one level.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def levels_of(users: Users, levels: int) -> Ints:
 
 
 def announced_sizes(public: Public, levels: int) -> tuple[int, ...]:
-    """Users of each privacy level as announced in the first round, the same in all repeats given.
+    """Return the announced users of each privacy level, which must agree in all repeats.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def announced_sizes(public: Public, levels: int) -> tuple[int, ...]:
 
 
 def assignment_error(squares: float, participants: Participants) -> Floats:
-    """Error per item, (R, d), of a weighted share whose weights follow a random assignment of levels.
+    """Return the error per item, (R, d), of a weighted share whose weights follow a random assignment of levels.
 
     The weights of the n users add up to 1 and their squares to `squares`; equal weights have no error.
     """
@@ -135,7 +135,7 @@ def assignment_error(squares: float, participants: Participants) -> Floats:
 
 
 def blankets_sent(plan: SegmentedPlan, users: int, rng: np.random.Generator) -> Ints:
-    """Blanket messages of so many users together."""
+    """Draw the blanket messages of `users` users together."""
     if plan.blanket_law == "poisson":
         number = int(rng.poisson(plan.blankets, users).sum())
     else:
@@ -144,9 +144,9 @@ def blankets_sent(plan: SegmentedPlan, users: int, rng: np.random.Generator) -> 
 
 
 def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None) -> tuple[float, bool]:
-    """The most blanket messages that a user sends whose group has one of the plans, and whether that is certain.
+    """Return the most blanket messages of a user of any group, and whether this bound is certain.
 
-    A random number of users counts with its mean, or with that of the plans if they have more.
+    A random number of users counts with its mean, or with the number of users of the plans if that is larger.
     """
     every = list(plans)
     if all(plan.blanket_law == "binomial" for plan in every):
@@ -158,7 +158,7 @@ def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None)
 
 
 def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: np.random.Generator) -> Ints:
-    """Exact law of the blanket messages per item, (R, d), of (R,) users."""
+    """Draw the blanket messages per item of (R,) users, (R, d), from their exact law."""
     d = plan.domain_size
     if plan.blanket_law == "poisson":
         return np.asarray(rng.poisson((n_users * plan.blankets / d)[:, None], (len(n_users), d)))
@@ -167,6 +167,6 @@ def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: np.random.Generator)
 
 
 def blanket_variance(plan: SegmentedPlan, n_users: NDArray[Any]) -> Floats:
-    """Variance of the number of blanket messages of one item, (R,), of (R,) users."""
+    """Return the variance of the number of blanket messages of one item, (R,), of (R,) users."""
     kept = 1.0 if plan.blanket_law == "poisson" else 1 - plan.slots.rate / plan.domain_size
     return np.asarray(n_users * plan.blankets / plan.domain_size * kept)

@@ -1,4 +1,4 @@
-"""The subset exponential mechanism: every user sends a random subset of k items, likelier if it meets the own set."""
+"""Subset exponential mechanism: every user sends a random subset of k items, likelier if it meets the user's set."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ TOGETHER = 1 << 18
 
 
 def selectable(task: Sets) -> tuple[int, int]:
-    """Items and items per user.
+    """Return the number of items and the number of items per user.
 
     Raises
     ------
     Infeasible
-        If everybody holds all items: each set meets every subset, and nothing can be likelier.
+        If every user holds all items: each set meets every subset, and all subsets are equally likely.
     """
     if task.set_size == task.domain_size:
         raise Infeasible(f"sets smaller than the domain only: everybody holds all {task.domain_size} items")
@@ -54,19 +54,19 @@ class SubsetReports(SetProtocol):
 
     @property
     def gap(self) -> float:
-        """How much likelier an item is in a holder's message."""
+        """Difference of the probabilities of an item in a message of a holder and of another user."""
         return self.mechanism.own_rate - self.mechanism.other_rate
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """One subset per user, (n, k), increasing items."""
+        """Return one subset per user, (n, k), with increasing items."""
         return Messages(np.sort(drawn_subsets(self.mechanism, users.values, rng), axis=1).astype(np.int64))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Number of messages that hold each item, (d,)."""
+        """Return the number of messages that hold each item, (d,)."""
         return super().aggregate(Messages(messages.payload.ravel()))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Messages per item, (R, d), many users at a time.
+        """Draw the messages per item, (R, d), many users at a time.
 
         The law depends on which items are held together, so that it needs the users' sets.
         """
@@ -83,11 +83,11 @@ class SubsetReports(SetProtocol):
 
     @property
     def _users_at_once(self) -> int:
-        """Users whose messages are held in memory together."""
+        """Number of users whose messages are held in memory together."""
         return max(1, min(USERS_AT_ONCE, _ITEMS // self.mechanism.subset_size))
 
     def _in_blocks(self, participants: Participants, repeat: int, rng: np.random.Generator) -> Ints:
-        """Messages per item of one repeat, (d,)."""
+        """Draw the messages per item of one repeat, (d,)."""
         counts = np.zeros(self.domain_size, np.int64)
         for part in regrouped(_sets_of(participants)(repeat), self._users_at_once):
             items = drawn_subsets(self.mechanism, part.values, rng)
@@ -95,29 +95,29 @@ class SubsetReports(SetProtocol):
         return counts
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased shares of holders, (R, d - padding_items)."""
+        """Return unbiased shares of holders, (R, d - padding_items)."""
         hits = np.asarray(aggregate, float) / public.n_users[:, None]
         return self.real((hits - self.mechanism.other_rate) / self.gap)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each share given who holds what."""
+        """Return the variance of each share given the items of all users."""
         own, other = self.mechanism.own_rate, self.mechanism.other_rate
         n, held = participants.public.n_users[:, None], holders(participants).sum(axis=1)
         coins = held * own * (1 - own) + (n - held) * other * (1 - other)
         return self.real(coins / (n * self.gap) ** 2)
 
     def cost(self) -> Cost:
-        """One message per user that tells one subset from the others."""
+        """Return the cost of one message per user that identifies one of all subsets."""
         subsets = math.comb(self.domain_size, self.mechanism.subset_size)
         return Cost(1.0, message_bits(subsets), most_messages=1.0)
 
     def parameters(self) -> dict[str, float]:
-        """Local budget and items per message."""
+        """Return the local budget and the items per message."""
         return {"eps_local": self.mechanism.eps_local, "subset_size": float(self.mechanism.subset_size)}
 
 
 def _batches(participants: Participants) -> Iterator[tuple[Ints, list[int]]]:
-    """Sets of the users of some repeats in a row, (n, s), and how many users each of these repeats has."""
+    """Yield the sets of the users of consecutive repeats, (n, s), and the number of users of each repeat."""
     users_of = _sets_of(participants)
     sets: list[NDArray[Any]] = []
     sizes: list[int] = []
@@ -141,7 +141,7 @@ def _sets_of(participants: Participants) -> Callable[[int], Iterator[Users]]:
 
 
 def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-    """Messages of users with the sets `held`, (n, s) -> (n, k), in no particular order."""
+    """Draw messages of users with the sets `held`, (n, s) -> (n, k), in no particular order."""
     n, s, k = len(held), mechanism.set_size, mechanism.subset_size
     sets = held.astype(np.int32)
     own = np.searchsorted(_overlap_law(mechanism), rng.random(n), side="right")
@@ -157,7 +157,10 @@ def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.rand
 
 
 def counted(items: NDArray[Any], kinds: int) -> Ints:
-    """How often each of 0..kinds-1 is among the items, (n, k) -> (kinds,), without a copy of all of them."""
+    """Return the number of times that each of 0..kinds-1 is among the items, (n, k) -> (kinds,).
+
+    The items are not copied.
+    """
     counts = np.zeros(kinds, np.int64)
     by_place = items.T  # as they were drawn: one place of all messages after the other
     step = max(1, _AT_ONCE // max(1, by_place.shape[1]))
@@ -167,7 +170,7 @@ def counted(items: NDArray[Any], kinds: int) -> Ints:
 
 
 def _overlap_law(mechanism: SubsetExponential) -> Floats:
-    """Cumulative probabilities that a message holds 0, 1, .. of the user's items, without the last, which is 1."""
+    """Return cumulative probabilities that a message holds 0, 1, .. of the user's items, without the last, 1."""
     d, s, k = mechanism.domain_size, mechanism.set_size, mechanism.subset_size
     weights = [math.comb(s, i) * math.comb(d - s, k - i) / math.comb(d, k) for i in range(min(s, k) + 1)]
     weights[0] *= math.exp(-mechanism.eps_local)
@@ -175,7 +178,7 @@ def _overlap_law(mechanism: SubsetExponential) -> Floats:
 
 
 def _distinct(n: int, size: int, count: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """For each of n users `count` different numbers below `size` in uniformly random order, (count, n)."""
+    """Draw for each of n users `count` different numbers below `size` in uniformly random order, (count, n)."""
     if count * (count - 1) > size:  # duplicates would be frequent
         found = np.empty((count, n), np.int32)
         step = max(1, _AT_ONCE // size)
@@ -192,7 +195,7 @@ def _distinct(n: int, size: int, count: int, rng: np.random.Generator) -> NDArra
 
 
 def _repeated(drawn: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Whether any two of a user's numbers are equal, (n,)."""
+    """Return True where any two of a user's numbers are equal, (n,)."""
     found = np.zeros(drawn.shape[1], bool)
     for column in range(1, len(drawn)):
         found |= (drawn[:column] == drawn[column]).any(axis=0)

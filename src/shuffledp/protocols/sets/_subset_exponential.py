@@ -1,6 +1,6 @@
-"""The subset exponential mechanism (PrivSet, Wang et al. 2018): its rates, its error, and the pair that bounds it.
+"""Subset exponential mechanism (PrivSet, Wang et al. 2018): its rates, its error, and the pair that bounds it.
 
-A user sends a random subset of k items, ``e^eps`` times more likely if it shares an item with the user's own set.
+A user sends a random subset of k items, ``e^eps`` times more likely if it shares an item with the user's set.
 Conventions: eps in nats; replacement neighbors; errors are sums over the d items of squared errors of relative
 frequencies, ``spread = sum_j w_j (1 - w_j)`` for true frequencies w.
 """
@@ -70,7 +70,7 @@ class SubsetExponential:
 
     @property
     def own_rate(self) -> float:
-        """Probability that the message holds a given item of the user's."""
+        """Probability that the message holds a given item of the user."""
         return self.subset_size / self.domain_size / self._total
 
     @property
@@ -103,7 +103,7 @@ class SubsetExponential:
 
 
 def _log_miss(domain_size: int, subset_size: int, items: range) -> float:
-    """Log of the probability that a uniform subset misses these of the items in a row, having missed those before.
+    """Return the log probability that a uniform subset misses these items, given that it misses those before.
 
     ``prod (d - k - i) / (d - i)``: ratios of binomial coefficients, which themselves need not fit into floats.
     """
@@ -116,14 +116,14 @@ def inclusion_sse(own_rate: float, other_rate: float, holders: int, others: int)
     """Return the variance of the unbiased estimate from one report, summed over `holders` and `others` items.
 
     ``(h p (1 - p) + o q (1 - q)) / (p - q)^2`` for a report that holds an item of the user's at rate p and another one
-    at rate q; infinite where floats do not tell the rates apart. Wang et al. 2018 (PrivSet), derived anew.
+    at rate q; infinite where the rates are equal as floats. Wang et al. 2018 (PrivSet), rederived.
     """
     coins = holders * own_rate * (1 - own_rate) + others * other_rate * (1 - other_rate)
     return coins / (own_rate - other_rate) ** 2 if own_rate != other_rate else math.inf
 
 
 def checked_sets(domain_size: int, set_size: int) -> tuple[int, int]:
-    """Return both as whole numbers."""
+    """Return both numbers as integers, or raise ValueError unless ``set_size < domain_size``."""
     domain_size, set_size = check_count("domain_size", domain_size, 2), check_count("set_size", set_size, 1)
     if set_size >= domain_size:
         raise ValueError(f"set_size must be below domain_size = {domain_size}, got {set_size}.")
@@ -131,9 +131,9 @@ def checked_sets(domain_size: int, set_size: int) -> tuple[int, int]:
 
 
 def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, float, float]:
-    """Return the labels of the variation-ratio pair, with which probability another message hides each, and a factor.
+    """Return the labels of the variation-ratio pair, the rate at which a message hides each, and a factor on delta.
 
-    ``p = q = e^eps_local``. If `sound`, the pair is that of a victim without residual component, and its delta is to be
+    ``p = q = e^eps_local``. If `sound`, the pair is for a user 1 without residual component, and its delta is to be
     multiplied by the factor; else the factor is 1. See :mod:`shuffledp.accounting.general.variation_ratio`.
 
     The delta of the pair times the factor is an upper bound if `sound`, an estimate otherwise. Wang et al. 2024, arXiv

@@ -1,4 +1,4 @@
-"""MM, balls-into-bins: all items as they are, among blanket messages from everybody."""
+"""MM, balls-into-bins: all items as they are, among blanket messages from all users."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users
 
 @dataclass(frozen=True)
 class BallsIntoBins(FullReporting):
-    """One budget for all users; privacy levels are ignored.
+    """Balls-into-bins protocol with one budget for all users; privacy levels are ignored.
 
     Parameters
     ----------
     plan : SegmentedPlan
         With one level and reporting probability 1.
     calibration : {"variation_ratio", "numeric", "analytic"}
-        Where the number of blanket messages comes from.
+        Method that determines the number of blanket messages.
     """
 
     plan: SegmentedPlan
@@ -47,7 +47,7 @@ class BallsIntoBins(FullReporting):
     def planned(
         cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
     ) -> Self:
-        """The protocol with the smallest number of blanket messages, for a request that was checked."""
+        """Return the protocol with the smallest number of blanket messages, for a checked request."""
         plan = mm_plan(
             n_users,
             task.domain_size,
@@ -61,7 +61,7 @@ class BallsIntoBins(FullReporting):
 
     @property
     def groups(self) -> tuple[SegmentedPlan, ...]:
-        """All users are one group."""
+        """Plan of the only group, all users."""
         return (self.plan,)
 
     @property
@@ -70,22 +70,22 @@ class BallsIntoBins(FullReporting):
         return self.plan.blankets
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """All items, and blanket messages."""
+        """Return all items, and blanket messages."""
         blankets = blankets_sent(self.plan, len(users), rng)
         return Messages(np.concatenate((users.values.astype(np.int64).ravel(), blankets)))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages per item, (R, d), at a cost that does not depend on the number of users."""
+        """Draw the messages per item, (R, d), from their exact law, at a cost independent of the number of users."""
         held = holders(participants).astype(np.int64).sum(axis=1)
         return np.asarray(held + blanket_counts(self.plan, participants.public.n_users, rng))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased shares of holders, (R, d - padding_items)."""
+        """Return unbiased shares of holders, (R, d - padding_items)."""
         n = public.users_column
         return self.real(np.asarray(aggregate, float) / n - self.plan.blankets / self.domain_size)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each share: that of the blanket messages."""
+        """Return the variance of each share: the variance of the blanket messages."""
         n = np.asarray(participants.public.n_users, float)
         per_item = np.broadcast_to(
             (blanket_variance(self.plan, n) / n**2)[:, None], (len(n), self.domain_size)
@@ -94,18 +94,18 @@ class BallsIntoBins(FullReporting):
 
     @property
     def planned_users(self) -> int:
-        """All users of the plan."""
+        """Number of users of the plan."""
         return self.plan.n
 
     @property
     def averages(self) -> bool:
-        """Published calibrations are formulas for one number of users."""
+        """True if delta may be averaged; published calibrations are formulas for one number of users."""
         return super().averages and self.calibration == "variation_ratio"
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The divergence that the accounting evaluates; a proven bound."""
+        """Return the divergence that the accounting evaluates; a proven bound."""
         return SegmentedProfile(replace(self.plan, level_sizes=(users,)), 0)
 
     def parameters(self) -> dict[str, float]:
-        """Blanket messages per user, and of one item in all."""
+        """Return the blanket messages per user, and of one item in all."""
         return {"blankets": self.plan.blankets, "blankets_per_item": self.plan.blankets_per_item}

@@ -1,4 +1,4 @@
-"""SegMM: items reported with a probability that depends on the privacy level, among blanket messages from everybody."""
+"""SegMM: items reported with a probability that depends on the privacy level, among blanket messages of all users."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _STREAM = 20240719
 
 @dataclass(frozen=True)
 class Segmented(SetProtocol, PlannedUsers):
-    """Users of level k report each item with probability lambda_k and send m blanket messages in expectation.
+    """Items reported with probability lambda_k by users of level k, and m expected blanket messages per user.
 
     Two rounds: the privacy levels are announced, the server chooses m and the probabilities, then the data are sent.
-    Announced exactly, levels are public. With a ``first_round``, they are sent through a frequency protocol whose
-    budget is taken from that of every level, so that the sum over both rounds, (eps_k, delta), covers a user who
-    exchanges its items and what it announces; the user's probability remains that of its own level. Estimates are
+    Announced exactly, levels are public. With a ``first_round``, users send them through a frequency protocol whose
+    budget is taken out of the budget of every level. The sum over both rounds, (eps_k, delta), covers a user who
+    exchanges its items and its announcement; the user reports with the probability of its true level. Estimates are
     unbiased over a random assignment of levels to users; a private first round adds a small bias, as the noisy numbers
-    of users stand in the denominator.
+    of users are in the denominator.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ class Segmented(SetProtocol, PlannedUsers):
     blankets : float, optional
         m, if it was given; otherwise the best one is searched for the announced sizes.
     objective : {"bound", "error"}
-        What the search minimizes.
+        Quantity that the search minimizes.
     first_round : FirstRound, optional
-        How the levels are announced.
+        Announcement of the levels.
     announcing : ProtocolBase, optional
         The calibrated frequency protocol of the first round.
     """
@@ -100,7 +100,7 @@ class Segmented(SetProtocol, PlannedUsers):
         objective: str = "bound",
         first_round: Mapping[str, Any] | FirstRound | None = None,
     ) -> Self:
-        """Reporting probabilities, and the best number of blanket messages unless it is given.
+        """Find the reporting probabilities, and the best number of blanket messages unless it is given.
 
         Parameters
         ----------
@@ -114,10 +114,10 @@ class Segmented(SetProtocol, PlannedUsers):
         blankets : float, optional
             Expected number of blanket messages per user m, > 0.
         objective : {"bound", "error"}
-            What the search minimizes: the paper's bound, or the expected error for items that are equally frequent,
-            which is largest. Neither looks at the data.
+            Quantity that the search minimizes: the paper's bound, or the expected error for items that are equally
+            frequent, which is largest. Neither depends on the data.
         first_round : mapping or FirstRound, optional
-            ``{protocol, eps, delta, accounting, options}`` of the announcement of levels. Exact if left out.
+            ``{protocol, eps, delta, accounting, options}`` of the announcement of levels. Exact by default.
 
         Raises
         ------
@@ -148,7 +148,7 @@ class Segmented(SetProtocol, PlannedUsers):
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:
-        """A positive number of blanket messages, a known objective, and a first round that has a budget."""
+        """Check the number of blanket messages, the objective, and the first round and its budget."""
         check_choice("objective", options.get("objective", OBJECTIVES[0]), OBJECTIVES)
         if (blankets := options.get("blankets")) is not None:
             check_positive("blankets", blankets)
@@ -157,7 +157,7 @@ class Segmented(SetProtocol, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """The weaker one of both rounds; the paper's pair of counts is a proven bound where all items are sent."""
+        """Weaker guarantee of both rounds; the paper's pair of counts is a proven bound where all items are sent."""
         certain = all(self.level_profile(level).kind == "upper" for level in range(len(self.plan.rates)))
         data = UPPER if certain else self.guarantees[self.plan.accounting]
         if self.announcing is None:
@@ -168,13 +168,13 @@ class Segmented(SetProtocol, PlannedUsers):
     # -- the first round --------------------------------------------------------------------------------------------
 
     def announce(self, participants: Participants, rng: np.random.Generator) -> Public:
-        """Numbers of users of each level: exactly, or as the private histogram of the first round shows them."""
+        """Return the users of each level: exactly, or from the private histogram of the first round."""
         if self.announcing is None:
             return participants.public
         return announced_privately(self.announcing, participants.public, rng)
 
     def refine(self, public: Public) -> Self:
-        """The server's choice of parameters for the announced numbers of users."""
+        """Return the protocol with the server's parameters for the announced numbers of users."""
         sizes = announced_sizes(public, len(self.plan.eps))
         if sizes == self.plan.level_sizes:
             return self
@@ -195,24 +195,24 @@ class Segmented(SetProtocol, PlannedUsers):
     # -- the data round ---------------------------------------------------------------------------------------------
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Each item with its user's probability, and blanket messages."""
+        """Return each item with its user's probability, and blanket messages."""
         rates = np.array(self.plan.rates)[levels_of(users, len(self.plan.rates))]
         kept = rng.random(users.values.shape) < rates[:, None]
         blankets = blankets_sent(self.plan, len(users), rng)
         return Messages(np.concatenate((users.values[kept].astype(np.int64), blankets)))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages per item, (R, d), at a cost that does not depend on the number of users."""
+        """Draw the messages per item, (R, d), from their exact law, at a cost independent of the number of users."""
         reports = rng.binomial(holders(participants).astype(np.int64), np.array(self.plan.rates)[:, None])
         return np.asarray(reports.sum(axis=1) + blanket_counts(self.plan, participants.public.n_users, rng))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Shares of holders, (R, d - padding_items)."""
+        """Return shares of holders, (R, d - padding_items)."""
         blankets = public.n_users * self.plan.blankets / self.domain_size
         return self.real((np.asarray(aggregate, float) - blankets[:, None]) / self.plan.reports)
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Variance of each share given who holds what at which level; None after a private first round."""
+        """Return the variance of each share given the users' items and levels; None after a private first round."""
         if self.announcing is not None:
             return None
         rates = np.array(self.plan.rates)[:, None]
@@ -221,12 +221,12 @@ class Segmented(SetProtocol, PlannedUsers):
         return self.real((coins + blankets) / self.plan.reports**2)
 
     def expected_squared_error(self, participants: Participants) -> Floats | None:
-        """Mean squared error of each share over noise and a random assignment of levels.
+        """Return the mean squared error of each share over noise and a random assignment of levels.
 
         With a private first round, over the announcement too: the mean of the exact error given the announcement over
         32,768 announcements drawn from their exact law, always the same ones. Its standard error is below 1 % even
         where the announcement alone makes most of the error; where the server searches the number of blanket messages,
-        the choice that is assumed is that of `shuffledp.accounting.segmented.plan_search.segmented_choices`.
+        the assumed choice is made by `shuffledp.accounting.segmented.plan_search.segmented_choices`.
         """
         if self.announcing is not None:
             return self._error_after_announcement(self.announcing, participants)
@@ -238,10 +238,10 @@ class Segmented(SetProtocol, PlannedUsers):
         return self.real(noise + assignment_error(squares, participants))
 
     def _error_after_announcement(self, announcing: ProtocolBase, participants: Participants) -> Floats:
-        """`expected_squared_error` over the law of the announcement.
+        """Return `expected_squared_error` over the law of the announcement.
 
-        Given what was announced, the estimate of a share w has the mean w times ``reports`` sent over ``reports`` that
-        the server divides by, so that besides coins, blanket messages and assignment there is a common wrong factor.
+        Given the announcement, the estimate of a share w has the mean w times ``reports`` sent over ``reports`` that
+        the server divides by, so that besides coins, blanket messages and assignment there is a common factor.
         """
         true = np.array(announced_sizes(participants.public, len(self.plan.eps)))
         n = int(true.sum())
@@ -267,11 +267,11 @@ class Segmented(SetProtocol, PlannedUsers):
         return self.real(coins * w + blankets + assignment * w * (1 - w) + np.mean((factor - 1) ** 2) * w**2)
 
     def counted_on(self) -> str:
-        """The users who send dummies."""
+        """Name the users who send dummies."""
         return f"all other users, of {self.plan.n:,} in all"
 
     def cost(self) -> Cost:
-        """Reported items and blanket messages of the data round, one item per message."""
+        """Return the cost of reported items and blanket messages of the data round, one item per message."""
         own = self.set_size * self.plan.reports / self.plan.n
         most, certain = most_blankets([self.plan], self.population)
         most += self.set_size
@@ -279,16 +279,19 @@ class Segmented(SetProtocol, PlannedUsers):
         return Cost(own + self.plan.blankets, bits, own, most_messages=most, most_certain=certain)
 
     def level_profile(self, level: int) -> SegmentedProfile:
-        """Profile of the data round for a user of a level, as the accounting sees it."""
+        """Return the profile of the data round for a user of a level, under the accounting."""
         return SegmentedProfile(self.plan, level)
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """That of the most private level; None where it is no proven bound, or covers one of two rounds only."""
+        """Return the profile of the most private level.
+
+        None where it is no proven bound, or covers one of two rounds only.
+        """
         profile = self.level_profile(0)
         return profile if profile.kind == "upper" and self.announcing is None else None
 
     def parameters(self) -> dict[str, float]:
-        """Blanket messages, probability and budget of each level, the flat range of a search, and the first round."""
+        """Return blanket messages, rate and budget of each level, the flat range of a search, and the first round."""
         plan = self.plan
         numbers = {"blankets": plan.blankets, "delta_data": plan.delta}
         for level, (rate, eps) in enumerate(zip(plan.rates, plan.eps, strict=True), 1):

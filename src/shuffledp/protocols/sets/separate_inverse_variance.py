@@ -7,7 +7,7 @@ from shuffledp.protocols.sets._separate import SeparateLevels
 
 @dataclass(frozen=True)
 class SeparateInverseVariance(SeparateLevels):
-    """The variances are those of blanket messages and of equally frequent items, which need no data."""
+    """SepMM weighted by inverse variances of blanket messages and equally frequent items, which need no data."""
 
     name = "separate_inverse_variance"
     label = "SepMM, inverse variances"

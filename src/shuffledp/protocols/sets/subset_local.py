@@ -61,7 +61,7 @@ def local_subset_exponential(
 
 @dataclass(frozen=True)
 class SubsetLocal(SubsetReports):
-    """The local budget is the central one; privacy levels are ignored."""
+    """Subset exponential mechanism with the central budget as the local one; privacy levels are ignored."""
 
     name = "subset_local"
     label = "Subexp, local"
@@ -73,7 +73,7 @@ class SubsetLocal(SubsetReports):
     @classmethod
     @from_request
     def calibrate(cls, population: Population, task: Task, eps: float, *, selection: str = "error") -> Self:
-        """The best number of items per message.
+        """Find the best number of items per message.
 
         Parameters
         ----------
@@ -98,5 +98,5 @@ class SubsetLocal(SubsetReports):
         return cls(*shape, sets.padding_items, mechanism)
 
     def privacy_profile(self) -> PrivacyProfile:
-        """One message alone."""
+        """Return the profile of one message alone."""
         return SubsetExponentialProfile(self.mechanism, 1, sound=True)

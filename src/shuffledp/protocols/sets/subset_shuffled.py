@@ -48,8 +48,8 @@ def shuffled_subset_exponential(
     delta : float
         In (0, 1).
     sound : bool
-        False: the variation-ratio theorem as the paper uses it, which is not valid in general here. True: what
-        replaces it. See :mod:`shuffledp.accounting.general.variation_ratio`; there is no default.
+        False: the variation-ratio theorem as the paper uses it, which is not valid in general here. True: its sound
+        replacement. See :mod:`shuffledp.accounting.general.variation_ratio`; there is no default.
 
     Returns
     -------
@@ -104,20 +104,20 @@ def _largest_local(
 
 
 def has_residual(mechanism: SubsetExponential) -> bool:
-    """Whether a message may come from a component that depends on neither of two inputs, beyond rounding."""
+    """Return whether a message may come from a component that depends on neither of two inputs, beyond rounding."""
     return reduced_pair(mechanism, sound=False)[0].silent > 1e-12
 
 
 @dataclass(frozen=True)
 class SubsetShuffled(SubsetReports, PlannedUsers):
-    """One shuffled message per user carries the whole set; privacy levels are ignored.
+    """One shuffled message per user for the whole set; privacy levels are ignored.
 
     Parameters
     ----------
     n_users : int
-        All users.
+        Number of users, user 1 included.
     sound : bool
-        Whether the local budget follows from a proven form of the variation-ratio theorem.
+        True if the local budget follows from a proven form of the variation-ratio theorem.
     """
 
     n_users: int
@@ -137,14 +137,14 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
     def calibrate(
         cls, task: Task, n: int, eps: float, delta: float, *, accounting: str = "corrected"
     ) -> Self:
-        """The best number of items per message and, for that, the largest local budget.
+        """Find the best number of items per message and, for that number, the largest local budget.
 
         Parameters
         ----------
         task : Sets
             Sets smaller than the domain.
         accounting : {"printed", "corrected"}
-            Theorem 1 as the paper uses it, which is not valid in general (SEG-6.2), or what replaces it.
+            Theorem 1 as the paper uses it, which is not valid in general (SEG-6.2), or its sound replacement.
         """
         sets = sets_task(task)
         sound = accounting == "corrected"
@@ -154,11 +154,11 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """That of the accounting; without a residual component, or without others, the printed theorem holds."""
+        """Guarantee of the accounting; the printed theorem holds without a residual component, or without others."""
         proven = self.sound or self.n_users == 1 or not has_residual(self.mechanism)
         return UPPER if proven else FORGOTTEN_RESIDUAL
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """What the sound accounting evaluates; None for the theorem as printed, which is no proven bound."""
+        """Return the profile of the sound accounting; None for the printed theorem, which is no proven bound."""
         profile = SubsetExponentialProfile(self.mechanism, users, self.sound)
         return profile if profile.kind == "upper" else None

@@ -1,4 +1,4 @@
-"""What all protocols with Laplace noise share: the local randomizer, and one report per user with dummies.
+"""Protocols with Laplace noise: the local randomizer, and one report per user with dummies.
 
 Every vector is clipped to l1 norm C, so that two of them are at most 2C apart, and Laplace noise of scale
 ``2C / eps_local`` is added to each coordinate (Wang et al. 2023, section VII). The server may add reports of the zero
@@ -24,7 +24,7 @@ BITS_PER_COORDINATE = 64
 
 
 def clipped(values: NDArray[Any], task: Vectors) -> Floats:
-    """Vectors (n, dimension), those of norm above ``task.clip`` scaled down to it; a new array.
+    """Return the vectors, (n, dimension), scaled down to norm ``task.clip`` if above it, as a new array.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def clipped(values: NDArray[Any], task: Vectors) -> Floats:
 
 
 def vectors_of(task: Task) -> Vectors:
-    """The task, if Laplace noise is made for it."""
+    """Return the task, or raise if Laplace noise does not protect it."""
     if not isinstance(task, Vectors):
         raise ValueError(f"This protocol estimates means of vectors, but the task is {task.kind!r}.")
     if task.norm != "l1":
@@ -50,7 +50,7 @@ def vectors_of(task: Task) -> Vectors:
 
 
 def sums_held(participants: Participants, task: Vectors) -> Floats:
-    """Sums of the clipped vectors, (R, dimension); refuses data of another dimension."""
+    """Return the sums of the clipped vectors, (R, dimension), or raise ValueError for another dimension."""
     expected = (participants.public.repeats, task.dimension)
     if participants.counts.shape != expected:
         raise ValueError(
@@ -61,7 +61,7 @@ def sums_held(participants: Participants, task: Vectors) -> Floats:
 
 @dataclass(frozen=True)
 class LaplaceResponse:
-    """The local randomizer and what follows from it, for a local budget in nats."""
+    """Laplace noise on clipped vectors, for a local budget in nats."""
 
     task: Vectors
     eps_local: float
@@ -77,14 +77,15 @@ class LaplaceResponse:
         return 2 * self.scale**2
 
     def randomize(self, values: NDArray[Any], rng: np.random.Generator) -> Floats:
-        """One report per vector, (n, dimension)."""
+        """Draw one report per vector, (n, dimension)."""
         exact = clipped(values, self.task)
         return exact + rng.laplace(scale=self.scale, size=exact.shape)
 
     def noise_of_sums(self, reports: Ints, rng: np.random.Generator) -> Floats:
-        """Exact law of the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension).
+        """Draw the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension), from its exact law.
 
-        A Laplace variable is the difference of two exponential ones, so the sum of n is that of two Gamma(n).
+        A Laplace variable is the difference of two exponential ones, so the sum of n is the difference of two Gamma(n)
+        variables.
         """
         shape = (len(reports), self.task.dimension)
         total = np.asarray(reports, float)[:, None]
@@ -95,7 +96,7 @@ class LaplaceResponse:
 
 @dataclass(frozen=True)
 class VectorReports(OneReport):
-    """Every report is a clipped vector with Laplace noise; the fixed public input is the zero vector.
+    """Reports of clipped vectors with Laplace noise; the fixed public input is the zero vector.
 
     Parameters
     ----------
@@ -113,28 +114,28 @@ class VectorReports(OneReport):
 
     @classmethod
     def scheduled(cls, task: Task, population: Law, eps_local: float, **schedule: Any) -> Self:
-        """The protocol for a task once its schedule is known."""
+        """Return the protocol for a task and a schedule."""
         return cls(population, vectors_of(task), eps_local, **schedule)
 
     @property
     def response(self) -> LaplaceResponse:
-        """The local randomizer."""
+        """Local randomizer."""
         return LaplaceResponse(self.task, self.eps_local)
 
     def fixed_inputs(self, count: int) -> NDArray[Any]:
-        """The zero vector."""
+        """Return the zero vector `count` times."""
         return np.zeros((count, self.task.dimension))
 
     def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """Clipped vectors with Laplace noise in every coordinate, (n, dimension)."""
+        """Draw clipped vectors with Laplace noise in every coordinate, (n, dimension)."""
         return self.response.randomize(values, rng)
 
     def report_bits(self) -> float:
-        """One double precision number per coordinate."""
+        """Return the bits of one double precision number per coordinate."""
         return float(BITS_PER_COORDINATE * self.task.dimension)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Sum of all messages, column by column."""
+        """Return the sum of all messages, column by column."""
         return np.asarray(messages.payload.sum(axis=0))
 
 
@@ -154,17 +155,17 @@ class LaplaceNoise(VectorReports):
     objective = "laplace"
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the sum of all reports, (R, dimension), at a cost independent of the number of users."""
+        """Draw the sum of all reports, (R, dimension), from its exact law, at a cost independent of users."""
         return sums_held(participants, self.task) + self.response.noise_of_sums(
             self._reports(participants.public), rng
         )
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased mean vectors, (R, dimension): dummies add nothing in expectation."""
+        """Return unbiased mean vectors, (R, dimension): dummies add nothing in expectation."""
         return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each coordinate given the participants' vectors, (R, dimension): all of them alike."""
+        """Return the variance of each coordinate given the participants' vectors, (R, dimension), equal for all."""
         n = np.asarray(participants.public.n_users, float)
         each = self.response.variance * self._reports(participants.public) / n**2
         return np.repeat(each[:, None], self.task.dimension, axis=1)

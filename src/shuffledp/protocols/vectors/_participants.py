@@ -1,4 +1,4 @@
-"""What the fast laws need of participants who hold vectors, besides the sum of the vectors."""
+"""Statistics of participants who hold vectors that fast laws need besides the sum of the vectors."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from shuffledp.tasks import Floats, Ints, Participants, Vectors
 
 @dataclass(frozen=True)
 class VectorParticipants(Participants):
-    """Participants of a vectors task whose raw inputs need not be looked at one by one.
+    """Participants of a vectors task, with statistics that replace reading every raw input.
 
-    All fields are shortcuts: without them the same is worked out from ``users``.
+    All fields are optional: without them the same statistics are computed from ``users``.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class VectorParticipants(Participants):
 
 
 def sums_of_some(participants: Participants, task: Vectors, sizes: Ints, rng: np.random.Generator) -> Floats:
-    """Sums of the clipped vectors of a uniform choice of ``sizes[r]`` participants, (R, dimension)."""
+    """Return the sums of the clipped vectors of a uniform choice of ``sizes[r]`` participants, (R, dimension)."""
     if isinstance(participants, VectorParticipants) and participants.some is not None:
         return participants.some(sizes, rng)
     if participants.users is None:
@@ -57,7 +57,7 @@ def sums_of_some(participants: Participants, task: Vectors, sizes: Ints, rng: np
 
 
 def spread_of(participants: Participants, task: Vectors) -> Floats | None:
-    """Variance of each coordinate among the participants, (R, dimension); None where nothing is known of them."""
+    """Return the variance of each coordinate among the participants, (R, dimension); None without their vectors."""
     if isinstance(participants, VectorParticipants) and participants.spread is not None:
         return participants.spread
     if participants.users is None:
@@ -72,9 +72,9 @@ def spread_of(participants: Participants, task: Vectors) -> Floats | None:
 
 
 def squares_of(participants: Participants, task: Vectors) -> tuple[Floats, Floats] | None:
-    """Sums of the squares of each coordinate, of the clipped vectors and of their directions, (R, dimension) each.
+    """Return sums of the squares of each coordinate, of the clipped vectors and of their directions, (R, dimension).
 
-    The zero vector has a uniform direction. None where nothing is known of the vectors.
+    The zero vector has a uniform direction. None where the vectors are not given.
     """
     if isinstance(participants, VectorParticipants) and participants.squares is not None:
         assert participants.directions is not None  # both or none

@@ -19,16 +19,16 @@ from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Ta
 
 @dataclass(frozen=True)
 class CentralGaussian(ProtocolBase):
-    """Users send their vectors, clipped; the curator, who alone is trusted, adds Gaussian noise to the sum.
+    """Sum of clipped vectors with Gaussian noise of a trusted curator.
 
-    The noise is continuous, so that its privacy is that of real numbers and not of floating-point ones.
+    The noise is continuous: the guarantee holds for real numbers and not for floating-point numbers.
 
     Parameters
     ----------
     task : Vectors
         Dimension and clipping.
     sigma : float
-        Of the noise of each coordinate of the sum.
+        Standard deviation of the noise of each coordinate of the sum.
     relation : {"replace_one", "add_remove"}
         Neighboring relation of the guarantee: the sum moves by up to 2 clips, or one.
     """
@@ -49,7 +49,7 @@ class CentralGaussian(ProtocolBase):
     @classmethod
     @from_request
     def calibrate(cls, budget: Budget, population: Population, task: Task, eps: float, delta: float) -> Self:
-        """The smallest sigma.
+        """Find the smallest sigma.
 
         Parameters
         ----------
@@ -65,41 +65,41 @@ class CentralGaussian(ProtocolBase):
         return cls(task, change / ratio, budget.neighbours)
 
     def cost(self) -> Cost:
-        """One double precision number per coordinate; the curator adds one vector of noise."""
+        """Return the cost of one double precision number per coordinate; the curator adds one vector of noise."""
         bits = float(BITS_PER_COORDINATE * self.task.dimension)
         return Cost(1.0, bits, shuffler_messages=1.0, most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """The clipped vectors, (n, dimension)."""
+        """Return the clipped vectors, (n, dimension)."""
         return Messages(clipped(users.values, self.task))
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
-        """The curator's noise, (1, dimension)."""
+        """Draw the curator's noise, (1, dimension)."""
         return Messages(self.sigma * rng.standard_normal((1, self.task.dimension)))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Noisy sum, (dimension,)."""
+        """Return the noisy sum, (dimension,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the noisy sums, (R, dimension)."""
+        """Draw the noisy sums, (R, dimension), from their exact law."""
         held = sums_held(participants, self.task)
         return np.asarray(held + self.sigma * rng.standard_normal(held.shape))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Noisy means, (R, dimension)."""
+        """Return noisy means, (R, dimension)."""
         return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each coordinate, (R, dimension): that of the noise, whatever the data."""
+        """Return the variance of each coordinate, (R, dimension): the variance of the noise, for all data."""
         n = np.asarray(participants.public.n_users, float)
         return np.repeat((self.sigma / n[:, None]) ** 2, self.task.dimension, axis=1)
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Of the noise and the largest change."""
+        """Return the Gaussian profile of the noise and the largest change."""
         change = (2 if self.relation == "replace_one" else 1) * self.task.clip
         return GaussianProfile(change / self.sigma, self.relation)
 
     def parameters(self) -> dict[str, float]:
-        """sigma, and the root mean square of the norm of the noise."""
+        """Return sigma, and the root mean square of the norm of the noise."""
         return {"sigma": self.sigma, "noise_norm": self.sigma * math.sqrt(self.task.dimension)}

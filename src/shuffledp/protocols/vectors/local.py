@@ -11,13 +11,13 @@ from shuffledp.protocols.vectors._laplace import LaplaceNoise
 
 @dataclass(frozen=True)
 class Local(LocalSchedule, LaplaceNoise):
-    """The control without amplification: the local budget is the central one."""
+    """Control without amplification: the local budget is the central one."""
 
     name = "local"
     task_kind = "vectors"
 
     def privacy_profile(self) -> PrivacyProfile:
-        """One report alone is eps-DP, and randomized response of two values dominates whatever is."""
+        """Return an upper bound for one eps-DP report: randomized response of two values dominates it."""
         keep = -np.logaddexp(0.0, -self.eps_local)
         pair = np.array([keep, keep - self.eps_local])
         return CountPair(pair, pair[::-1], source=self.source, kind="upper")

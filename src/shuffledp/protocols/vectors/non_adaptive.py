@@ -1,4 +1,4 @@
-"""NON-ADAPTIVE: a fixed number of dummy reports buys a larger local budget for Laplace noise."""
+"""NON-ADAPTIVE: a fixed number of dummy reports allows a larger local budget for Laplace noise."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from shuffledp.protocols.vectors._laplace import LaplaceNoise
 
 @dataclass(frozen=True)
 class NonAdaptive(NonAdaptiveSchedule, LaplaceNoise):
-    """Laplace noise with k dummies of the zero vector, however many users take part."""
+    """Laplace noise with k dummies of the zero vector, for any number of users."""
 
     name = "non_adaptive"
     task_kind = "vectors"

@@ -1,17 +1,17 @@
-r"""PrivUnit: a random unit vector that is more likely to lie near one's own direction, under the privacy blanket.
+r"""PrivUnit: a random unit vector that is more likely to lie near the user's direction, under the privacy blanket.
 
 A cap of mass ``c <= 1/2`` around a direction v holds the unit vectors whose inner product with v is at least gamma. A
-report is uniform in the cap of its own direction with probability p, and uniform outside of it otherwise; divided by
+report is uniform in the cap of the user's direction with probability p, and uniform outside of it otherwise; divided by
 ``m = E <report, v>`` it is unbiased. Under the uniform law of the sphere the square of an inner product has the law
 Beta(1/2, (d - 1) / 2). Bhowmick, Duchi, Freudiger, Kapoor and Rogers (2018); errors are derived for this project.
 
-*Privacy.* The density of a report has two levels, the higher one on the cap of the own direction. No point lies in all
-caps, so that the part common to all inputs is uniform on the sphere, with weight lambda: a report is uniform with
+*Privacy.* The density of a report has two levels, the higher one on the cap of the user's direction. No point lies in
+all caps, so that the part common to all inputs is uniform on the sphere, with weight lambda: a report is uniform with
 probability lambda and otherwise uniform in its cap, ``p = 1 - lambda + lambda c``. Among N uniform messages those in
 the caps of two directions are counted; the less the caps overlap the more the counts show, since moving mass from
 "both" and "neither" to "one of them" spreads the likelihood ratio about its mean. Opposite directions have disjoint
-caps, ``c <= 1/2``, so they are the worst pair; their law is that of generalized randomized response over 1/c values, of
-which there may be any real number, in any dimension: the exact blanket of 1/c values.
+caps, ``c <= 1/2``, so they are the worst pair; their law is generalized randomized response over 1/c values, any real
+number, in any dimension: the exact blanket of 1/c values.
 
 Conventions: eps in nats; replacement neighbors; the adversary knows the inputs of all others and which of their reports
 are uniform. Derived for this project.
@@ -70,13 +70,16 @@ class CapReport:
 
     @property
     def square(self) -> float:
-        """Mean square: s times the density of Beta(1/2, (d - 1) / 2) is 1/d times that of Beta(3/2, (d - 1) / 2)."""
+        """Mean square: s times the Beta(1/2, (d - 1) / 2) density is 1/d times the Beta(3/2, (d - 1) / 2) density."""
         d, c, p = self.dimension, self.cap_mass, self.in_cap
         within = float(betaincc(1.5, (d - 1) / 2, self.height**2)) / (2 * d)
         return p / c * within + (1 - p) / (1 - c) * (1 / d - within)
 
     def error(self, n: int) -> float:
-        """Squared l2 error of the mean of n unit vectors, ``(1 / m^2 - 1) / n``: a scaled report has norm 1 / m."""
+        """Return the squared l2 error of the mean of n unit vectors, ``(1 / m^2 - 1) / n``.
+
+        A scaled report has norm 1 / m.
+        """
         return (self.mean**-2 - 1) / n
 
 
@@ -116,11 +119,12 @@ def best_cap(n: int, dimension: int, eps: float, delta: float) -> tuple[float, f
 
 @dataclass(frozen=True)
 class PrivUnit(PlannedUsers):
-    """A message is a unit vector; the shuffler permutes, and all other users are relied on for the blanket.
+    """Unit vectors as messages; the shuffler permutes, and users rely on all others for the blanket.
 
     A vector of norm r times the clip, r < 1, is sent as its direction with probability ``(1 + r) / 2`` and as the
-    opposite one otherwise; the zero vector as a uniform direction. That keeps the mean, privacy is that of directions,
-    and the squared error of one user's report is ``clip^2 (1 / m^2 - r^2)`` instead of ``clip^2 (1 / m^2 - 1)``.
+    opposite one otherwise; the zero vector as a uniform direction. That keeps the mean, privacy is accounted for
+    directions, and the squared error of one user's report is ``clip^2 (1 / m^2 - r^2)`` instead of
+    ``clip^2 (1 / m^2 - 1)``.
 
     Parameters
     ----------
@@ -153,7 +157,7 @@ class PrivUnit(PlannedUsers):
     def calibrate(
         cls, task: Task, n: int, eps: float, delta: float, *, cap_mass: float | None = None
     ) -> Self:
-        """The largest local budget, and the cap.
+        """Find the largest local budget, and the cap.
 
         Parameters
         ----------
@@ -188,11 +192,11 @@ class PrivUnit(PlannedUsers):
         return CapReport(self.task.dimension, self.cap_mass, self.in_cap)
 
     def cost(self) -> Cost:
-        """One double precision number per coordinate."""
+        """Return the bits of one double precision number per coordinate."""
         return Cost(1.0, float(BITS_PER_COORDINATE * self.task.dimension), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """One unit vector per user, (n, dimension)."""
+        """Draw one unit vector per user, (n, dimension)."""
         vectors = clipped(users.values, self.task)
         block = max(1, _DRAWS // self.task.dimension)
         for start in range(0, len(vectors), block):  # in place: there may be many numbers
@@ -201,7 +205,7 @@ class PrivUnit(PlannedUsers):
         return Messages(vectors)
 
     def _reports(self, directions: Floats, rng: np.random.Generator) -> Floats:
-        """Unit vectors near the given ones or not, (n, dimension)."""
+        """Draw a report for each given direction, (n, dimension)."""
         n, d = directions.shape
         # Mass of the part of the sphere that is nearer to the direction than the report.
         inside = rng.random(n) < self.in_cap
@@ -215,16 +219,16 @@ class PrivUnit(PlannedUsers):
         return np.asarray(inner[:, None] * directions + across)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Sum of all messages, (dimension,)."""
+        """Return the sum of all messages, (dimension,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased mean vectors, (R, dimension)."""
+        """Return unbiased mean vectors, (R, dimension)."""
         scale = self.task.clip / (self.report.mean * np.asarray(public.n_users, float))
         return np.asarray(np.asarray(aggregate, float) * scale[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Variance of each coordinate, (R, dimension); None where the vectors themselves are not given.
+        """Return the variance of each coordinate, (R, dimension); None where the vectors themselves are not given.
 
         Its sum over the coordinates is the squared l2 error.
         """
@@ -239,16 +243,16 @@ class PrivUnit(PlannedUsers):
         return np.asarray((reports - squares) / n**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The blanket of the uniform reports of the others."""
+        """Return the profile of the blanket of the uniform reports of the others."""
         return favored_profile(users, 1 / self.cap_mass, self.eps_local)
 
     def parameters(self) -> dict[str, float]:
-        """Mass of the cap, probability of a report in it, and local budget."""
+        """Return the mass of the cap, the probability of a report in it, and the local budget."""
         return {"cap_mass": self.cap_mass, "in_cap": self.in_cap, "eps_local": self.eps_local}
 
 
 def _directions(vectors: Floats, clip: float, rng: np.random.Generator) -> Floats:
-    """Unit vectors whose mean is ``vector / clip``, (n, dimension)."""
+    """Draw unit vectors whose mean is ``vector / clip``, (n, dimension)."""
     norms = np.linalg.norm(vectors, axis=1)
     nothing = norms == 0
     unit = vectors / np.where(nothing, 1.0, norms)[:, None]
