@@ -1,4 +1,4 @@
-"""The protocol to deploy: the least error among proven guarantees, and the reason why others were passed over."""
+"""Recommendation of a protocol: the least error among proven guarantees, and the reasons against the others."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _trusted(row: Compared) -> str:
 
 
 def _against(row: Compared) -> str:
-    """The reason against a row with less error than the recommended one."""
+    """Return the reason against a row with less error than the recommended one."""
     if row.idle:
         return "no better than an answer without data"
     if row.biased:
@@ -150,7 +150,7 @@ class Loosening:
 
 
 def loosening(rows: Sequence[Compared], limits: Mapping[str, float]) -> Loosening | None:
-    """Return the limit whose relative change admits a proven protocol first; None if limits on messages are not why.
+    """Return the limit whose smallest relative change admits a proven protocol; None if no such limit excludes one.
 
     Parameters
     ----------
