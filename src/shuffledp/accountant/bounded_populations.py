@@ -1,7 +1,7 @@
-"""The guarantee of a shuffled batch where only a lower tail of the number of users is known.
+"""Guarantee of a shuffled batch for a population of which only a lower tail is known.
 
 delta is averaged over the smallest number of users that the population allows, see
-:mod:`shuffledp.accounting.general.random_users`; for each number it is that of the randomizer's blanket, or of the
+:mod:`shuffledp.accounting.general.random_users`; for each number it is the delta of the randomizer's blanket, or of the
 clones. Conventions: eps in nats; replacement neighbors; a population describes the *others*. Derived for this project;
 upper bounds.
 """
@@ -36,7 +36,7 @@ def bounded_delta(
     eps_local, eps : float
         Nats.
     delta : float
-        The target: a larger result need not be told from others, in (0, 1).
+        Target in (0, 1); results above it are not resolved.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Several shuffled batches of the same people that differ: in the local budget, in how many take part, in both.
+"""Several shuffled batches of the same users with different local budgets or numbers of participants.
 
-Conventions: eps in nats; one user's input is replaced, in all batches; delta is that of all batches together; `users`
-counts everyone.
+Conventions: eps in nats; one user's input is replaced, in all batches; delta covers all batches together; `users`
+counts all users.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Batch:
-    """A shuffled batch, and how often there is one like it.
+    """A shuffled batch, and the number of batches like it.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ class Batch:
 
 @dataclass(frozen=True)
 class RoundsAnswer:
-    """What several batches reveal together.
+    """Joint guarantee of several batches.
 
     Parameters
     ----------
     eps : float
-        Central eps that is proven, nats.
+        Proven central eps, nats.
     eps_lower : float or None
-        No smaller eps holds: that of one of the batches alone.
+        Lower bound on every valid eps: the bound of one of the batches alone.
     delta : float
     batches : tuple of Batch
     reduction : str
@@ -82,7 +82,7 @@ class RoundsAnswer:
 
 
 def batch_named(text: str) -> Batch:
-    """Return the batch that a word such as ``1.5:10000`` or ``1.5:10000:16`` names.
+    """Return the batch written as ``1.5:10000`` or ``1.5:10000:16``.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def rounds_epsilon(
     subset_size: int | None = None,
     colluding: float = 0.0,
 ) -> RoundsAnswer:
-    """Return the central guarantee of several batches together, whose numbers of users and local budgets may differ.
+    """Return the central guarantee of several batches with different numbers of users and local budgets.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class Compared:
     protocol, label, task, trust : str
         Name, label in legends, estimated quantity, and trust model.
     status : {"ok", "infeasible", "failed"}
-        Whether it was calibrated; ``failed`` is an error of the protocol's code.
+        Result of the calibration; ``failed`` is an error of the protocol's code.
     reason : str
         Reason why not; for an ``idle`` row, that it is idle.
     accounting : str
