@@ -1,6 +1,6 @@
 """The ``shuffledp`` command: listings, accounting, data, export and repair of results.
 
-Every command imports what it needs itself: ``shuffledp --help`` need not wait for numpy.
+Every command imports its modules inside of its function, so that ``shuffledp --help`` does not load NumPy.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ elsewhere = click.option(
 @main.command()
 @configured
 def check(configfile: str | None) -> None:
-    """Check the configuration and list the computations of a run."""
+    """Check the configuration and print what a run would compute."""
     from shuffledp.pipeline.config.config_errors import ConfigurationError
     from shuffledp.pipeline.config.config_files import left_aside
     from shuffledp.pipeline.config.trial_calibrations import try_methods

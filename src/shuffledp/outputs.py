@@ -57,7 +57,7 @@ def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[st
     Parameters
     ----------
     outputs : mapping of str to Path
-        By the option that names each.
+        Output paths by option.
     inputs : iterable of Path
         Files that the call reads.
 

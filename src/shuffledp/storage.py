@@ -98,7 +98,7 @@ def sweep(folder: Path) -> None:
     Parameters
     ----------
     folder : Path
-        Where to look, not below it.
+        Folder to clean, without its subfolders.
     """
     for path in (file for file in folder.glob("*") if is_temporary(file.name)):
         with contextlib.suppress(FileNotFoundError):

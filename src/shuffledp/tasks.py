@@ -42,7 +42,7 @@ class Budget:
     delta : float
         In [0, 1); 0 only where the protocol is pure.
     neighbours : {"replace_one", "add_remove"}
-        The neighboring relation. ``replace_one``: user 1's input changes, who takes part does not.
+        The neighboring relation. ``replace_one``: the input of user 1 changes, the set of participants does not.
     """
 
     eps: float | tuple[float, ...]

@@ -62,11 +62,11 @@ class Curves:
     false_positive_rates, false_negative_rates : tuple of float
         Trade-off curve of tests between two neighbors: no test has a smaller false negative rate.
     mu : float
-        The batch is mu-GDP, as far as delta is above that.
+        Parameter of Gaussian differential privacy: the batch is mu-GDP down to the least delta of the profile.
     regret : float
-        Largest distance of the two trade-offs, 0 if the profile is Gaussian.
+        Largest distance between the trade-off curves of the batch and of mu-GDP, 0 for a Gaussian profile.
     true_positive_rates : tuple of (float, float)
-        Largest true positive rate of an attack at false positive rates 1e-2 and 1e-3.
+        Largest true positive rate of a test at false positive rates 1e-2 and 1e-3.
     reduction : str
         Reduction of the profile, as in an answer.
     """

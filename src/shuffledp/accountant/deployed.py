@@ -93,7 +93,7 @@ def deployed_answer(deployment: str, *, users: int | None = None, colluding: flo
     users : int, optional
         Another number of users, >= 1.
     colluding : float
-        In [0, 1): this fraction of the users tells the analyzer its reports.
+        In [0, 1): fraction of the users who reveal their reports to the analyzer.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def deployed_answer(deployment: str, *, users: int | None = None, colluding: flo
 
     Notes
     -----
-    That of :func:`shuffledp.accounting.amplification`, where the sources are; replacement neighbors.
+    The sources are given at :func:`shuffledp.accounting.amplification`; replacement neighbors.
     """
     known, randomizer = _computable(deployment)
     return amplification(
@@ -135,14 +135,14 @@ def deployed_epsilon(
     users : int, optional
         Another number of users, >= 1.
     colluding : float
-        In [0, 1): this fraction of the users tells the analyzer its reports.
+        In [0, 1): fraction of the users who reveal their reports to the analyzer.
     bound : {"upper", "lower"}
         Upper: for every data set of the others. Lower: the privacy loss for some data set, which is no guarantee.
 
     Returns
     -------
     float
-        Nats, > 0; an upper or a lower bound, as asked for.
+        Nats, > 0; an upper or a lower bound, by `bound`.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def deployed_epsilon(
 
     Notes
     -----
-    That of :func:`shuffledp.accounting.amplification`, where the sources are; replacement neighbors.
+    The sources are given at :func:`shuffledp.accounting.amplification`; replacement neighbors.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def deployed_users(deployment: str, *, colluding: float = 0.0) -> int:
 
     Notes
     -----
-    That of :func:`shuffledp.accounting.smallest_batch`, where the sources are; replacement neighbors.
+    The sources are given at :func:`shuffledp.accounting.smallest_batch`; replacement neighbors.
     """
     known, randomizer = _computable(deployment)
     return int(

@@ -83,7 +83,7 @@ def amplification(
     eps_local : float, optional
         Local budget, nats, in (0, 100]; not with a randomizer that states its own.
     users : int, optional
-        All users, >= 1; or a `population`.
+        Number of users, >= 1; or a `population`.
     delta : float
         In (0, 1), of all rounds together.
     randomizer : {"any", "grr", "binary", "laplace", "subset", "rappor"} or Randomizer
@@ -91,9 +91,9 @@ def amplification(
         (e^(eps_local / 2) + 1)``, and the analyzer receives sums; at most 10^11 expected flips of a bit, users times
         that probability.
     domain_size, subset_size : int, optional
-        Of the randomizer.
+        Parameters of the randomizer.
     population : Population, optional
-        Number of the *other* users, who need not all be honest.
+        Number of the *other* users, colluding ones included.
     colluding : float
         In [0, 1): fraction of the users who reveal their reports to the analyzer.
     rounds : int
@@ -112,7 +112,7 @@ def amplification(
 
     Notes
     -----
-    An upper bound: the smallest eps over the reductions of the module's description, of which the sources are there.
+    An upper bound: the smallest eps over the reductions; the description of the module lists them with their sources.
 
     Examples
     --------
@@ -166,8 +166,8 @@ def budget(
 
     Notes
     -----
-    A lower bound on what may be spent: the largest budget over the reductions of the module's description, of which
-    the sources are there.
+    A lower bound on the largest valid budget, from all reductions; the description of the module lists them with their
+    sources.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def smallest_batch(
     delta, randomizer, domain_size, subset_size, colluding, rounds
         As in :func:`amplification`.
     arrivals : {"fixed", "poisson", "binomial"}
-        ``poisson``: the number of others is a Poisson variable. ``binomial``: each of a number of others takes part
+        ``poisson``: the number of others is a Poisson variable. ``binomial``: each of several candidates takes part
         with probability `rate`.
     rate : float, optional
         For ``binomial``, in (0, 1].
@@ -233,7 +233,8 @@ def smallest_batch(
     Returns
     -------
     Answer
-        `users` is the smallest number, or the smallest mean (of whole numbers, or of whole numbers of candidates).
+        `users` is the smallest number, or the smallest mean (over integer means, or over integer numbers of
+        candidates).
 
     Raises
     ------
@@ -242,8 +243,8 @@ def smallest_batch(
 
     Notes
     -----
-    Enough, and never too few: an upper bound on the number needed, the smallest one over the reductions of the
-    module's description, of which the sources are there.
+    An upper bound on the smallest number, never too few users, from all reductions; the description of the module lists
+    them with their sources.
 
     Examples
     --------

@@ -207,7 +207,7 @@ class OneRound:
     Parameters
     ----------
     setting : Setting
-        At any delta.
+        Setting at any delta.
     eps_local : float
         Nats.
     honest : Population

@@ -1,6 +1,6 @@
 """Several shuffled batches of the same users with different local budgets or numbers of participants.
 
-Conventions: eps in nats; one user's input is replaced, in all batches; delta covers all batches together; `users`
+Conventions: eps in nats; the input of one user is replaced in all batches; delta covers all batches together; `users`
 counts all users.
 """
 
@@ -123,7 +123,7 @@ def rounds_epsilon(
     Returns
     -------
     RoundsAnswer
-        With an upper bound on eps, nats.
+        Answer with an upper bound on eps, nats.
 
     Raises
     ------

@@ -43,11 +43,11 @@ def compare(asked: Options) -> tuple[Compared, ...]:
     Parameters
     ----------
     users : int, optional
-        All users, user 1 included, at least 2. Give this, a population or counts.
+        Number of users, user 1 included, at least 2. Give users, a population or counts.
     eps, delta : float
         Central budget: eps in nats, positive; delta in [0, 1).
     population : Population, optional
-        The users *other* than user 1. Errors are expectations over its law; of a bound, errors at its mean.
+        Number of users *other* than user 1. Errors are expectations over its law; for a bound, errors at its mean.
     task : Frequency, Summation, Sets or Vectors, optional
         The estimated quantity. Instead: ``domain_size`` >= 2 for frequencies of that number of values, with
         ``set_size`` for sets of that number of items, ``max_value`` for the sum of integers 0..max_value, or
@@ -58,11 +58,11 @@ def compare(asked: Options) -> tuple[Compared, ...]:
         Without them all values are equally frequent. Vectors have no counts: they are compared for unit vectors along
         the axes.
     data : str, Path, data frame, series or array, optional
-        Instead of counts the records themselves, a user per row: a CSV or Parquet file, a data frame of pandas, or a
-        series or array of cells; see `shuffledp.comparison.count_column`. Rows that were left out, for example, raise a
-        warning. Without ``domain_size`` or ``values`` the values found are the domain.
+        Records instead of counts, a user per row: a CSV or Parquet file, a data frame of pandas, or a series or array
+        of cells; see `shuffledp.comparison.count_column`. Rows that were left out, for example, raise a warning.
+        Without ``domain_size`` or ``values`` the values found are the domain.
     column : str, optional
-        Of a file or a data frame.
+        Column of a file or a data frame.
     separator : str, optional
         Separator of the items in a text of the column, for sets with a ``set_size``. Without it the column holds lists,
         of a Parquet file or a data frame. Larger sets keep ``set_size`` items at random, smaller sets are filled up
@@ -81,12 +81,12 @@ def compare(asked: Options) -> tuple[Compared, ...]:
     accounting : {"exact", "corrected", "simplified", "printed"}, optional
         Protocols without it are left out. Default: for each protocol the first of these that it offers.
     trust : sequence of str, optional
-        Trust models to be compared; all by default.
+        Trust models to compare; all by default.
     max_bits, max_messages : float, optional
-        Limit on the messages of every user; a protocol that states no maximum is excluded. Where the maximum is
-        unbounded, its quantile counts: any of the users exceeds it with a probability of at most 1e-6.
+        Limits on the communication of every user; a protocol that states no maximum is excluded. Without a bound, the
+        maximum is a number that any of the users exceeds with a probability of at most 1e-6.
     mean_bits, mean_messages : float, optional
-        Limit on the expected messages of a user.
+        Limits on the expected communication of a user.
     simulate : int
         Repeats of a simulation beside the expectation; 0 for none. A protocol without a closed form is simulated
         in any case.

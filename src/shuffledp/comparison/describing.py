@@ -1,6 +1,6 @@
 """The command ``shuffledp describe``: one calibrated protocol, in sentences or as a record of a registry.
 
-Imports what it needs itself, as every command does: ``shuffledp --help`` need not wait for numpy.
+Modules that need NumPy are imported inside of functions, so that ``shuffledp --help`` does not load it.
 """
 
 from __future__ import annotations

@@ -82,14 +82,14 @@ def drawn(rows: Sequence[Compared], suffix: str, *, setting: str = "") -> bytes:
     ----------
     rows : sequence of Compared
     suffix : str
-        ``.png``, ``.svg``, ``.pdf``, or ``.html`` for a page to explore, which loads nothing from elsewhere.
+        ``.png``, ``.svg``, ``.pdf``, or ``.html`` for an interactive page, which loads no other file.
     setting : str
         Description of the setting, for the title: users, values, eps, delta.
 
     Raises
     ------
     ValueError
-        If nothing is to be drawn.
+        If no row has an error.
     """
     groups = grouped(rows)
     return _page(groups, setting) if suffix == ".html" else _picture(groups, suffix, setting)

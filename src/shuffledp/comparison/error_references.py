@@ -42,8 +42,8 @@ def floor(where: Setting) -> float | None:
     Returns
     -------
     float or None
-        Discrete Laplace noise for frequencies and sums. For sets and vectors of which many numbers change at once, the
-        better of Laplace noise (discrete for sets) and Gaussian noise, for a whole user. A line to compare with, not a
+        Error of discrete Laplace noise for frequencies and sums. For sets and vectors, where one user changes many
+        numbers, the smaller error of Laplace noise (discrete for sets) and Gaussian noise. It is a reference, not a
         lower bound.
 
     Notes

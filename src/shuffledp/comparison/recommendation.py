@@ -19,12 +19,12 @@ ORDER: tuple[Trust, ...] = ("shuffler", "shuffler_adds", "secure_sum", "local", 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The protocol to deploy in one setting.
+    """Recommended protocol for one setting.
 
     Parameters
     ----------
     protocol, trust, guarantee : str
-        Its name, its trust model, and the label of its guarantee.
+        Name, trust model, and label of the guarantee.
     parameters : mapping of str to float
         Calibrated parameters.
     half_width : float
@@ -41,9 +41,9 @@ class Recommendation:
     runner_up : str, optional
         The protocol with the next larger error under the same trust.
     runner_up_ratio : float, optional
-        Its half-width, in units of ``half_width``.
+        Half-width of the runner-up, in units of ``half_width``.
     passed_over : mapping of str to tuple of str
-        Protocols with less error, by the reason against them.
+        Protocols with less error, by the reason for excluding them.
     """
 
     protocol: str
@@ -131,16 +131,16 @@ def _against(row: Compared) -> str:
 
 @dataclass(frozen=True)
 class Loosening:
-    """The limit to loosen first if no protocol fits.
+    """Limit to loosen first if no protocol fits.
 
     Parameters
     ----------
     protocol : str
-        The protocol that comes nearest.
+        Protocol with the smallest relative change of a limit.
     limit : str
         The option, such as ``max_bits``.
     given, needed : float
-        Its value, and the least value that admits the protocol.
+        Value of the limit, and the least value that admits the protocol.
     """
 
     protocol: str

@@ -62,7 +62,7 @@ class Described:
     Parameters
     ----------
     protocol : ProtocolBase
-        Calibrated, as it is used after a typical first round.
+        Calibrated protocol after a typical first round.
     where : Setting
         Setting, of which the population and the budget are used.
     accounting : str

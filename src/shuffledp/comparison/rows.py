@@ -51,7 +51,7 @@ FLOOR = {
 class Compared:
     """Error, cost and guarantee of a protocol in one setting.
 
-    Numbers are None unless ``status`` is ``ok``, and where a protocol has none.
+    Numbers are None if ``status`` is not ``ok`` or a protocol has none.
 
     Parameters
     ----------

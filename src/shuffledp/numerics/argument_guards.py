@@ -38,7 +38,7 @@ def guarded_call(
     Parameters
     ----------
     function : callable
-        Its annotations are read at the first call.
+        Function to guard; its annotations are read at the first call.
     method : bool
         True if the first parameter is an object or a class, which is not checked.
     known_well : frozenset of str
@@ -47,8 +47,9 @@ def guarded_call(
     Returns
     -------
     callable
-        With the same signature. It raises ValueError if an argument is not of its kind or out of its range, naming it;
-        and if the value is beyond what double precision and memory can evaluate, naming the call. It never returns nan.
+        Function with the same signature, which never returns nan. It raises ValueError, naming the argument, if an
+        argument is not of its kind or out of its range. It raises ValueError, naming the call, if double precision or
+        memory is not enough for the value.
     """
     checks: dict[str, Check | None] = {}
 

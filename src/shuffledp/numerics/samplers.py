@@ -90,7 +90,7 @@ def discrete_gaussian_pmf(sigma: float) -> NDArray[np.float64]:
     Parameters
     ----------
     sigma : float
-        Positive. K is 39 sigma rounded up: what lies beyond underflows.
+        Positive. K is 39 sigma rounded up: larger integers underflow.
     """
     sigma = check_positive("discrete_gaussian_pmf: sigma", sigma)
     most = math.ceil(39 * sigma)

@@ -23,11 +23,11 @@ class Window:
     Parameters
     ----------
     start : int
-        The integer that ``pmf[0]`` belongs to.
+        Integer with probability ``pmf[0]``.
     pmf : (w,) ndarray
         Probabilities of ``start, start + 1, ..``, accurate in the relative sense.
     omitted : float
-        Upper bound on the mass that `pmf` leaves out, wherever it lies.
+        Upper bound on the mass outside of the window.
     """
 
     start: int
@@ -169,7 +169,7 @@ def thin(window: Window, rate: float, tail: float) -> Window:
     rate : float
         Probability with which each of the X units is kept, in [0, 1].
     tail : float
-        Mass that may be left out on either side, on top of what `window` leaves out.
+        Mass that may be omitted on either side, in addition to the omitted mass of `window`.
 
     Notes
     -----

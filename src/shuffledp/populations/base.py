@@ -61,8 +61,8 @@ class Population(ABC):
         Returns
         -------
         float
-            A lower bound x with ``Pr[N - 1 < x] <= failure``; 0 when nothing better is known. Exact for a law: the
-            largest such integer. Not necessarily an integer for a bound.
+            A lower bound x with ``Pr[N - 1 < x] <= failure``; 0 without a better bound. Exact for a law: the largest
+            such integer. Not necessarily an integer for a bound.
         """
 
 
@@ -79,8 +79,8 @@ class Law(Population):
         Parameters
         ----------
         tail : float
-            Mass that may be left out on either side, in (0, 1). The total left out is at most ``omitted`` of
-            the result, which is 0 where the whole support is covered.
+            Mass that may be omitted on either side, in (0, 1). The omitted mass is at most ``omitted`` of the result,
+            which is 0 if the window covers the support.
 
         Returns
         -------

@@ -115,7 +115,7 @@ class ValueResponse:
         value : int
             Value of the client, in 0..k-1.
         source : Source, optional
-            Of uniform bits; the operating system's by default.
+            Source of uniform bits; by default the operating system.
 
         Returns
         -------
@@ -156,7 +156,7 @@ def counter_noise(
         r >= 0 and ``-ln p`` > 0 of the noise that cancels. All three are attributes of the protocol
         ``correlated_noise``.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def shuffled(messages: Iterable[Message], source: Source = SYSTEM_BITS) -> list[
     messages : iterable
         Is not changed.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------

@@ -16,7 +16,7 @@ def uniform_below(count: int, source: Source = SYSTEM_BITS) -> int:
     count : int
         At least 1.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def bernoulli(heads: Probability, source: Source = SYSTEM_BITS) -> bool:
     heads : rational or Exponential
         Probability of heads, in [0, 1].
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def binomial(trials: int, heads: Probability, source: Source = SYSTEM_BITS) -> i
     heads : rational or Exponential
         Probability of heads, in [0, 1].
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------

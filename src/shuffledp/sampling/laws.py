@@ -23,7 +23,7 @@ def geometric(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     ratio : rational or Exponential
         In [0, 1) or ``exp(-x)`` with x > 0.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def discrete_laplace(scale: Rational | int, source: Source = SYSTEM_BITS) -> int
     scale : rational
         > 0; ``Delta / eps`` for a sum of sensitivity Delta under eps, both as fractions.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -90,9 +90,9 @@ def discrete_gaussian(sigma_squared: Rational | int, source: Source = SYSTEM_BIT
     Parameters
     ----------
     sigma_squared : rational
-        sigma^2 > 0; it is the variance up to a tiny part from sigma = 2 on, and above the variance everywhere.
+        sigma^2 > 0, an upper bound on the variance, which it equals up to a negligible part from sigma = 2 on.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def poisson(mean: Rational | int, source: Source = SYSTEM_BITS) -> int:
     mean : rational
         >= 0. Time grows with it.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def logarithmic(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     ratio : rational or Exponential
         In [0, 1) or ``exp(-x)`` with x > 0.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def negative_binomial(shape: Rational | int, ratio: Probability, source: Source 
     ratio : rational or Exponential
         In [0, 1) or ``exp(-x)`` with x > 0.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -229,7 +229,7 @@ def negative_binomial_clusters(
     shape, ratio : rational, rational or Exponential
         As for :func:`negative_binomial`.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------

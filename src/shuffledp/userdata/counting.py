@@ -49,7 +49,7 @@ class Counted:
         Descriptions of the first bad rows, each with file and line; for Parquet files and data frames the number of the
         row, from 1.
     clipped : int
-        Numbers outside of the range, which were moved to its end.
+        Number of values outside of the range, which were clipped.
     step : float
         Value of one level of a number; 1 for frequencies.
     """
@@ -115,7 +115,7 @@ def count_column(
         A CSV file with a header, UTF-8; a ``.parquet`` file (extra ``pipeline``); a data frame of pandas; or a series
         or array of cells. One row per user.
     column : str, optional
-        Its name, of a file or a data frame.
+        Name of the column, for a file or a data frame.
     domain_size : int, optional
         Values are the integers 0..domain_size-1; others are bad rows.
     values : sequence, optional

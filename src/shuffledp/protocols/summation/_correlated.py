@@ -106,7 +106,7 @@ class DesignProfile:
     Parameters
     ----------
     design : NoiseDesign
-        Of each sum.
+        Design of the noise of each sum.
     touched : int
         Number of sums that a change of one input moves, 1 or 2; their budgets add up.
     """

@@ -1,4 +1,4 @@
-"""Sums whose noise, the error itself included, is sent mostly in messages of the largest number: our own protocol."""
+"""Sums with coarse correlated noise, derived for this project: most noise messages are the largest number."""
 
 from __future__ import annotations
 

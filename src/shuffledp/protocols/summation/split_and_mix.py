@@ -95,8 +95,8 @@ class SplitAndMix(SumReports):
             Formula of the number of shares, see :func:`shuffledp.accounting.ikos_shares`. Only ``worst_case`` and
             ``collision`` are proven for all inputs.
         group : {"wide", "figure"}
-            ``wide``: so large that the noisy sum wraps around with probability at most `failure`. ``figure``: ``n D``,
-            for which sums near 0 and n D do wrap around: the estimate is biased there, by up to n D.
+            ``wide``: the noisy sum wraps around with probability at most `failure`. ``figure``: ``n D``, for which sums
+            near 0 and n D wrap around and the estimate is biased by up to n D.
         failure : float
             In (0, 1).
 
@@ -193,7 +193,7 @@ class SplitAndMix(SumReports):
 
     @property
     def biased(self) -> bool:
-        """True if the noise wraps some possible sum around the group with a probability that is not negligible."""
+        """True if the noise may wrap a sum around the group, with a probability that is not negligible."""
         users = max(self.n_users, self.most_users)
         room = (self.group_order - 1 - users * self.numbers.max_value) // 2
         rate = self.eps / self.numbers.max_value

@@ -126,7 +126,8 @@ class UnaryBits(SumReports):
     Parameters
     ----------
     bits : int
-        r >= 1, messages of each user; as many are ones as its number has levels of ``1 / r``.
+        r >= 1, messages of each user; the number of ones is the level of its number, in units of ``1 / r`` of the
+        largest.
     uniform_rate : float
         Probability lambda of a fair coin in place of a bit.
     """
@@ -153,7 +154,7 @@ class UnaryBits(SumReports):
         accounting : {"exact"}
             A bound for all data sets, against an adversary who learns which bits of the others became coins.
         bits : int, optional
-            Of each user, >= 1. Default: the largest number, so that nothing is rounded, and 64 at most.
+            Number of bits of each user, >= 1. Default: the largest number, without rounding, but at most 64.
 
         Raises
         ------
