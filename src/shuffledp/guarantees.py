@@ -75,7 +75,7 @@ def weakest(standings: Iterable[Standing]) -> Standing:
     Raises
     ------
     ValueError
-        If there is none.
+        If there are no guarantees.
     """
     found = list(standings)
     if not found:

@@ -24,7 +24,7 @@ class Output:
     Parameters
     ----------
     path : Path
-        As the user named it.
+        Path given by the user.
     descriptor : int, optional
         Descriptor of a pipe, a terminal or a device, open from the check on, so that a waiting reader keeps its writer.
     """
@@ -38,7 +38,7 @@ class Output:
         Raises
         ------
         OSError
-            If there is no space, for example.
+            If the content cannot be written, for example on a full disk.
         """
         if self.descriptor is not None:
             try:

@@ -195,7 +195,7 @@ def verified(path: Path, checksum: Path) -> Path:
     Raises
     ------
     IntegrityError
-        Naming the file and how to rebuild it.
+        If the content differs; the message names the file and a way to rebuild it.
     """
     expected = _expected(path, checksum)
     _compare(path, checksum, sha256_of(path), expected)

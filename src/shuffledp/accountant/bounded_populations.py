@@ -32,7 +32,7 @@ def bounded_delta(
     report : Randomizer or {"clones", "randomized_response"}
         A randomizer for its blanket, or the rate of the clones as in :func:`shuffledp.accounting.clone_rate`.
     population : Population
-        Number of *other* users, of which only the lower tail is used.
+        Number of *other* users, used by its lower tail only.
     eps_local, eps : float
         Nats.
     delta : float

@@ -99,7 +99,7 @@ class Tabulated(Exported):
     eps : (m,) ndarray
         Nats, increasing from 0.
     values : (m,) ndarray
-        Delta there, convex in e^eps; beyond the last point delta counts as the last value.
+        Delta at these eps, convex in e^eps; beyond the last point delta is bounded by the last value.
 
     Notes
     -----

@@ -50,12 +50,13 @@ class Family:
     domain_size : int, optional
         For ``grr``, ``subset`` and ``rappor``: number of values, >= 2.
     subset_size : int, optional
-        For ``subset``; if not given, ``max(1, round(k / (e^eps_local + 1)))``, about the best one.
+        For ``subset``: size of a reported subset. Default: ``max(1, round(k / (e^eps_local + 1)))``, approximately the
+        best.
 
     Raises
     ------
     ValueError
-        If a number is missing, or one is given that the kind does not have.
+        If a number is missing, or the kind has no such number.
     """
 
     kind: str

@@ -118,8 +118,8 @@ def _composed(setting: Setting, eps_local: float, honest: Population, name: str)
 def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, float]:
     """Return a number of other users that every round has, and the rest of delta for all rounds together.
 
-    Each round has fewer with some probability. All these probabilities are taken from delta, so that it does not matter
-    whether rounds have the same users, others, or which numbers go together.
+    Each round has fewer users with some probability. The sum of these probabilities is subtracted from delta, so that
+    the numbers of users of different rounds may depend on each other.
     """
     each = delta / rounds
     split = best_split(least_numbers(others, each), each)

@@ -87,7 +87,7 @@ def batch_named(text: str) -> Batch:
     Raises
     ------
     ValueError
-        If it names none.
+        If the text names no batch.
     """
     words = text.split(":")
     try:
@@ -114,7 +114,7 @@ def rounds_epsilon(
     Parameters
     ----------
     batches : sequence of Batch
-        At least one. User 1 takes part in all of them.
+        Batches, at least one. User 1 takes part in all of them.
     delta : float
         In (0, 1), of all batches together; below about 1e-12 composition is not resolved.
     randomizer, domain_size, subset_size, colluding
@@ -132,8 +132,8 @@ def rounds_epsilon(
 
     Notes
     -----
-    :func:`shuffledp.accounting.composed_epsilon` of the batches' profiles, of which the sources are there; the sum of
-    all local budgets if that is less. Replacement of one user's input in all batches.
+    An upper bound: :func:`shuffledp.accounting.composed_epsilon` of the profiles of the batches, which lists its
+    sources, or the sum of all local budgets if that is less. Replacement of one user's input in all batches.
     """
     if not batches:
         raise ValueError("At least one round is needed, got none.")

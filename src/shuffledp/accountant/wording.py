@@ -46,7 +46,7 @@ def population_named(text: str) -> Population:
     Raises
     ------
     ValueError
-        If it names none.
+        If the text names no population.
     """
     name, *numbers = text.split(":")
     if name not in _FORMS:
@@ -66,7 +66,7 @@ def arrivals_named(text: str | None) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If it names no kind of arrivals.
+        If the text names no kind of arrivals.
     """
     if text is None or text == "fixed":
         return {}

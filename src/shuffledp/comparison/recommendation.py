@@ -30,12 +30,12 @@ class Recommendation:
     half_width : float
         Half-width of a 95 % normal interval for one value.
     simultaneous_half_width : float
-        Half-width of intervals that hold for all values at once with 95 %, by Bonferroni's inequality for normal errors
-        with the largest variance of a value.
+        Half-width of simultaneous 95 % intervals for all values, by Bonferroni's inequality for normal errors with the
+        largest variance of a value.
     messages_mean, bits_mean : float
-        Average communication of a user.
+        Expected communication of a user.
     messages_worst, bits_worst : float, optional
-        The most that any user sends; None if the protocol does not state it.
+        Maximum over the users; None if the protocol does not state it.
     trusted : str
         The parties who must be honest.
     runner_up : str, optional

@@ -174,7 +174,7 @@ def record(found: Described) -> dict[str, Any]:
 
 
 def accounted(found: Described) -> str:
-    """Return how the guarantee was computed, and its proof, in a sentence or two."""
+    """Return the accounting and the guarantee in a sentence or two."""
     protocol = found.protocol
     note = f" ({protocol.guarantee_note})" if protocol.guarantee_note else ""
     return (
@@ -208,7 +208,7 @@ def _most(cost: Cost) -> str:
 
 
 def utility(found: Described) -> str:
-    """Return the expected error in a sentence, which may be that it has no closed form."""
+    """Return a sentence about the expected error."""
     if found.mse is None:
         return "The expected error has no closed form."
     what = ERROR_OF[found.where.task.kind][0]

@@ -78,7 +78,7 @@ class Compared:
         Expected squared error: of a frequency or of the share of an item's holders, averaged over the values; of the
         sum; of a mean vector, averaged over the coordinates.
     mse_from : {"expected", "simulated"}
-        A closed form, or the simulation where there is none.
+        Source of ``mse``: a closed form, or the simulation without one.
     half_width : float
         Half-width of a two-sided 95 % normal interval around one frequency, share or coordinate with the average error,
         or around the sum. A simulation measures its coverage for errors that are not normal.
@@ -87,18 +87,18 @@ class Compared:
     floor_ratio : float
         ``mse`` in units of the error of a trusted curator's noise, see `shuffledp.comparison.error_references.floor`.
     blind_mse : float
-        ``mse`` of the best answer that looks at no data, see `shuffledp.comparison.error_references.blind`.
+        ``mse`` of the best answer without data, see `shuffledp.comparison.error_references.blind`.
     idle : bool
         True if ``mse`` is above 99 % of ``blind_mse``: the protocol is no better than an answer without data.
     messages_per_user, bits_per_user, shuffler_messages : float
         Expected communication; ``shuffler_messages`` are added by the shuffler or the server in all.
     most_messages, most_bits : float
-        The most that any of the users sends; None if it is not stated.
+        Maximum over the users; None if the protocol does not state it.
     most_certain : bool
         True if these are bounds; otherwise any user exceeds them with a probability of at most 1e-6.
     eps_spent, slack : float
-        The smallest eps at which the calibrated protocol's own profile is at most delta, to a relative 1e-3 from
-        above, and how far it is below the budget; nats.
+        The smallest eps at which the profile of the calibrated protocol is at most delta, to a relative 1e-3 from
+        above, and its distance below the budget; nats.
     simultaneous_half_width : float
         Half-width of intervals that hold for all values at once with 95 %, by Bonferroni's inequality for normal errors
         with the largest error of a value; of a sum, ``half_width``.
@@ -109,8 +109,8 @@ class Compared:
     simulated_mse, simulated_standard_error : float
         Results of the simulation, if there was one.
     simulated_coverage : float
-        Share of its errors that were at most ``half_width``. It is below 95 % where noise has heavier tails than normal
-        noise, as Laplace noise has, or moves an estimate by a user or two at most; and where estimates are biased.
+        Share of the simulated errors of at most ``half_width``. It is below 95 % for noise with heavier tails than
+        normal noise, such as Laplace noise, for noise of at most a user or two, and for biased estimates.
     """
 
     protocol: str
@@ -217,7 +217,7 @@ def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
 
 
 def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Compared, ...]:
-    """Return the rows of the Pareto fronts: no other row of the same trust has less error and less cost.
+    """Return the rows of the Pareto fronts, which no other row of the same trust model dominates in error and cost.
 
     An answer without data costs nothing and beats every ``idle`` row. If some rows of a trust model are ``proven``,
     only these are compared.
@@ -267,26 +267,26 @@ def _number(value: float | None, digits: int = 3) -> str:
 
 
 def _large(value: float | None) -> str:
-    """Return four digits, without an exponent for numbers of up to seven places."""
+    """Return a number with four digits, without an exponent for numbers of up to seven places."""
     if value is None:
         return "–"
     return f"{value:.0f}" if 1e4 <= value < 1e7 else _number(value, 4 if value < 1e4 else 2)
 
 
 def _eps(value: float | None) -> str:
-    """Return six places."""
+    """Return an eps with six places."""
     return _number(value, 4 if value is None or value >= 0.1 else 3 if value >= 0.01 else 2)
 
 
 def _slack(value: float | None) -> str:
-    """Return five places; the slack of an exceeded claim is negative."""
+    """Return a slack with five places; the slack of an exceeded claim is negative."""
     if value is None:
         return "–"
     return f"{value:.0e}" if 0 < abs(value) < 1e-3 else f"{value:.4f}"[:5].rstrip("0").rstrip(".")
 
 
 def _most(row: Compared, value: float | None) -> str:
-    """Return five digits, or a power of ten above the number; rounded up, as it is a bound."""
+    """Return a number with five digits, or as a power of ten above it; rounded up, as it is a bound."""
     if value is None:
         return "–"
     whole = math.ceil(value * (1 - 1e-12))

@@ -5,8 +5,8 @@ For X with finitely many values, ``M(s) = E e^(s X)`` and a contour to the right
 .. math:: E (X_1 + \dots + X_n)^+ = \frac{1}{2 \pi i} \int_{\theta - i \infty}^{\theta + i \infty} M(s)^n
 \frac{ds}{s^2} .
 
-At the saddle point theta nothing cancels, however small the result is. Three steps make a sum of it whose error has a
-known side:
+At the saddle point theta nothing cancels, however small the result is. Three steps turn the integral into a sum whose
+error has a known sign:
 
 * A centered normal variable of variance tau^2 is added to the sum, a factor ``e^(s^2 tau^2 / 2)`` that ends the
   contour. As ``x^+`` is convex, that can only increase its mean. It increases it at x by at most ``tau^2`` times the
@@ -15,7 +15,7 @@ known side:
 * The trapezoidal rule with step ``2 pi / L`` replaces ``x^+ e^(-theta x)`` by the sum of its shifts by multiples of
   L, by Poisson summation. Those are not negative: the rule errs upwards, by an amount that Chernoff's inequality
   bounds.
-* What lies behind the last point is bounded by the integral of the normal factor.
+* The integral behind the last point is bounded by the integral of the normal factor.
 
 Derived for this project.
 """
@@ -87,7 +87,7 @@ class Summands:
     values : (m,) ndarray
         Finite.
     masses : (m,) ndarray
-        Probabilities, >= 0; what is missing to 1 lies at 0.
+        Probabilities, >= 0; the rest of the mass lies at 0.
     copies : float
         Number of summands, > 0: an integer, or the mean of a Poisson number.
     poisson : bool

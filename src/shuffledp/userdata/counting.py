@@ -38,13 +38,13 @@ class Counted:
     Parameters
     ----------
     counts : (V,) ndarray of int
-        In the order of ``values``.
+        Users per value, in the order of ``values``.
     values : tuple
         The domain: integers 0..k-1, the texts that were given or found (then sorted), or the levels of numbers.
     found : bool
         True if the domain was taken from the data. It must then be public for another reason.
     bad_rows : int
-        Rows that were left out.
+        Number of rows that were left out.
     faults : tuple of str
         Descriptions of the first bad rows, each with file and line; for Parquet files and data frames the number of the
         row, from 1.
@@ -141,7 +141,7 @@ def count_column(
         If the file or column does not exist, no row is good, there are too many different values, or a size is out of
         range.
     MissingExtra
-        If a Parquet file is to be read without the extra that reads it.
+        If the file is a Parquet file and the extra ``pipeline`` is not installed.
     """
     if domain_size is not None and max_value is not None:
         raise ValueError("Give domain_size for frequencies or max_value for a sum, not both.")

@@ -73,7 +73,7 @@ def kept_shares(
 ) -> NDArray[np.float64]:
     """Return the expected share of users that keeps each of its items when at most ``set_size`` are kept, (d,).
 
-    ``sizes`` and ``items`` are as `Collected` has them.
+    ``sizes`` and ``items`` are those fields of `Collected`.
     """
     kept = np.minimum(1.0, set_size / np.maximum(sizes, 1))
     return np.asarray(np.bincount(items, np.repeat(kept, sizes), domain_size) / len(sizes), np.float64)
