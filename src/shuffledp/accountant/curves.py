@@ -247,7 +247,7 @@ def _renyi(table: Tabulated, orders: tuple[float, ...]) -> list[float]:
 
 
 def _table(profile: PrivacyProfile, least: float) -> Tabulated:
-    """Return delta at some hundred eps, the only evaluations of the profile."""
+    """Return delta at some hundred eps, from which all conversions are computed."""
     eps, values = profile_grid(profile, least, _POINTS)
     last = profile_end(profile, _VANISHED)
     if least > _LEAST_DELTA or last <= eps[-1]:

@@ -27,7 +27,7 @@ class Window:
     pmf : (w,) ndarray
         Probabilities of ``start, start + 1, ..``, accurate in the relative sense.
     omitted : float
-        Upper bound on the mass outside of the window.
+        Upper bound on the mass that `pmf` omits, inside or outside of the window.
     """
 
     start: int

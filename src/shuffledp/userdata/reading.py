@@ -215,9 +215,7 @@ def place_of(path: Path, column: str, names: Sequence[str]) -> int:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names of columns on one line, shortened, since a file without line ends or of binary data has long
-    ones.
-    """
+    """Return names of columns on one line; long names, as in a file without line ends, are cut."""
     shown = [
         name if name.isprintable() and len(name) <= MOST_LETTERS else _cut(name) for name in map(str, names)
     ]

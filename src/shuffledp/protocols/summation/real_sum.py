@@ -78,7 +78,7 @@ class RealSum(CorrelatedNoiseSum):
 
     @classmethod
     def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:
-        """Return D: the given number of levels, or the smallest one that `calibrate` admits."""
+        """Return D: the given number of levels, or the default; raise Infeasible for integers."""
         if not numbers.real:
             raise Infeasible(
                 "The task sums integers, or levels to which real numbers of data were rounded before; only numbers of "
