@@ -124,8 +124,8 @@ def count_column(
     max_value : float, optional
         For sums: numbers are clipped to [low, max_value].
     levels : int, optional
-        For sums: numbers are rounded to the nearest of the levels 0, 1, .., levels, whose unit is ``(max_value - low) /
-        levels``. By default the levels are the integers of the range.
+        For sums: numbers are rounded to the nearest of the levels 0, 1, .., levels, whose unit is
+        ``(max_value - low) / levels``. By default the levels are the integers of the range.
     low : float
         For sums: the least number.
     progress : callable, optional

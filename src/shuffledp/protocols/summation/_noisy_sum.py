@@ -49,8 +49,8 @@ class SumDesign(Protocol):
 class NoisySum(PlannedUsers):
     """Sums of rounded numbers. Messages are integers of -D..D, with a coordinate if there are several sums.
 
-    A user sends its number and a share of the noise of every sum. The number is rounded at random to a multiple of ``1
-    / D`` of the largest number unless D is the largest number; 0 is not sent.
+    A user sends its number and a share of the noise of every sum. The number is rounded at random to a multiple of
+    ``1 / D`` of the largest number unless D is the largest number; 0 is not sent.
 
     Parameters
     ----------

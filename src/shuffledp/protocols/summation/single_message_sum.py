@@ -1,9 +1,9 @@
 r"""Single-message sum: a number rounded to few levels, then generalized randomized response under the blanket.
 
-A message is one of g + 1 levels (Balle, Bell, Gascon and Nissim 2019). With many users ``lambda = 2 (g + 1) / (n
-mu^2)``, where Gaussian noise with a ratio mu of sensitivity to deviation meets the budget. This lambda ranks all g. The
-local budget of the first gives a factor, with which the next few are ranked again and calibrated. Around the best g the
-error is flat; the choice of the paper is not known.
+A message is one of g + 1 levels (Balle, Bell, Gascon and Nissim 2019). With many users
+``lambda = 2 (g + 1) / (n mu^2)``, where Gaussian noise with a ratio mu of sensitivity to deviation meets the budget.
+This lambda ranks all g. The local budget of the first gives a factor, with which the next few are ranked again and
+calibrated. Around the best g the error is flat; the choice of the paper is not known.
 """
 
 import math
