@@ -1,6 +1,6 @@
-"""The ``shuffledp`` command: look around, account, fetch data, export and repair results.
+"""The ``shuffledp`` command: listings, accounting, data, export and repair of results.
 
-Every command imports what it needs itself: ``shuffledp --help`` need not wait for numpy.
+Every command imports its modules inside of its function, so that ``shuffledp --help`` does not load NumPy.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LONG = 10.0
 
 
 class _Commands(click.Group):
-    """Commands of which some need an extra; without it they end in one line that names it."""
+    """Group of commands of which some need an extra; without it they end with one line that names it."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -62,7 +62,7 @@ main.add_command(describe)
 
 
 def _config(configfile: str | None) -> dict[str, Any]:
-    """The configuration of this folder, unchecked, optionally with a second file laid over it."""
+    """Return the configuration of this folder, unchecked, optionally merged with a second file."""
     from shuffledp.pipeline.config.config_errors import ConfigurationError
     from shuffledp.pipeline.config.config_files import merged, read_yaml
 
@@ -104,7 +104,7 @@ elsewhere = click.option(
 @main.command()
 @configured
 def check(configfile: str | None) -> None:
-    """Check the configuration and say what a run would compute."""
+    """Check the configuration and print what a run would compute."""
     from shuffledp.pipeline.config.config_errors import ConfigurationError
     from shuffledp.pipeline.config.config_files import left_aside
     from shuffledp.pipeline.config.trial_calibrations import try_methods
@@ -134,7 +134,7 @@ def check(configfile: str | None) -> None:
 
 
 def _check_captions(paper: Paper) -> None:
-    """Refuse a drawing whose caption file is missing: the run would end with it after all is computed."""
+    """Raise ClickException if a caption file is missing, with which a run would fail after all computations."""
     from shuffledp.pipeline.figures.drawings import caption_folder
 
     for part, entries in (("figures", paper.figures), ("tables", paper.tables), ("claims", paper.claims)):
@@ -147,7 +147,7 @@ def _check_captions(paper: Paper) -> None:
 
 @main.command()
 def protocols() -> None:
-    """List the built-in protocols of every task: what they are, whom users trust, accountings, source."""
+    """List the built-in protocols of every task: description, trust model, accountings, source."""
     from textwrap import fill
 
     from shuffledp.protocols.registry import available, get
@@ -171,7 +171,7 @@ def protocols() -> None:
 @click.argument("names", nargs=-1)
 @click.option("--official", is_flag=True, help="Fail rather than use a substitute.")
 def data(names: tuple[str, ...], official: bool) -> None:
-    """Get data sets (all of them by default) and say which source was used."""
+    """Get data sets (all of them by default) and print the source of each."""
     from shuffledp.pipeline.datasets import preparation
     from shuffledp.pipeline.datasets.published_datasets import NAMES
     from shuffledp.pipeline.datasets.source_errors import LocalError, ParseError, SourceError
@@ -191,7 +191,7 @@ def data(names: tuple[str, ...], official: bool) -> None:
 
 
 class _OneLine(click.Command):
-    """A command whose mistakes are said in one line, without the usage."""
+    """Command whose errors are printed in one line, without the usage."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Return the context, or raise an error of one line."""
@@ -273,10 +273,10 @@ def account(
     as_json: bool,
     with_curves: bool,
 ) -> None:
-    """Say how private a shuffled batch of reports is.
+    """Print the central guarantee of a shuffled batch of reports.
 
-    Of --eps-local, --eps and --users (or --population) give two; the third is the answer. Rounds that differ are given
-    by --round, and eps is the answer.
+    Give two of --eps-local, --eps and --users (or --population); the third is computed. With --round for each of
+    several rounds, eps is computed.
     """
     if different:
         if with_curves or rounds != 1 or not all(x is None for x in (eps_local, eps, users, population)):
@@ -383,7 +383,7 @@ def export(target: Path, configfile: str | None, folder: str | None) -> None:
 
 
 def _inputs(settings: Settings, configfile: str | None) -> list[Path]:
-    """Files of the configuration, data of the user's own and plug-ins."""
+    """Return the files of the configuration, the user's data files and the plug-ins."""
     from shuffledp.protocols.registry import is_plugin
 
     experiments = [one for paper in settings.papers.values() for one in paper.experiments.values()]
@@ -401,7 +401,7 @@ def _inputs(settings: Settings, configfile: str | None) -> list[Path]:
 def _export(
     results: Path, target: Path, settings: Settings, inputs: list[Path]
 ) -> tuple[set[Path], list[str]]:
-    """Write the tables of all methods that are configured; the files, and which results were left out."""
+    """Write the tables of all configured methods; return the files and the results that were left out."""
     import pyarrow.parquet as pq
 
     from shuffledp import storage
@@ -439,9 +439,9 @@ reference_option = click.option(
 @click.option("--results", type=_folder, default=Path("results"), help="Folder of the run that is compared.")
 @reference_option
 def verify(results: Path, kept: Path) -> None:
-    """Compare a run with the reference results: 0 if it agrees, 1 if not, 2 if something cannot be compared.
+    """Compare a run with the reference results; exit with 0 if it agrees, 1 if not, 2 if a result cannot be compared.
 
-    It is also 2 if prepared or raw data have changed.
+    The exit code is also 2 if prepared or raw data have changed.
     """
     from shuffledp.pipeline.reference.comparison import REFUSED, compare
     from shuffledp.pipeline.reference.reference_files import read
@@ -461,7 +461,7 @@ def verify(results: Path, kept: Path) -> None:
 
 
 def _changed_data() -> Iterator[str]:
-    """Say which prepared and raw data are not what they were, whatever their times are, and what to do."""
+    """Yield a line for every prepared or raw file whose content has changed, with a remedy; times are not compared."""
     from shuffledp import storage
     from shuffledp.pipeline.experiments.user_files import outdated
 
@@ -514,7 +514,7 @@ def reference(configfile: str | None, kept: Path) -> None:
 def repair(configfile: str | None, folder: str | None) -> None:
     """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs.
 
-    Raw data that have changed are named and left.
+    Changed raw data are listed and kept.
     """
     from filelock import FileLock, Timeout
 
@@ -561,11 +561,11 @@ def repair(configfile: str | None, folder: str | None) -> None:
 
 
 def _folders_of_results(configfile: str | None, folder: str | None = None) -> list[str]:
-    """Where results may be, by this configuration and by the other files of config/, which a run may lay over it.
+    """Return the folders of results named by this configuration, by the other files of config/, and by --results.
 
-    And in a folder that was named with --results.
+    A run may merge one of these files into its configuration.
 
-    Raises ConfigurationError if results may not go where one of them says.
+    Raises ConfigurationError if one of them names a folder that may not hold results.
     """
     from shuffledp.pipeline.config.config_errors import ConfigurationError
     from shuffledp.pipeline.config.config_files import read_yaml
@@ -600,7 +600,7 @@ def _folders_of_results(configfile: str | None, folder: str | None = None) -> li
     help="What it solves.",
 )
 def new_baseline(name: str, task: str) -> None:
-    """Write the class, the YAML and the test of a baseline NAME, which pass as they are."""
+    """Write the class, the YAML and the test of a baseline NAME, which pass without changes."""
     from shuffledp import storage
     from shuffledp.protocols import scaffold
 
@@ -631,7 +631,7 @@ def new_baseline(name: str, task: str) -> None:
 )
 @configured
 def check_baseline(protocol: str, experiments: bool, seconds: float, configfile: str | None) -> None:
-    """Check a baseline of your own: a verdict per property, then the smallest cell of every experiment of its task."""
+    """Check your own baseline: a verdict per property, then the smallest cell of every experiment of its task."""
     file, lines, named = protocol.rpartition(":")[0], [], False
 
     def waiting(method: str, taken: float) -> None:

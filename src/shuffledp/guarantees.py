@@ -1,8 +1,8 @@
-"""Labels of privacy guarantees, and the claims in doubt that several modules share.
+"""Labels of privacy guarantees, and claims without a valid proof that several modules share.
 
 Conventions: a *claim* is that a mechanism is (eps, delta)-private for the eps (nats) and delta that a formula or a
-calibration states. A label speaks about the way a claim was found, not about one setting: a formula that is known to
-fail somewhere is ``violated`` wherever it is used, unless what was calibrated lies in a range in which it is proven.
+calibration states. A label refers to the derivation of a claim, not to one setting: a formula with a known
+counterexample is ``violated`` in all settings, unless the calibrated parameters lie in a range in which it is proven.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NEED_A_NOTE: frozenset[str] = frozenset({"unproven", "violated"})
 
 @dataclass(frozen=True)
 class Standing:
-    """A label and its reason.
+    """Label of a guarantee and its reason.
 
     Parameters
     ----------
@@ -65,17 +65,17 @@ UPPER = Standing("upper")
 
 
 def under(**standings: Standing) -> Mapping[str, Standing]:
-    """What stands behind a claim, by the accounting that it was found with."""
+    """Return the guarantees of a claim, by the accounting with which it is computed."""
     return MappingProxyType(standings)
 
 
 def weakest(standings: Iterable[Standing]) -> Standing:
-    """The weakest of several standings, the first of equally weak ones: what a claim that needs all of them has.
+    """Return the weakest of several guarantees, the first of equally weak ones.
 
     Raises
     ------
     ValueError
-        If there is none.
+        If there are no guarantees.
     """
     found = list(standings)
     if not found:

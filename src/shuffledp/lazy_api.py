@@ -1,7 +1,7 @@
-"""The public door of a package: it offers names that are imported when they are first used.
+"""Public API of a package whose names are imported at their first use.
 
-A door says where its names come from once, as ordinary imports under ``TYPE_CHECKING``, which type checkers and editors
-read. Python itself does not run them, so that a job which needs one module of a package does not load all of them.
+A package lists its public names once, as ordinary imports under ``TYPE_CHECKING``, which type checkers and editors
+read. Python does not run these imports, so that a job which needs one module of a package does not load the others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 
 def is_type_checking(node: ast.AST) -> bool:
-    """Whether a node is ``if TYPE_CHECKING:``, whose body Python does not run."""
+    """Return True for a node ``if TYPE_CHECKING:``, whose body Python does not run."""
     if not isinstance(node, ast.If):
         return False
     test = node.test
@@ -25,7 +25,7 @@ def is_type_checking(node: ast.AST) -> bool:
 
 
 def offered(tree: ast.Module) -> dict[str, tuple[str, str]]:
-    """Names that a module imports under ``TYPE_CHECKING``: defining module and name there."""
+    """Return the names that a module imports under ``TYPE_CHECKING``, with their module and their name there."""
     return {
         alias.asname or alias.name: (node.module, alias.name)
         for block in tree.body
@@ -38,24 +38,24 @@ def offered(tree: ast.Module) -> dict[str, tuple[str, str]]:
 
 @cache
 def offered_by(file: str) -> dict[str, tuple[str, str]]:
-    """Names that a module's file imports under ``TYPE_CHECKING``: defining module and name there."""
+    """Return the names that a module's file imports under ``TYPE_CHECKING``, with their module and their name there."""
     return offered(ast.parse(Path(file).read_text(encoding="utf-8")))
 
 
 def homes(package: str) -> dict[str, tuple[str, str]]:
-    """What a door offers: for each name the module that defines it and its name there; imports none of them."""
+    """Return the module of each name of a public API, and its name there; import none of them."""
     return dict(offered_by(str(import_module(package).__file__)))
 
 
 def behind(package: str, name: str) -> Any:
-    """What a door offers under a name; imports the module that defines it and what that needs, no more.
+    """Return the object of a public name; import only the module that defines it and its dependencies.
 
     Raises
     ------
     KeyError
-        If the door offers no such name.
+        If the public API has no such name.
     MissingExtra
-        If that module needs a package that an extra brings.
+        If that module needs an optional package that is not installed.
     """
     from shuffledp.optional_dependencies import needed
 
@@ -67,7 +67,7 @@ def behind(package: str, name: str) -> Any:
 def door(
     package: str, around: Callable[[Any], Any] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a package whose names are imported when they are first used.
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names are imported at their first use.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ def door(
         TYPE_CHECKING:``, and none may be the name of a module of the package, because an imported module would take
         its place.
     around : callable, optional
-        Given a function that stands behind a name, returns what the door offers under it; by default that itself.
+        Decorator of the public functions; by default none.
 
     Returns
     -------
     callable, callable
-        To be assigned to ``__getattr__`` and ``__dir__``. The former raises AttributeError for names that are not
+        Functions to assign to ``__getattr__`` and ``__dir__``. The former raises AttributeError for names that are not
         in ``__all__``.
     """
     module = sys.modules[package]

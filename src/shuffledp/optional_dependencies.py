@@ -1,7 +1,7 @@
-"""Packages that do not come with the library, and the extra that brings each of them.
+"""Optional packages, and the extra that installs each of them.
 
-The library itself needs numpy and scipy, its command click. Whoever needs more imports it where it is used, inside
-``needed``, so that a missing package ends in one line that says what to install.
+The library itself needs numpy and scipy, its command click. Modules import further packages where they use them, inside
+``needed``, so that a missing package ends in one line with the extra to install.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
 
 
 class MissingExtra(ModuleNotFoundError):  # noqa: N818  (names what is wrong, as Infeasible does)
-    """A package is missing that an extra of this one brings.
+    """Error for an optional package that is not installed; it names the extra.
 
     Parameters
     ----------
     package : str
-        As it is imported.
+        Name under which it is imported.
     extra : str
-        As pyproject.toml names it.
+        Name of the extra in pyproject.toml.
     """
 
     def __init__(self, package: str, extra: str) -> None:
@@ -49,7 +49,7 @@ class MissingExtra(ModuleNotFoundError):  # noqa: N818  (names what is wrong, as
 
 @contextmanager
 def needed() -> Iterator[None]:
-    """Raise MissingExtra where a package of an extra is missing; other errors pass as they are."""
+    """Raise MissingExtra for a missing package of an extra; pass other errors on."""
     try:
         yield
     except MissingExtra:

@@ -1,6 +1,6 @@
-"""Files that a command writes where its user says: over no input, over no other output, whole or not at all.
+"""Output files at paths given by users: never over an input or another output, written completely or not at all.
 
-Texts of foreign code, such as labels and reasons of plug-ins, are escaped for terminals and spreadsheets.
+Texts of third-party code, such as labels and reasons of plug-ins, are escaped for terminals and spreadsheets.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ _STANDARD = {1: "standard output", 2: "standard error"}
 
 @dataclass(frozen=True)
 class Output:
-    """A place to write to, checked before anything is computed.
+    """Output path, checked before any computation.
 
     Parameters
     ----------
     path : Path
-        As the user named it.
+        Path given by the user.
     descriptor : int, optional
-        Of a pipe, a terminal or a device, open from the check on: a reader that waits keeps its writer.
+        Descriptor of a pipe, a terminal or a device, open from the check on, so that a waiting reader keeps its writer.
     """
 
     path: Path
     descriptor: int | None = None
 
     def write(self, content: bytes) -> None:
-        """Write all of the content; a file appears whole under its name, or stays as it was.
+        """Write all of the content; a file is replaced at once or stays unchanged.
 
         Raises
         ------
         OSError
-            If there is no space, for example.
+            If the content cannot be written, for example on a full disk.
         """
         if self.descriptor is not None:
             try:
@@ -57,7 +57,7 @@ def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[st
     Parameters
     ----------
     outputs : mapping of str to Path
-        By the option that names each.
+        Output paths by option.
     inputs : iterable of Path
         Files that the call reads.
 
@@ -87,7 +87,7 @@ def check_distinct(outputs: Iterable[tuple[str, Path]], inputs: Iterable[Path]) 
 
 
 def _identity(path: Path) -> object:
-    """Equal for two names of one file, by links or otherwise; None of what keeps nothing, such as a terminal."""
+    """Return a value equal for two names of one file; None for terminals and devices that store nothing."""
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -96,7 +96,7 @@ def _identity(path: Path) -> object:
 
 
 def _opened(option: str, path: Path) -> int | None:
-    """Open a pipe or a device; None for a file, which may be there or not."""
+    """Open a pipe or a device; return None for a file, which need not exist."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -137,12 +137,12 @@ def _check_permitted(option: str, path: Path) -> None:
 
 
 def printable(text: str) -> str:
-    """Return a text whose control characters, which a terminal obeys, are escaped; line breaks and tabs stay."""
+    """Return a text with its control characters escaped; line breaks and tabs stay."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 
 
 def cell(text: str) -> str:
-    """Return a text as a cell of a CSV file, in which no spreadsheet sees a formula: after an apostrophe if need be."""
+    """Return a text as a cell of a CSV file; an apostrophe before a formula keeps spreadsheets from evaluating it."""
     return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") else text

@@ -31,22 +31,22 @@ _asked: list[Callable[[], None]] = []
 
 
 class IntegrityError(RuntimeError):
-    """A file is missing its checksum or does not match it."""
+    """Error for a file without a checksum, or with another one."""
 
 
 def sha256_of(path: Path) -> str:
-    """Hex sha256 of a file's content."""
+    """Return the hexadecimal sha256 of a file's content."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def ask_before_publishing(permission: Callable[[], None]) -> None:
-    """Let this process publish only after a question: a job whose workflow is gone must leave results as they are.
+    """Set a check before every publication: a job whose workflow has ended must leave results unchanged.
 
     Parameters
     ----------
     permission : callable
-        Returns when publishing is allowed, and else never; it replaces an earlier one.
+        Returns once publication is allowed, and never otherwise; it replaces an earlier one.
     """
     _asked[:] = [permission]
 
@@ -58,9 +58,9 @@ def _ask() -> None:
 
 @contextlib.contextmanager
 def temporary_beside(target: Path) -> Iterator[Path]:
-    """Name for a temporary file in the folder of `target`, to be renamed to it; whatever is left of it is removed.
+    """Yield the name of a temporary file in the folder of `target`, to be renamed to it; remove a leftover at the end.
 
-    An error of the operating system inside names `target`: a full disk says of itself only that there is no space left.
+    OSErrors inside that name no file get the name of `target`, for example on a full disk.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     path = target.with_name(f".{target.name}.{_HOST}-{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
@@ -75,7 +75,7 @@ def temporary_beside(target: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int | None = None) -> None:
-    """Write a file so that no reader ever sees a part of it; with the usual permissions, or those of ``mode``."""
+    """Write a file that readers see either whole or not at all, with the usual permissions or with ``mode``."""
     with temporary_beside(path) as temporary:
         with temporary.open("xb") as stream:
             stream.write(content)
@@ -88,7 +88,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int | None = None) -> 
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a file's name is one that this package gives to unfinished files, and nobody else does."""
+    """Return True for the file names that only this package gives, to unfinished files."""
     return _TEMPORARY.fullmatch(name) is not None
 
 
@@ -98,7 +98,7 @@ def sweep(folder: Path) -> None:
     Parameters
     ----------
     folder : Path
-        Where to look, not below it.
+        Folder to clean, without its subfolders.
     """
     for path in (file for file in folder.glob("*") if is_temporary(file.name)):
         with contextlib.suppress(FileNotFoundError):
@@ -107,7 +107,7 @@ def sweep(folder: Path) -> None:
 
 
 def _is_orphan(name: str) -> bool:
-    """Whether a temporary file belongs to a process of this machine that has ended."""
+    """Return True for a temporary file of a process of this machine that has ended."""
     match = re.search(rf"\.{_HOST}-(\d+)-[0-9a-f]{{8}}\.tmp$", name)
     if match is None:
         return False
@@ -123,7 +123,7 @@ def _is_orphan(name: str) -> bool:
 def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> None:
     """Publish a bundle: every file, then its checksum list, whose first line names what it is for.
 
-    What processes that were killed while they did the same have left beside the files is removed.
+    Temporary files of killed processes beside the files are removed.
 
     Parameters
     ----------
@@ -132,8 +132,8 @@ def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> No
     files : mapping of Path to bytes
         Final names and contents.
     folders : int
-        How many folders above the list tell its bundle from others of the same file name, so that bundles that were
-        exchanged are noticed; a moved folder of results stays as it is.
+        Number of folders above the list that identify its bundle among lists of the same file name. They reveal
+        exchanged bundles; a moved folder of results remains valid.
     """
     _ask()
     for folder in {path.parent for path in (checksum, *files)}:
@@ -150,7 +150,7 @@ def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> No
 
 
 def listed(checksum: Path) -> dict[Path, str]:
-    """Files of a bundle and their expected sha256.
+    """Return the files of a bundle and their expected sha256.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def listed(checksum: Path) -> dict[Path, str]:
 
 
 def damaged(checksum: Path) -> list[Path]:
-    """Files of a bundle that are missing or differ from their checksum; the list itself if it is unreadable."""
+    """Return the files of a bundle that are missing or changed; the list itself if it is unreadable."""
     try:
         expected = listed(checksum)
     except IntegrityError:
@@ -190,12 +190,12 @@ def damaged(checksum: Path) -> list[Path]:
 
 
 def verified(path: Path, checksum: Path) -> Path:
-    """The same path, once its content is known to match the bundle's checksum list.
+    """Return the path, after a check of its content against the bundle's checksum list.
 
     Raises
     ------
     IntegrityError
-        Naming the file and how to rebuild it.
+        If the content differs; the message names the file and a way to rebuild it.
     """
     expected = _expected(path, checksum)
     _compare(path, checksum, sha256_of(path), expected)
@@ -203,7 +203,7 @@ def verified(path: Path, checksum: Path) -> Path:
 
 
 def read_verified(path: Path, checksum: Path) -> bytes:
-    """The content of a file, which matches the bundle's checksum list; read once.
+    """Return the content of a file, read once, after a check against the bundle's checksum list.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def read_verified(path: Path, checksum: Path) -> bytes:
 
 
 def _expected(path: Path, checksum: Path) -> str:
-    """The sha256 that a file of a bundle should have, once the file and its entry in the list are there."""
+    """Return the listed sha256 of a file of a bundle; raise IntegrityError if the file or its entry is missing."""
     if not checksum.is_file():
         raise IntegrityError(f"{path}: its checksum list {checksum} is missing. To rebuild, {REBUILD}.")
     digest = listed(checksum).get(path)

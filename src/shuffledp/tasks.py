@@ -1,4 +1,4 @@
-"""What is estimated, under which budget, and how an estimate is judged.
+"""Tasks, budgets, and metrics of the error of an estimate.
 
 A *task* names the shape of the sufficient statistic (``counts_shape``), the shape of the estimate
 (``estimate_shape``) and the error metrics. A *budget* is the central guarantee that a protocol must meet.
@@ -42,7 +42,7 @@ class Budget:
     delta : float
         In [0, 1); 0 only where the protocol is pure.
     neighbours : {"replace_one", "add_remove"}
-        The neighboring relation. ``replace_one``: user 1's input changes, who takes part does not.
+        The neighboring relation. ``replace_one``: the input of user 1 changes, the set of participants does not.
     """
 
     eps: float | tuple[float, ...]
@@ -85,7 +85,7 @@ def _flat(values: Floats) -> Floats:
 
 
 def _difference(estimate: Floats, truth: Floats) -> Floats:
-    """One row of differences per repeat; (R,) against (R, 1) would silently become (R, R)."""
+    """Return one row of differences per repeat; raise for (R,) against (R, 1), which would broadcast to (R, R)."""
     difference = np.asarray(estimate - truth)
     if difference.shape != np.shape(estimate):
         raise ValueError(f"The estimate has shape {np.shape(estimate)} but the truth has {np.shape(truth)}.")
@@ -93,24 +93,24 @@ def _difference(estimate: Floats, truth: Floats) -> Floats:
 
 
 def mean_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Squared error, averaged over the coordinates of the estimate; one number per repeat."""
+    """Return the squared error, averaged over the coordinates of the estimate; one number per repeat."""
     return np.asarray(np.mean(_difference(estimate, truth) ** 2, axis=1))
 
 
 def sum_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Squared l2 distance; one number per repeat."""
+    """Return the squared l2 distance; one number per repeat."""
     return np.asarray(np.sum(_difference(estimate, truth) ** 2, axis=1))
 
 
 def l1_error(estimate: Floats, truth: Floats) -> Floats:
-    """The l1 distance; one number per repeat. For frequencies this is the papers' "total variation error"."""
+    """Return the l1 distance; one number per repeat. For frequencies it is the papers' "total variation error"."""
     return np.asarray(np.sum(np.abs(_difference(estimate, truth)), axis=1))
 
 
 def top_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Squared error of the coordinate whose true value is largest (the first of several); one number per repeat.
+    """Return the squared error of the coordinate with the largest true value (the first of several), per repeat.
 
-    The average over all values hardly sees what a frequent one suffers from local noise, which grows with its count.
+    Local noise grows with the count of a value; the average over all values hardly shows the error of a frequent one.
     """
     return np.asarray(_of_top(_difference(estimate, truth) ** 2, truth))
 
@@ -140,7 +140,7 @@ closed form alone, no estimate has it.
 
 
 def expected_metric(name: str, variance: Floats, truth: Floats | None = None) -> Floats:
-    """Expectation of a metric for an unbiased estimate with normal errors.
+    """Return the expectation of a metric for an unbiased estimate with normal errors.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def expected_metric(name: str, variance: Floats, truth: Floats | None = None) ->
     variance : (R, ...) ndarray
         Variance of each coordinate of the estimate.
     truth : (R, ...) ndarray, optional
-        What is estimated; only ``top_mse`` needs it.
+        True value of the estimated quantity; only ``top_mse`` needs it.
 
     Returns
     -------
@@ -181,14 +181,14 @@ def expected_metric(name: str, variance: Floats, truth: Floats | None = None) ->
 
 @dataclass(frozen=True)
 class Task:
-    """Base of the four kinds of task."""
+    """Base class of the four kinds of task."""
 
     kind: ClassVar[TaskKind]
     metrics: ClassVar[tuple[str, ...]]
 
     @property
     def default_metric(self) -> str:
-        """The metric used when the configuration names none."""
+        """Metric if the configuration names none."""
         return self.metrics[0]
 
     @property
@@ -203,7 +203,7 @@ class Task:
 
 
 def _at_least(task: Task, name: str, least: int) -> None:
-    """Check an integer field and store it as a plain int, whatever number it came as."""
+    """Check an integer field and store it as an int."""
     count = check_count(f"{type(task).__name__}: {name}", getattr(task, name), least)
     object.__setattr__(task, name, count)
 
@@ -243,7 +243,7 @@ class Summation(Task):
     real : bool
         The numbers are scaled to [0, 1] (to [-1, 1] if signed).
     coordinates : int
-        Every user adds to one of so many sums (a 1-sparse vector).
+        Number of sums; every user adds to one of them (a 1-sparse vector).
     """
 
     max_value: int
@@ -279,8 +279,8 @@ class Summation(Task):
 class Sets(Task):
     """Holders per item when every user holds ``set_size`` distinct items of ``domain_size``.
 
-    The last ``padding_items`` of the items stand for nothing: users hold them to bring sets to one size, and no error
-    counts them.
+    The last ``padding_items`` items are dummies: users hold them to bring sets to one size, and no error metric
+    includes them.
     """
 
     domain_size: int
@@ -312,7 +312,7 @@ class Sets(Task):
 
 
 def even_sizes(n: int, levels: int) -> tuple[int, ...]:
-    """n users in privacy levels of nearly equal sizes: what is assumed until a first round tells."""
+    """Return n users in privacy levels of nearly equal sizes, the assumption before a first round."""
     return tuple(n // levels + (level < n % levels) for level in range(levels))
 
 
@@ -372,7 +372,7 @@ class Users:
 
 @dataclass(frozen=True)
 class Public:
-    """What the server knows besides the messages: ``n_users`` (R,) participants, user 1 included."""
+    """Public knowledge of the server besides the messages: ``n_users`` (R,) participants, user 1 included."""
 
     n_users: Ints
     level_counts: Floats | None = None
@@ -386,7 +386,7 @@ class Public:
 
     @property
     def repeats(self) -> int:
-        """How many repeats R there are."""
+        """Number of repeats R."""
         return len(self.n_users)
 
     @property
@@ -395,17 +395,17 @@ class Public:
         return np.asarray(self.n_users, float)[:, None]
 
     def of_repeat(self, repeat: int) -> Public:
-        """The same for one repeat alone, as the message level sees it (R = 1)."""
+        """Return the public knowledge of one repeat, as the message level uses it (R = 1)."""
         return self.of_repeats(slice(repeat, repeat + 1))
 
     def of_repeats(self, which: Ints | slice) -> Public:
-        """The same for some of the repeats."""
+        """Return the public knowledge of some of the repeats."""
         return Public(self.n_users[which], None if self.level_counts is None else self.level_counts[which])
 
 
 @dataclass(frozen=True)
 class Participants:
-    """R repeats at once: who takes part and what they hold.
+    """Participants of R repeats and their data.
 
     Parameters
     ----------
@@ -414,7 +414,7 @@ class Participants:
     counts : (R, *task.counts_shape) ndarray
         The sufficient statistic.
     truth : (R, *task.estimate_shape) ndarray
-        What the estimate is compared with.
+        True value of the estimated quantity.
     users : callable, optional
         ``users(r)`` yields the raw inputs of repeat r in chunks.
     """
@@ -425,14 +425,14 @@ class Participants:
     users: Callable[[int], Iterator[Users]] | None = None
 
     def of_repeats(self, which: Ints) -> Participants:
-        """The same for some of the repeats, (r,) indices."""
+        """Return the participants of some of the repeats, (r,) indices."""
         every = self.users
         users = None if every is None else lambda repeat: every(int(which[repeat]))
         return Participants(self.public.of_repeats(which), self.counts[which], self.truth[which], users)
 
     @staticmethod
     def from_counts(counts: ArrayLike) -> Participants:
-        """Participants of a frequency task from users per value, (k,) or (R, k); the truth is their own share.
+        """Return participants of a frequency task from users per value, (k,) or (R, k); the truth is their shares.
 
         Raises
         ------

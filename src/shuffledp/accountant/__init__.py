@@ -1,2 +1,1 @@
-"""What a deployment asks of an accountant: central eps, local budget, smallest batch, each with what stands behind
-it."""
+"""Accountant of deployments: central eps, local budget and smallest batch, each with its guarantee."""

@@ -1,4 +1,4 @@
-"""An answer about a shuffled batch: numbers, and what stands behind them."""
+"""Results about a shuffled batch: numbers, and their guarantees."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ Question = Literal["amplification", "budget", "batch"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known about a shuffled batch.
+    """Result of an accounting question about a shuffled batch.
 
     Parameters
     ----------
     question : {"amplification", "budget", "batch"}
     eps : float
-        Central eps that is proven, nats, for all rounds together.
+        Proven central eps, nats, for all rounds together.
     eps_lower : float or None
-        No smaller eps holds: of data sets in which all others hold the same; for any randomizer, those of randomized
-        response over three values. For several rounds that of a single one. None where nothing is known.
+        Lower bound on every valid eps, from data sets in which all others hold the same value; for any randomizer, from
+        randomized response over three values. For several rounds the bound of a single one. None without a bound.
     eps_local : float
         Local budget, nats; ``inf`` for Gaussian noise.
     users : float
         All users, user 1 and colluding ones included; the mean if the number is random.
     delta : float
-        Of all rounds together.
+        Delta of all rounds together.
     reduction : str
-        Which one gave `eps`; see :mod:`shuffledp.accountant.deployments`.
+        Reduction of `eps`; see :mod:`shuffledp.accountant.deployments`.
     guarantee, note : str
         As in :class:`shuffledp.guarantees.Standing`.
     trust : str
-        Who sees what.
+        Trust model: the view of each party.
     neighbours : str
         ``replace_one``.
     population : str
@@ -40,9 +40,9 @@ class Answer:
     randomizer : str
     rounds : int
     colluding : float
-        Fraction of the users who tell the analyzer their reports.
+        Fraction of the users who reveal their reports to the analyzer.
     considered : tuple of (str, float)
-        What every reduction gives for the question: eps, the local budget, or users; without those that say nothing.
+        Result of every reduction: eps, the local budget, or users; infinite ones are left out.
     """
 
     question: Question
@@ -63,7 +63,7 @@ class Answer:
     considered: tuple[tuple[str, float], ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data, with None for what is infinite."""
+        """Return plain data, with None for infinite numbers."""
         plain = asdict(self) | {"considered": dict(self.considered)}
         return {
             key: None if isinstance(value, float) and math.isinf(value) else value

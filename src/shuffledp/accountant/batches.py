@@ -1,4 +1,4 @@
-"""What a question is about: the randomizer, delta, rounds, and who takes part."""
+"""Setting of a question: the randomizer, delta, the rounds, and the users."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_ROUNDS = 10**6
 
 @dataclass(frozen=True)
 class Setting:
-    """A question's fixed part."""
+    """Fixed part of a question."""
 
     family: Family
     randomizer: Randomizer | None  # given as it is, in place of the family
@@ -30,12 +30,12 @@ class Setting:
     rounds: int
 
     def at(self, eps_local: float) -> Randomizer | None:
-        """Return the randomizer with a local budget; None for any randomizer."""
+        """Return the randomizer with a local budget; None for the family of any randomizer."""
         return self.randomizer or self.family.at(eps_local)
 
     @property
     def reductions(self) -> tuple[str, ...]:
-        """Names of the reductions that are proven for it, a blanket last."""
+        """Names of the reductions that are proven for the setting, a blanket last."""
         if self.randomizer is not None:
             finite = self.randomizer.eps_local <= MOST_EPS_LOCAL
             return ("clones", "blanket") if finite else ("blanket",)
@@ -50,7 +50,7 @@ def setting_of(
     delta: float,
     rounds: int,
 ) -> Setting:
-    """Return what a question is about, checked; raises ValueError where it does not fit together."""
+    """Return the setting of a question; raise ValueError if its parts do not fit together."""
     delta, rounds = check_open_unit("delta", delta), checked_rounds(rounds)
     if isinstance(randomizer, str):
         return Setting(Family(randomizer, domain_size, subset_size), None, delta, rounds)
@@ -96,7 +96,7 @@ def checked_fraction(colluding: float) -> float:
 
 
 def people_of(users: int | None, population: Population | None, colluding: float) -> tuple[float, Population]:
-    """Number of all users, and the law of the honest others."""
+    """Return the number of all users, and the population of the other users who do not collude."""
     if (users is None) == (population is None):
         raise ValueError(f"Give users or a population, one of them; got {users!r} and {population!r}.")
     if population is None:
@@ -107,7 +107,7 @@ def people_of(users: int | None, population: Population | None, colluding: float
 
 
 def honest_of(others: Population, colluding: float) -> Population:
-    """The others who keep their reports to themselves; user 1 is honest, and colluding ones are known."""
+    """Return the population of the other users who do not collude; user 1 is honest."""
     if colluding == 0:
         return others
     if isinstance(others, Fixed):
@@ -122,7 +122,7 @@ def honest_of(others: Population, colluding: float) -> Population:
 
 
 def law_of(arrivals: str, rate: float | None) -> Callable[[int], Law]:
-    """Return the law of the others by their number: exactly, on average, or of candidates."""
+    """Return the law of the others by their number, their mean number, or the number of candidates."""
     if arrivals not in ARRIVALS:
         raise ValueError(f"arrivals must be one of {', '.join(ARRIVALS)}; got {arrivals!r}.")
     if (rate is not None) != (arrivals == "binomial"):

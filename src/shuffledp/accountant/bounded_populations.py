@@ -1,7 +1,7 @@
-"""The guarantee of a shuffled batch where only a lower tail of the number of users is known.
+"""Guarantee of a shuffled batch for a population of which only a lower tail is known.
 
 delta is averaged over the smallest number of users that the population allows, see
-:mod:`shuffledp.accounting.general.random_users`; for each number it is that of the randomizer's blanket, or of the
+:mod:`shuffledp.accounting.general.random_users`; for each number it is the delta of the randomizer's blanket, or of the
 clones. Conventions: eps in nats; replacement neighbors; a population describes the *others*. Derived for this project;
 upper bounds.
 """
@@ -32,11 +32,11 @@ def bounded_delta(
     report : Randomizer or {"clones", "randomized_response"}
         A randomizer for its blanket, or the rate of the clones as in :func:`shuffledp.accounting.clone_rate`.
     population : Population
-        Number of *other* users, of which only the lower tail is used.
+        Number of *other* users, used by its lower tail only.
     eps_local, eps : float
         Nats.
     delta : float
-        The target: a larger result need not be told from others, in (0, 1).
+        Target in (0, 1); results above it are not resolved.
 
     Returns
     -------

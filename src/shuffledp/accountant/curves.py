@@ -1,6 +1,6 @@
-"""The whole guarantee of a shuffled batch: delta at every eps, and the same in the terms of others.
+"""Privacy profile of a shuffled batch, and its conversions to other definitions.
 
-Conventions: eps in nats; one user's input is replaced; `users` counts everyone. Every number is on the safe side:
+Conventions: eps in nats; one user's input is replaced; `users` counts all users. Every number is on the safe side:
 delta, Renyi divergence, mu and true positive rates are upper bounds, false negative rates lower bounds.
 """
 
@@ -49,7 +49,7 @@ _LOSSES = 256
 
 @dataclass(frozen=True)
 class Curves:
-    """A privacy profile and what it implies.
+    """Privacy profile and the quantities that follow from it.
 
     Parameters
     ----------
@@ -60,15 +60,15 @@ class Curves:
         Orders of Renyi divergence and its values, nats; empty where no order has a finite one, and for several rounds
         whose number of users is only bounded.
     false_positive_rates, false_negative_rates : tuple of float
-        The trade-off of every test that tells two neighbors apart: no smaller false negative rate is possible.
+        Trade-off curve of tests between two neighbors: no test has a smaller false negative rate.
     mu : float
-        The batch is mu-GDP, as far as delta is above that.
+        Parameter of Gaussian differential privacy: the batch is mu-GDP down to the least delta of the profile.
     regret : float
-        Largest distance of the two trade-offs, 0 if the profile is Gaussian.
+        Largest distance between the trade-off curves of the batch and of mu-GDP, 0 for a Gaussian profile.
     true_positive_rates : tuple of (float, float)
-        Largest true positive rate of an attack at false positive rates 1e-2 and 1e-3.
+        Largest true positive rate of a test at false positive rates 1e-2 and 1e-3.
     reduction : str
-        That of the profile, as in an answer.
+        Reduction of the profile, as in an answer.
     """
 
     eps: tuple[float, ...]
@@ -83,7 +83,7 @@ class Curves:
     reduction: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data, with None for what is infinite."""
+        """Return plain data, with None for infinite numbers."""
         plain = asdict(self) | {"mu": self.mu if math.isfinite(self.mu) else None}
         return plain | {
             "true_positive_rates": {f"{rate:g}": value for rate, value in self.true_positive_rates}
@@ -92,14 +92,14 @@ class Curves:
 
 @dataclass(frozen=True, eq=False)
 class Tabulated(Exported):
-    """A profile by its values at some eps, and by chords in e^eps between them.
+    """Privacy profile given by its values at some eps, with chords in e^eps between them.
 
     Parameters
     ----------
     eps : (m,) ndarray
         Nats, increasing from 0.
     values : (m,) ndarray
-        Delta there, convex in e^eps; beyond the last point delta counts as the last value.
+        Delta at these eps, convex in e^eps; beyond the last point delta is bounded by the last value.
 
     Notes
     -----
@@ -120,7 +120,7 @@ class Tabulated(Exported):
 
 
 class _Composed(Exported):
-    """Rounds with the same profile, by a loss distribution."""
+    """Profile of several rounds with the same profile, composed by a loss distribution."""
 
     kind: ClassVar[Kind] = "upper"
     neighbours: ClassVar[str] = "replace_one"
@@ -139,8 +139,7 @@ class _Composed(Exported):
 
 
 class _Split(Exported):
-    """Rounds whose number of users is only bounded: each number that all of them have with some probability is a bound,
-    and so is the smallest of these."""
+    """Profile of rounds with a bounded number of users: the least bound over numbers that all rounds reach."""
 
     kind: ClassVar[Kind] = "upper"
     neighbours: ClassVar[str] = "replace_one"
@@ -191,11 +190,11 @@ def curves(
 
     Notes
     -----
-    Upper bounds on what anyone learns, from the smallest delta over the reductions; sources as for
+    Upper bounds on the privacy loss, from the smallest delta over the reductions; sources as for
     :func:`shuffledp.accounting.amplification`, and for the conversions as in
     :mod:`shuffledp.accounting.general.exports`. Where only a bound of the number of users is known, they hold for every
-    law that it allows: delta is averaged over the smallest numbers, and of several rounds it is that of a number which
-    all of them have, with the probability of fewer; then no Renyi divergence is given.
+    law that it allows: delta is averaged over the smallest numbers. For several rounds it is the delta for a number
+    that all rounds reach, plus the probability of fewer users; then no Renyi divergence is given.
 
     Examples
     --------
@@ -240,7 +239,7 @@ def curves(
 
 
 def _renyi(table: Tabulated, orders: tuple[float, ...]) -> list[float]:
-    """Of one round, as divergences of rounds add up; nothing where outputs are unbounded."""
+    """Return the divergences of one round, which add up over rounds; none if outputs are unbounded."""
     try:
         return [float(value) for value in renyi_from_profile(table, orders)]
     except Infeasible:
@@ -248,7 +247,7 @@ def _renyi(table: Tabulated, orders: tuple[float, ...]) -> list[float]:
 
 
 def _table(profile: PrivacyProfile, least: float) -> Tabulated:
-    """Delta at some hundred eps, so that it is evaluated once for all that follows."""
+    """Return delta at some hundred eps, from which all conversions are computed."""
     eps, values = profile_grid(profile, least, _POINTS)
     last = profile_end(profile, _VANISHED)
     if least > _LEAST_DELTA or last <= eps[-1]:
@@ -259,7 +258,7 @@ def _table(profile: PrivacyProfile, least: float) -> Tabulated:
 
 
 def lines(found: Curves) -> list[str]:
-    """Return curves as lines of text."""
+    """Return the curves as lines of text."""
     rows = [f"Profile ({found.reduction}):", *_columns("eps", found.eps, "delta", found.delta)]
     rows.append(f"Gaussian: mu = {found.mu:.6g}, regret {found.regret:.2g}.")
     if found.orders:

@@ -1,10 +1,10 @@
-"""Systems whose reports are shuffled or summed, as public texts describe them, accounted for anew.
+"""Deployed systems with shuffled or summed reports, as public texts describe them, with our accounting.
 
-What the texts state is data (``deployed.json``, with the fields of `Deployment`): settings, the central eps that is
-printed, where it stands and what of it was read. Only what was read stands there: a setting that the text does not
-state is left out. A system of which a setting was not found is listed and not computed.
+The file ``deployed.json``, with the fields of `Deployment`, holds the statements of the texts: settings, the printed
+central eps, its place, and the part of the text that was read. A setting that this part does not state is left out. A
+system with a missing setting is listed and not computed.
 
-Conventions: eps in nats; one user's input is replaced; `users` counts everyone, those who collude included.
+Conventions: eps in nats; one user's input is replaced; `users` counts all users, colluding ones included.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ BOUNDS = ("upper", "lower")
 
 @dataclass(frozen=True)
 class Deployment:
-    """A system as a public text describes it.
+    """Settings of a deployed system by a public text.
 
     Parameters
     ----------
     system : str
-        In words.
+        Name and description.
     randomizer : str
-        ``symmetric_rappor``, of which the analyzer sees sums; anything else is in words, and not computed.
+        ``symmetric_rappor``, whose sums the analyzer receives; any other value is a description, and is not computed.
     source, place, read : str
-        Address of the text, where in it, and what of it was read.
+        Address of the text, place in it, and the part that was read.
     eps0 : float, optional
-        Local budget as the text counts it, nats.
+        Local budget by the convention of the text, nats.
     users : int, optional
-        Everyone.
+        All users.
     delta : float, optional
     eps : float, optional
         Central eps that the text prints, nats.
@@ -65,7 +65,7 @@ class Deployment:
 
     @property
     def status(self) -> Status:
-        """``verified`` if all settings stand in the text that was read."""
+        """Status of the settings: ``verified`` if the text that was read states all of them."""
         return "incomplete" if self.missing else "verified"
 
 
@@ -76,7 +76,7 @@ def deployments() -> Mapping[str, Deployment]:
     Returns
     -------
     mapping of str to Deployment
-        Exact copies of what the texts state; each names its source.
+        Exact copies of the statements of the texts; each names its source.
     """
     path = resources.files("shuffledp.accountant").joinpath(*PACKAGE_DATA)
     content = json.loads(path.read_text(encoding="utf-8"))
@@ -93,13 +93,13 @@ def deployed_answer(deployment: str, *, users: int | None = None, colluding: flo
     users : int, optional
         Another number of users, >= 1.
     colluding : float
-        In [0, 1): this fraction of the users tells the analyzer its reports.
+        In [0, 1): fraction of the users who reveal their reports to the analyzer.
 
     Returns
     -------
     Answer
         As of :func:`shuffledp.accounting.amplification`: its `eps` is an upper bound, for every data set of the others;
-        its `eps_lower` is what some data set loses.
+        its `eps_lower` is the privacy loss for some data set.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def deployed_answer(deployment: str, *, users: int | None = None, colluding: flo
 
     Notes
     -----
-    That of :func:`shuffledp.accounting.amplification`, where the sources are; replacement neighbors.
+    The sources are given at :func:`shuffledp.accounting.amplification`; replacement neighbors.
     """
     known, randomizer = _computable(deployment)
     return amplification(
@@ -135,14 +135,14 @@ def deployed_epsilon(
     users : int, optional
         Another number of users, >= 1.
     colluding : float
-        In [0, 1): this fraction of the users tells the analyzer its reports.
+        In [0, 1): fraction of the users who reveal their reports to the analyzer.
     bound : {"upper", "lower"}
-        Upper: for every data set of the others. Lower: what some data set loses, which is no guarantee.
+        Upper: for every data set of the others. Lower: the privacy loss for some data set, which is no guarantee.
 
     Returns
     -------
     float
-        Nats, > 0; an upper or a lower bound, as asked for.
+        Nats, > 0; an upper or a lower bound, by `bound`.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def deployed_epsilon(
 
     Notes
     -----
-    That of :func:`shuffledp.accounting.amplification`, where the sources are; replacement neighbors.
+    The sources are given at :func:`shuffledp.accounting.amplification`; replacement neighbors.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def deployed_epsilon(
 
 
 def deployed_printed(deployment: Annotated[str, one_of(tuple(deployments()))]) -> float:
-    """Return the central eps that a text prints for a system, whatever is true of it.
+    """Return the central eps that a text prints for a system, whether or not it holds.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def deployed_printed(deployment: Annotated[str, one_of(tuple(deployments()))]) -
 
 
 def deployed_users(deployment: str, *, colluding: float = 0.0) -> int:
-    """Return how many users are enough for the eps that a system prints.
+    """Return a number of users that is enough for the eps that a system prints.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def deployed_users(deployment: str, *, colluding: float = 0.0) -> int:
     Returns
     -------
     int
-        Everyone; never too few.
+        All users; never too few.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def deployed_users(deployment: str, *, colluding: float = 0.0) -> int:
 
     Notes
     -----
-    That of :func:`shuffledp.accounting.smallest_batch`, where the sources are; replacement neighbors.
+    The sources are given at :func:`shuffledp.accounting.smallest_batch`; replacement neighbors.
     """
     known, randomizer = _computable(deployment)
     return int(

@@ -1,8 +1,6 @@
-r"""Three questions about a shuffled batch of reports: how private it is, how little noise is enough, how large it
-must be.
+r"""Accounting of a shuffled batch of reports: its central eps, the largest local budget, the smallest number of users.
 
-Every number is the best one over the reductions that are proven for the randomizer, and the answer says which one
-won:
+Every number is the best one over the reductions that are proven for the randomizer, and the answer names the reduction:
 
 ``clones``
     Feldman, McMillan and Talwar (2021), for any randomizer with the local budget.
@@ -12,12 +10,12 @@ won:
 ``blanket``
     The privacy blanket of the randomizer itself.
 ``own``
-    The counts that the analyzer sees, where these are sums and not reports.
+    The counts that the analyzer receives, where these are sums and not reports.
 ``local``
-    No amplification: the local budget is what holds.
+    No amplification: the local budget is the guarantee.
 
-Conventions: eps in nats; one user's input is replaced; delta is that of all rounds together. `users` counts everyone.
-A law of the number of users describes the *others*, as in :mod:`shuffledp.populations`; then user 1 takes part for
+Conventions: eps in nats; one user's input is replaced; delta covers all rounds together. `users` counts all users. A
+law of the number of users describes the *others*, as in :mod:`shuffledp.populations`; then user 1 takes part for
 certain, and `users` is one more than the mean.
 """
 
@@ -85,21 +83,22 @@ def amplification(
     eps_local : float, optional
         Local budget, nats, in (0, 100]; not with a randomizer that states its own.
     users : int, optional
-        All users, >= 1; or a `population`.
+        Number of users, >= 1; or a `population`.
     delta : float
         In (0, 1), of all rounds together.
     randomizer : {"any", "grr", "binary", "laplace", "subset", "rappor"} or Randomizer
-        ``any``: whatever has that local budget. ``rappor``: bits are turned over with probability ``1 / (e^(eps_local
-        / 2) + 1)``, and the analyzer sees sums; at most 10^11 expected flips of a bit, users times that probability.
+        ``any``: every randomizer with that local budget. ``rappor``: bits are flipped with probability
+        ``1 / (e^(eps_local / 2) + 1)``, and the analyzer receives sums; at most 10^11 expected flips of a bit, users
+        times that probability.
     domain_size, subset_size : int, optional
-        Of the randomizer.
+        Parameters of the randomizer.
     population : Population, optional
-        Number of the *other* users, who need not all be honest.
+        Number of the *other* users, colluding ones included.
     colluding : float
-        In [0, 1): this fraction of the users tells the analyzer its reports.
+        In [0, 1): fraction of the users who reveal their reports to the analyzer.
     rounds : int
-        How often users answer with fresh noise, in [1, 10^6]: user 1 in all rounds. The number of others is the same in
-        all if it is fixed, and drawn anew if it has a law; if only a bound is known it does not matter which.
+        Number of rounds with fresh noise, in [1, 10^6]; user 1 takes part in all of them. The number of others is the
+        same in all rounds if it is fixed, and drawn anew if it has a law; a bound covers both cases.
 
     Returns
     -------
@@ -108,12 +107,12 @@ def amplification(
     Raises
     ------
     Infeasible
-        If nothing is proven for this population, a randomizer without local budget reaches no finite eps, or more
-        flips are expected than that.
+        If no reduction is proven for this population, a randomizer without local budget reaches no finite eps, or more
+        flips are expected.
 
     Notes
     -----
-    An upper bound: the smallest eps over the reductions of the module's description, of which the sources are there.
+    An upper bound: the smallest eps over the reductions; the description of the module lists them with their sources.
 
     Examples
     --------
@@ -158,7 +157,7 @@ def budget(
     Returns
     -------
     Answer
-        With `eps_local` rounded down, at most 100; its `eps` is what that budget has, at most the target.
+        With `eps_local` rounded down, at most 100; `eps` is the central eps of that budget, at most the target.
 
     Raises
     ------
@@ -167,8 +166,8 @@ def budget(
 
     Notes
     -----
-    A lower bound on what may be spent: the largest budget over the reductions of the module's description, of which
-    the sources are there.
+    A lower bound on the largest valid budget, from all reductions; the description of the module lists them with their
+    sources.
 
     Examples
     --------
@@ -226,7 +225,7 @@ def smallest_batch(
     delta, randomizer, domain_size, subset_size, colluding, rounds
         As in :func:`amplification`.
     arrivals : {"fixed", "poisson", "binomial"}
-        ``poisson``: the number of others is a Poisson variable. ``binomial``: each of a number of others takes part
+        ``poisson``: the number of others is a Poisson variable. ``binomial``: each of several candidates takes part
         with probability `rate`.
     rate : float, optional
         For ``binomial``, in (0, 1].
@@ -234,7 +233,8 @@ def smallest_batch(
     Returns
     -------
     Answer
-        `users` is the smallest number, or the smallest mean (of whole numbers, or of whole numbers of candidates).
+        `users` is the smallest number, or the smallest mean (over integer means, or over integer numbers of
+        candidates).
 
     Raises
     ------
@@ -243,8 +243,8 @@ def smallest_batch(
 
     Notes
     -----
-    Enough, and never too few: an upper bound on the number needed, the smallest one over the reductions of the
-    module's description, of which the sources are there.
+    An upper bound on the smallest number, never too few users, from all reductions; the description of the module lists
+    them with their sources.
 
     Examples
     --------
@@ -327,14 +327,14 @@ def _answer(
 
 
 def _about_numbers(setting: Setting, honest: Population, name: str) -> str:
-    """What is said about a random number of users."""
+    """Return the note about a random number of users."""
     if setting.rounds > 1 and not isinstance(honest, Fixed):
         return _ANEW if isinstance(honest, Law) else _LOST_ROUNDS
     return _LEAST_NUMBERS if is_bound(honest, name) else ""
 
 
 def _lower(setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float | None:
-    """An eps below which there is a counterexample; one round is part of several."""
+    """Return an eps below which there is a counterexample in one round, and so in several."""
     if not isinstance(honest, Law):
         return None
     randomizer = setting.at(eps_local) or GRR(eps_local, 3)  # the worst one known

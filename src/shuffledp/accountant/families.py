@@ -1,7 +1,7 @@
-"""Randomizers that a question may name, as functions of the local budget, and what is proven for each of them.
+"""Families of randomizers, as functions of the local budget, and the reductions proven for each of them.
 
-Conventions: eps in nats; `eps_local` is the local budget for replacing one input, also where a protocol states
-another number: symmetric RAPPOR turns bits over with probability ``1 / (e^(eps_local / 2) + 1)``.
+Conventions: eps in nats; `eps_local` is the local budget for replacing one input, also where a protocol states another
+number: symmetric RAPPOR flips bits with probability ``1 / (e^(eps_local / 2) + 1)``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _STRONGER_CLONES = ("grr", "binary")
 
 @dataclass(frozen=True)
 class Family:
-    """A randomizer whose local budget is still open.
+    """Randomizer without its local budget.
 
     Parameters
     ----------
@@ -50,12 +50,13 @@ class Family:
     domain_size : int, optional
         For ``grr``, ``subset`` and ``rappor``: number of values, >= 2.
     subset_size : int, optional
-        For ``subset``; if not given, ``max(1, round(k / (e^eps_local + 1)))``, about the best one.
+        For ``subset``: size of a reported subset. Default: ``max(1, round(k / (e^eps_local + 1)))``, approximately the
+        best.
 
     Raises
     ------
     ValueError
-        If a number is missing, or one is given that the kind does not have.
+        If a number is missing, or the kind has no such number.
     """
 
     kind: str
@@ -75,17 +76,17 @@ class Family:
 
     @property
     def clone_reductions(self) -> tuple[str, ...]:
-        """The reductions to clones that are proven for it."""
+        """Reductions to clones that are proven for the family."""
         return ("clones", "randomized_response") if self.kind in _STRONGER_CLONES else ("clones",)
 
     @property
     def label(self) -> str:
-        """A few words, for people."""
+        """Short description."""
         size = f" over {self.domain_size} values" if self.domain_size is not None else ""
         return ("any randomizer" if self.kind == "any" else self.kind) + size
 
     def at(self, eps_local: float) -> Randomizer | None:
-        """Return the randomizer with a local budget, nats; None for any."""
+        """Return the randomizer with a local budget, nats; None for the family of any randomizer."""
         if self.kind == "any":
             return None
         k = self.domain_size or 2

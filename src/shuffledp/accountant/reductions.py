@@ -1,4 +1,4 @@
-"""What one reduction says about a batch: central eps, a profile, whether a target is met."""
+"""Guarantee of a batch by one reduction: central eps, privacy profile, and the check of a target."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _MANY_CLONES, _MANY_COMPARED = 1e7, 1e6
 
 
 def clone_reduction(name: str) -> str:
-    """Name of a reduction to clones in :mod:`shuffledp.accounting.general.clones`."""
+    """Return the name of a reduction to clones in :mod:`shuffledp.accounting.general.clones`."""
     return "randomized_response" if name == "stronger_clones" else "clones"
 
 
 def is_bound(honest: Population, name: str) -> bool:
-    """Whether delta is averaged over the smallest number of users that a bound allows; clones know moments as well."""
+    """Return True if delta is averaged over the smallest number of users of a bound; clones also use moments."""
     return not isinstance(honest, Law) and (name == "blanket" or not isinstance(honest, MomentBounded))
 
 
@@ -65,7 +65,7 @@ def _report(found: Randomizer | None, name: str) -> Randomizer | str:
 def central_epsilon(
     setting: Setting, eps_local: float, honest: Population, name: str, hint: float | None = None
 ) -> float:
-    """Central eps by one reduction, ``inf`` if it says nothing; `hint` is one close to it."""
+    """Return the central eps by one reduction, ``inf`` if there is none; `hint` is a value close to it."""
     if setting.rounds > 1:
         return _composed(setting, eps_local, honest, name)
     found = setting.at(eps_local)
@@ -90,7 +90,7 @@ def central_epsilon(
 
 
 def _many_clones(setting: Setting, eps_local: float, honest: Population, name: str) -> Law | None:
-    """The law of the others where clones are so many that contours find their delta sooner, within 1e-5 of it."""
+    """Return the law of the others if clones are too many for sums over their number: then contours are faster."""
     if setting.rounds > 1 or not isinstance(honest, Law) or not has_contour(honest):
         return None
     # Beside a blanket clones cannot win; what sums of bits show is no blanket.
@@ -100,7 +100,7 @@ def _many_clones(setting: Setting, eps_local: float, honest: Population, name: s
 
 
 def has_contour(honest: Population) -> bool:
-    """Whether the number of others has a law for which a single contour gives the mean of delta."""
+    """Return True for laws of the number of others whose mean of delta a single contour gives."""
     return isinstance(honest, (Fixed, Binomial, Poisson))
 
 
@@ -116,10 +116,10 @@ def _composed(setting: Setting, eps_local: float, honest: Population, name: str)
 
 
 def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, float]:
-    """Return a number of other users that every round has, and the delta that is left for all rounds together.
+    """Return a number of other users that every round has, and the rest of delta for all rounds together.
 
-    Each round has fewer with some probability. All these probabilities are taken from delta, so that it does not matter
-    whether rounds have the same users, others, or which numbers go together.
+    Each round has fewer users with some probability. The sum of these probabilities is subtracted from delta, so that
+    the numbers of users of different rounds may depend on each other.
     """
     each = delta / rounds
     split = best_split(least_numbers(others, each), each)
@@ -127,7 +127,7 @@ def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, fl
 
 
 def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> PrivacyProfile | None:
-    """The privacy profile of one round by one reduction, if it has one."""
+    """Return the privacy profile of one round by one reduction; None without one."""
     if name != "blanket":
         return ClonesProfile(OtherReports(honest, reduction=clone_reduction(name)), eps_local)
     found = setting.at(eps_local)
@@ -137,8 +137,10 @@ def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> Pr
 def log_excess(
     setting: Setting, eps_local: float, eps: float, honest: Population, name: str, gap: float = FINE
 ) -> float:
-    """At most 0 where (eps, delta) holds; increasing in eps_local and falling with users. `gap` is that of a blanket's
-    delta."""
+    """Return the log of delta, or of eps for several rounds, over its target; at most 0 where (eps, delta) holds.
+
+    It increases in `eps_local` and decreases with users. `gap` is the relative gap of the delta of a blanket.
+    """
     if setting.rounds > 1:
         return log_ratio(central_epsilon(setting, eps_local, honest, name), eps)
     if eps >= eps_local:
@@ -161,7 +163,7 @@ def log_excess(
 
 @dataclass(frozen=True, eq=False)
 class LeastProfile(Exported):
-    """Profile of one round for every law of the number of others that a bound allows.
+    """Privacy profile of one round for every law of the number of others that a bound allows.
 
     Parameters
     ----------
@@ -188,7 +190,7 @@ class LeastProfile(Exported):
         return at_each(self._at, eps)
 
     def _at(self, eps: float) -> float:
-        """From the largest number on: smaller ones that hardly have mass beside the sum count as delta 1."""
+        """Return delta at one eps, summed from the largest number; a negligible rest of the mass counts as delta 1."""
         below = np.append(0.0, np.cumsum(self.masses))
         total = 0.0
         for i in range(len(self.parts) - 1, -1, -1):
@@ -205,7 +207,7 @@ class OneRound:
     Parameters
     ----------
     setting : Setting
-        At any delta.
+        Setting at any delta.
     eps_local : float
         Nats.
     honest : Population
@@ -218,18 +220,21 @@ class OneRound:
 
     @property
     def bounded(self) -> bool:
-        """Whether only a bound of the number of users is known."""
+        """True if only a bound on the number of users is known."""
         return not isinstance(self.honest, Law)
 
     @property
     def reduction(self) -> str:
-        """What the profile is from."""
+        """Name of the reduction of the profile."""
         own = isinstance(self.setting.at(self.eps_local), OwnDelta)
         return "own" if own else self.setting.reductions[-1]
 
     def profile(self) -> PrivacyProfile:
-        """Return the profile of one round: the blanket where there is one, as clones never have a smaller delta
-        (:mod:`shuffledp.accounting.general.clone_pair`), and what the analyzer sees where these are sums."""
+        """Return the profile of one round: of the sums that the analyzer receives, of the blanket, or of clones.
+
+        Clones are used without a blanket only, as they never have a smaller delta
+        (:mod:`shuffledp.accounting.general.clone_pair`).
+        """
         if isinstance(self.honest, Law):
             return self._of(self.honest)
         numbers = numbers_at(self.honest, _FAILURES)
@@ -241,8 +246,7 @@ class OneRound:
         return LeastProfile(parts, np.add.reduceat(numbers.mass, starts))
 
     def counted(self, rounds: int) -> list[tuple[PrivacyProfile, float]]:
-        """Return profiles of one round for some numbers of users that all rounds have, each with a bound on the
-        probability that one of them has fewer."""
+        """Return profiles of one round for numbers of users, with bounds on the probability that a round has fewer."""
         found: dict[int, tuple[PrivacyProfile, float]] = {}
         for delta in _SPLIT:
             others, left = counted_on(self.honest, delta, rounds)
@@ -266,7 +270,7 @@ def one_round(
     population: Population | None,
     colluding: float,
 ) -> OneRound:
-    """Return one round of a shuffled batch; parameters are those of :func:`amplification`."""
+    """Return one round of a shuffled batch; the parameters are as in :func:`amplification`."""
     setting = setting_of(randomizer, domain_size, subset_size, 0.5, 1)  # at any delta
     eps_local = eps_local_of(eps_local, setting)
     _, honest = people_of(users, population, colluding)

@@ -1,7 +1,7 @@
-"""Several shuffled batches of the same people that differ: in the local budget, in how many take part, in both.
+"""Several shuffled batches of the same users with different local budgets or numbers of participants.
 
-Conventions: eps in nats; one user's input is replaced, in all batches; delta is that of all batches together; `users`
-counts everyone.
+Conventions: eps in nats; the input of one user is replaced in all batches; delta covers all batches together; `users`
+counts all users.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Batch:
-    """A shuffled batch, and how often there is one like it.
+    """A shuffled batch, and the number of batches like it.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ class Batch:
 
 @dataclass(frozen=True)
 class RoundsAnswer:
-    """What several batches reveal together.
+    """Joint guarantee of several batches.
 
     Parameters
     ----------
     eps : float
-        Central eps that is proven, nats.
+        Proven central eps, nats.
     eps_lower : float or None
-        No smaller eps holds: that of one of the batches alone.
+        Lower bound on every valid eps: the bound of one of the batches alone.
     delta : float
     batches : tuple of Batch
     reduction : str
@@ -82,12 +82,12 @@ class RoundsAnswer:
 
 
 def batch_named(text: str) -> Batch:
-    """Return the batch that a word such as ``1.5:10000`` or ``1.5:10000:16`` names.
+    """Return the batch written as ``1.5:10000`` or ``1.5:10000:16``.
 
     Raises
     ------
     ValueError
-        If it names none.
+        If the text names no batch.
     """
     words = text.split(":")
     try:
@@ -109,12 +109,12 @@ def rounds_epsilon(
     subset_size: int | None = None,
     colluding: float = 0.0,
 ) -> RoundsAnswer:
-    """Return the central guarantee of several batches together, whose numbers of users and local budgets may differ.
+    """Return the central guarantee of several batches with different numbers of users and local budgets.
 
     Parameters
     ----------
     batches : sequence of Batch
-        At least one. User 1 takes part in all of them.
+        Batches, at least one. User 1 takes part in all of them.
     delta : float
         In (0, 1), of all batches together; below about 1e-12 composition is not resolved.
     randomizer, domain_size, subset_size, colluding
@@ -123,7 +123,7 @@ def rounds_epsilon(
     Returns
     -------
     RoundsAnswer
-        With an upper bound on eps, nats.
+        Answer with an upper bound on eps, nats.
 
     Raises
     ------
@@ -132,8 +132,8 @@ def rounds_epsilon(
 
     Notes
     -----
-    :func:`shuffledp.accounting.composed_epsilon` of the batches' profiles, of which the sources are there; the sum of
-    all local budgets if that is less. Replacement of one user's input in all batches.
+    An upper bound: :func:`shuffledp.accounting.composed_epsilon` of the profiles of the batches, which lists its
+    sources, or the sum of all local budgets if that is less. Replacement of one user's input in all batches.
     """
     if not batches:
         raise ValueError("At least one round is needed, got none.")

@@ -1,4 +1,4 @@
-"""The largest local budget and the smallest number of users that one reduction allows."""
+"""Searches for the largest local budget and the smallest number of users that one reduction allows."""
 
 from __future__ import annotations
 
@@ -46,8 +46,10 @@ _LEAST, _GUESS = 1e-6, 0.1
 
 
 def largest_budget(setting: Setting, eps: float, honest: Population, name: str) -> float:
-    """Return the largest local budget that one reduction allows, nats, at most 100; with several rounds or a bound for
-    the population less closely."""
+    """Return the largest local budget that one reduction allows, nats, at most 100.
+
+    With several rounds or a bound for the population the tolerance is larger.
+    """
     few = honest.mean <= _MANY_OTHERS or not has_contour(honest)
     if setting.rounds == 1 and name != "blanket" and few and not is_bound(honest, name):
         found = local_budget(honest, eps, setting.delta, accounting="exact", reduction=clone_reduction(name))
@@ -102,8 +104,10 @@ def smallest_number(
     people: Callable[[int], tuple[float, Population]],
     name: str,
 ) -> float:
-    """Return the smallest number of users that one reduction allows, ``inf`` above 2^53; `people` gives the law of the
-    others for a number."""
+    """Return the smallest number of users that one reduction allows, ``inf`` above 2^53.
+
+    `people` returns the number of users and the population of the honest others for a number.
+    """
 
     def excess(gap: float) -> Callable[[int], float]:
         return cache(lambda number: log_excess(setting, eps_local, eps, people(number)[1], name, gap))
@@ -130,7 +134,7 @@ def smallest_number(
 
 
 def _from(excess: Callable[[int], float], guess: int, slope: float, tolerance: float) -> int:
-    """The smallest number at which a falling function is not positive, near a guess; `slope` is about that there."""
+    """Return the smallest number at which a falling function is not positive, from a guess and a slope there."""
     # Half a tolerance too many, or else far enough that the root is mostly between two numbers.
     more, beyond = (1.0, 0.5 * tolerance * guess) if tolerance > _FEW else (1.1, 0.0)
     low = high = guess
@@ -160,14 +164,12 @@ def _or_else(slope: float, known: float) -> float:
 
 
 def _narrowed(excess: Callable[[int], float], low: int, high: int, tolerance: float = 0.0) -> int:
-    """Return a number at which a falling function is not positive, at most 1 above one where it is, or `tolerance`
-    relative: between one where it is positive and one where it is not."""
+    """Return the upper end of the final bracket of `_bracket`."""
     return _bracket(excess, low, high, tolerance)[1]
 
 
 def _bracket(excess: Callable[[int], float], low: int, high: int, tolerance: float) -> tuple[int, int, float]:
-    """Return neighbors, or numbers that are `tolerance` apart, between which a falling function is positive no more,
-    and about where. A tolerance that is not small is met where the last number is so close to the place."""
+    """Return numbers on both sides of the root of a falling function, neighbors or `tolerance` apart, and the root."""
     at_low, at_high = excess(low), excess(high)
     known: tuple[float, float] | None = None
     before = [math.inf, math.inf]
@@ -196,8 +198,7 @@ def _bracket(excess: Callable[[int], float], low: int, high: int, tolerance: flo
 def _crossing(
     low: tuple[float, float], high: tuple[float, float], known: tuple[float, float] | None
 ) -> float | None:
-    """Where a falling function is 0 between two points, by a third one if there is one: the parabola that has the place
-    as a function of the value, or else the chord; None if a value is infinite."""
+    """Return the root of a falling function by inverse quadratic interpolation or a chord; None for infinite values."""
     (a, at_a), (b, at_b) = low, high
     if not (math.isfinite(at_a) and math.isfinite(at_b) and at_a > 0 > at_b):
         return None

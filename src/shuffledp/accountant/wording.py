@@ -1,4 +1,4 @@
-"""Populations as words of a command line, and answers as sentences for people.
+"""Populations read from words of a command line, and answers as sentences.
 
 Conventions: eps in nats.
 """
@@ -41,12 +41,12 @@ _MAKERS: dict[str, type[Population]] = {
 
 
 def population_named(text: str) -> Population:
-    """Return the law of the number of other users that a word such as ``binomial:29999:0.3`` names.
+    """Return the law of the number of other users written as ``binomial:29999:0.3``, for example.
 
     Raises
     ------
     ValueError
-        If it names none.
+        If the text names no population.
     """
     name, *numbers = text.split(":")
     if name not in _FORMS:
@@ -61,12 +61,12 @@ def population_named(text: str) -> Population:
 
 
 def arrivals_named(text: str | None) -> dict[str, Any]:
-    """Return the arguments of `smallest_batch` that ``poisson`` or ``binomial:0.3`` name; none for a fixed number.
+    """Return the arguments of `smallest_batch` written as ``poisson`` or ``binomial:0.3``; none for a fixed number.
 
     Raises
     ------
     ValueError
-        If it names no kind of arrivals.
+        If the text names no kind of arrivals.
     """
     if text is None or text == "fixed":
         return {}
@@ -84,7 +84,7 @@ def arrivals_named(text: str | None) -> dict[str, Any]:
 
 
 def sentences(answer: Answer) -> list[str]:
-    """Return an answer in lines of text: what was asked for first."""
+    """Return an answer as lines of text, the requested number first."""
     users = f"{answer.users:,.0f} users" + ("" if "Fixed" in answer.population else " on average")
     local = (
         "reports without a local budget"
@@ -114,7 +114,7 @@ def sentences(answer: Answer) -> list[str]:
 
 
 def rounds_sentences(answer: RoundsAnswer) -> list[str]:
-    """Return the answer about several batches in lines of text."""
+    """Return the answer about several batches as lines of text."""
     lines = [f"eps = {answer.eps:.6g}: the rounds below together, delta = {answer.delta:g}."]
     for batch in answer.batches:
         times = f", {batch.count:,} times" if batch.count > 1 else ""

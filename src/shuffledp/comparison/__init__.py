@@ -1,7 +1,7 @@
-"""All protocols of a task beside each other, for one setting and one's own data.
+"""Comparison of all protocols of a task, for one setting and the user's own data.
 
-`shuffledp.compare` calibrates every protocol for the same users, budget and task and returns a row for each:
-expected error, communication, the eps that is really spent, and what stands behind the claim; or why there is none.
+`shuffledp.compare` calibrates every protocol for the same users, budget and task. It returns a row for each: expected
+error, communication, the eps that the profile spends, and the guarantee; or the reason why the protocol is excluded.
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
-"""``shuffledp compare``: the options, and what is written where.
+"""The command ``shuffledp compare``: its options, and the files that it writes.
 
-Imports what it needs itself, as every command does: ``shuffledp --help`` need not wait for numpy.
+Modules that need NumPy are imported inside of functions, so that ``shuffledp --help`` does not load it.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _option(size: str) -> str:
 
 
 def _kind(task: str | None, asked: Options) -> str:
-    """The task that was named, or the one that the given sizes belong to."""
+    """Return the named task, or the one to which the given sizes belong."""
     data = asked.data
     given = asked.given(*dict.fromkeys(name for names in SIZES.values() for name in names))
     if task is None:
@@ -203,7 +203,7 @@ def _check(kind: str, asked: Options) -> None:
 
 
 def _listed(values: tuple[str, ...]) -> list[str] | None:
-    """Values by commas, as a line of a CSV file: those that have commas themselves stand in quotes."""
+    """Return values separated by commas, read as a line of a CSV file: values with commas are quoted."""
     import csv
 
     if not values:
@@ -218,13 +218,13 @@ def _listed(values: tuple[str, ...]) -> list[str] | None:
 
 
 def _who(asked: Options, population: str | None, counted: Own | None) -> str:
-    """Who takes part, for the title of a picture."""
+    """Return a description of the participants, for the title of a picture."""
     held = None if counted is None else counted.users
     return f"others {population}" if population is not None else f"{asked.users or held:,} users"
 
 
 def _estimated(kind: str, counted: Own | None, asked: Options) -> str:
-    """What is estimated, for the title of a picture."""
+    """Return a description of the estimate, for the title of a picture."""
     if kind == "summation":
         return f"sum of numbers up to {asked.max_value:g}"
     if kind == "sets":
@@ -235,7 +235,7 @@ def _estimated(kind: str, counted: Own | None, asked: Options) -> str:
 
 
 def _domain(counted: Own | None, asked: Options) -> int:
-    """How many values or items there are."""
+    """Return the number of values or items."""
     return int(asked.domain_size or 0) if counted is None else len(counted.counts)
 
 
@@ -273,18 +273,18 @@ def _words(given: tuple[str, ...]) -> list[str] | None:
 
 
 class _Progress:
-    """Names the protocol at work, in one line, once `PATIENCE` has passed since the last line."""
+    """Progress line that names the running protocol, printed once `PATIENCE` has passed since the last one."""
 
     def __init__(self) -> None:
         self.last, self.line = math.inf, ""
 
     def begins(self, place: int, of: int, name: str) -> None:
-        """Note the protocol at work; time counts from the first one on."""
+        """Note the running protocol; time counts from the first one on."""
         self.last = min(self.last, time.monotonic())
         self.line = f"{place} of {of} protocols done, next: {name}"
 
     def __call__(self, *_: object) -> None:
-        """Write the line, if it is time and it is a new one."""
+        """Print the line if it is new and `PATIENCE` has passed."""
         if self.line and time.monotonic() - self.last > PATIENCE:
             self.last = time.monotonic()
             click.echo(printable(self.line), err=True)
@@ -292,7 +292,7 @@ class _Progress:
 
 
 def _rows(kind: str, asked: Options, seconds: float) -> tuple[tuple[Compared, ...], list[str]]:
-    """Rows from a child process, and another after each that ended; a sentence for each end by a user's file."""
+    """Return the rows, computed in child processes, and a sentence for each process that a plug-in ended."""
     from shuffledp.comparison.comparing import named
     from shuffledp.comparison.rows import in_order
     from shuffledp.protocols.registry import is_plugin
@@ -324,7 +324,7 @@ def _rows(kind: str, asked: Options, seconds: float) -> tuple[tuple[Compared, ..
 
 
 def _compared(send: Send, protocols: list[str], asked: Options) -> None:
-    """Send every row twice, before and after its protocol is at work, with its place and the number of protocols."""
+    """Send every row twice, before and after its protocol runs, with its place and the number of protocols."""
     from shuffledp.comparison.comparing import begun, compared
     from shuffledp.protocols.registry import get
 
@@ -345,7 +345,7 @@ def _compared(send: Send, protocols: list[str], asked: Options) -> None:
 def _targets(
     csv_out: Path | None, plot: Path | None, data: Path | None, protocols: list[str] | None
 ) -> dict[str, Output]:
-    """Where files are written, by option: none of them over the data or a plug-in."""
+    """Return the files to write, by option; raise if one of them is the data or a plug-in."""
     from shuffledp.outputs import checked
     from shuffledp.protocols.registry import is_plugin
 

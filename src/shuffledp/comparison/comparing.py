@@ -1,4 +1,4 @@
-"""Calibrate every protocol of a task for one setting and say what each would be worth."""
+"""Comparison of every protocol of a task for one setting: calibration, error, cost and guarantee."""
 
 from __future__ import annotations
 
@@ -43,67 +43,66 @@ def compare(asked: Options) -> tuple[Compared, ...]:
     Parameters
     ----------
     users : int, optional
-        All users, user 1 included, at least 2. Give this, a population or counts.
+        Number of users, user 1 included, at least 2. Give users, a population or counts.
     eps, delta : float
         Central budget: eps in nats, positive; delta in [0, 1).
     population : Population, optional
-        The users *other* than user 1. Errors are expectations over its law; of a bound, errors at its mean.
+        Number of users *other* than user 1. Errors are expectations over its law; for a bound, errors at its mean.
     task : Frequency, Summation, Sets or Vectors, optional
-        What is estimated; or ``domain_size`` for frequencies of so many values, at least 2, with ``set_size`` for
-        sets of so many items each, ``max_value`` for the sum of integers 0..max_value, or ``dimension`` for the mean
-        of unit vectors in the ``norm``, "l1" or "l2".
+        The estimated quantity. Instead: ``domain_size`` >= 2 for frequencies of that number of values, with
+        ``set_size`` for sets of that number of items, ``max_value`` for the sum of integers 0..max_value, or
+        ``dimension`` for the mean of unit vectors in the ``norm``, "l1" or "l2".
     counts : (V,) or (levels, V) array_like of int, optional
-        Users per value, or holders per item; those of several privacy levels are added up, since the budget is that of
-        every user. They fix the shares of the values, and the number of users where neither users nor
-        a population is given. Without them all values are equally frequent. None of vectors, which are compared for
-        unit vectors along the axes.
+        Users per value, or holders per item; several privacy levels are added up, since every user has the same budget.
+        Counts fix the shares of the values, and the number of users where neither users nor a population is given.
+        Without them all values are equally frequent. Vectors have no counts: they are compared for unit vectors along
+        the axes.
     data : str, Path, data frame, series or array, optional
-        Instead of counts the records themselves, a user per row: a CSV or Parquet file, a data frame of pandas, or a
-        series or array of cells; see `shuffledp.comparison.count_column`. What there is to say about them, rows left
-        out for example, is a warning. Without ``domain_size`` or ``values`` the values found are the domain.
+        Records instead of counts, a user per row: a CSV or Parquet file, a data frame of pandas, or a series or array
+        of cells; see `shuffledp.comparison.count_column`. Rows that were left out, for example, raise a warning.
+        Without ``domain_size`` or ``values`` the values found are the domain.
     column : str, optional
-        Of a file or a data frame.
+        Column of a file or a data frame.
     separator : str, optional
-        Of sets, which need a ``set_size``: what stands between the items in a text of the column. Without it the
-        column holds lists, of a Parquet file or a data frame. Larger sets than ``set_size`` keep so many items at
-        random, smaller ones are filled up with random other items; counts are those expected then.
+        Separator of the items in a text of the column, for sets with a ``set_size``. Without it the column holds lists,
+        of a Parquet file or a data frame. Larger sets keep ``set_size`` items at random, smaller sets are filled up
+        with random other items; counts are expectations over both.
     user, item : str, optional
-        Of sets, instead of ``column``: two columns, a row per user and item.
+        Two columns for sets, instead of ``column``: a row per user and item.
     values : sequence, optional
         The public domain of the data, where it is not the integers below ``domain_size``.
     levels : int, optional
-        Of a sum of data: numbers are clipped to [0, max_value], which need not be an integer then, and rounded to so
-        many steps. Errors are in the units of the data.
+        Number of steps of a sum of data: numbers are clipped to [0, max_value], which need not be an integer then, and
+        rounded to the steps. Errors are in the units of the data.
     neighbours : {"replace_one", "add_remove"}
         Neighboring relation of the budget.
     protocols : sequence of str, optional
-        Names of built-ins, ``path/to/file.py:Class`` for those of your own, ``all`` for all built-ins of the task,
-        which is the default.
+        Names of built-ins, ``path/to/file.py:Class`` for plug-ins, ``all`` (the default) for all built-ins of the task.
     accounting : {"exact", "corrected", "simplified", "printed"}, optional
-        Protocols without it are left out. By default each has its best: the first of these that it offers.
+        Protocols without it are left out. Default: for each protocol the first of these that it offers.
     trust : sequence of str, optional
-        Trust models to be compared; all by default.
+        Trust models to compare; all by default.
     max_bits, max_messages : float, optional
-        The most that any user may send: no protocol that does not state it is admitted. Where nothing bounds it, the
-        number that any of the users exceeds with a probability of at most 1e-6 counts.
+        Limits on the communication of every user; a protocol that states no maximum is excluded. Without a bound, the
+        maximum is a number that any of the users exceeds with a probability of at most 1e-6.
     mean_bits, mean_messages : float, optional
-        What a user may send on average.
+        Limits on the expected communication of a user.
     simulate : int
         Repeats of a simulation beside the expectation; 0 for none. A protocol without a closed form is simulated
         in any case.
     seed : int
-        Of the simulation.
+        Seed of the simulation.
     root : Path, optional
-        Folder that paths of plug-ins start from; the working directory when left out.
+        Folder of relative paths of plug-ins; the working directory when left out.
     progress : callable, optional
-        Called before each protocol with its place, how many there are, and its name.
+        Called before each protocol with its place, the number of protocols, and its name.
     done : callable, optional
         Called after each protocol with its row.
 
     Returns
     -------
     tuple of Compared
-        A row per protocol, grouped by trust, by expected error within each; what is infeasible or failed comes last.
+        A row per protocol, grouped by trust, by expected error within each; infeasible and failed protocols come last.
 
     Raises
     ------
@@ -121,7 +120,7 @@ def compare(asked: Options) -> tuple[Compared, ...]:
 
 
 def compared(asked: Options) -> tuple[Compared, ...]:
-    """Compare as `compare` does."""
+    """Return the rows of `compare` for these options."""
     step = 1.0
     if asked.data is not None:
         if asked.given("counts", "task", "dimension"):
@@ -159,7 +158,7 @@ def compared(asked: Options) -> tuple[Compared, ...]:
 
 
 def named(kind: str, protocols: Sequence[str] | None) -> list[str]:
-    """Names of protocols, each once; all built-ins of a task for None and for ``all``."""
+    """Return the names of protocols, each once; all built-ins of a task for None and for ``all``."""
     names: list[str] = []
     for name in ("all",) if protocols is None else _words("protocols", protocols):
         names += available(kind) if name == "all" else [name]
@@ -167,7 +166,7 @@ def named(kind: str, protocols: Sequence[str] | None) -> list[str]:
 
 
 def _words(argument: str, given: Sequence[str] | None) -> tuple[str, ...]:
-    """A list of names; a text would be taken for a list of its letters."""
+    """Return a list of names; raise ValueError for a single text, whose letters Python would list."""
     if given is None:
         return ()
     if isinstance(given, str):
@@ -178,7 +177,7 @@ def _words(argument: str, given: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def begun(name: str, protocol: type[ProtocolBase], kind: str, accounting: str | None) -> Compared:
-    """A row before anything is calculated; without an accounting, with the best that the protocol offers."""
+    """Return a row before any computation; without an accounting, with the best one of the protocol."""
     chosen = next((a for a in ACCOUNTINGS if a in protocol.accountings), protocol.accountings[0])
     return Compared(
         protocol=name,
@@ -288,12 +287,12 @@ def _measured(
 
 
 def _quantile(intervals: int) -> float:
-    """Quantile of a normal variable for two-sided intervals that hold all at once with 95 %, by Bonferroni."""
+    """Return the normal quantile of two-sided intervals that all hold together with 95 %, by Bonferroni."""
     return TWO_SIDED if intervals == 1 else -float(ndtri(0.025 / intervals))
 
 
 def _sent(cost: Cost, limit: str) -> float | None:
-    """The number that a limit is about: an average, or the most of any user, None if it is not stated."""
+    """Return the number that a limit bounds: an average, or the most of any user; None if it is not stated."""
     kind, _, what = limit.partition("_")
     mean, most = (
         (cost.bits_per_user, cost.most_bits)
@@ -304,7 +303,7 @@ def _sent(cost: Cost, limit: str) -> float | None:
 
 
 def _beyond(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
-    """The limits that a protocol exceeds, with what it needs; infinite where the most is not stated."""
+    """Return the exceeded limits with the least values that admit the protocol; infinite if none is stated."""
     needed = {name: _sent(cost, name) for name in limits}
     return {
         name: math.inf if value is None else float(value)
@@ -314,7 +313,7 @@ def _beyond(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
 
 
 def _over(cost: Cost, limits: Mapping[str, float], beyond: Mapping[str, float]) -> str:
-    """The reason of a row that a limit excludes."""
+    """Return the reason of a row that a limit excludes."""
     name = next(iter(beyond))
     kind, _, what = name.partition("_")
     if kind == "mean":
@@ -325,7 +324,7 @@ def _over(cost: Cost, limits: Mapping[str, float], beyond: Mapping[str, float]) 
 
 
 def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:
-    """Error of the share of a value or item that a tenth of the users hold; None without one or a closed form."""
+    """Return the squared error of a share held by a tenth of the users; None without such a value or a closed form."""
     if where.heavy is None:
         return None
     who, weights = where.heavy
@@ -334,7 +333,7 @@ def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:
 
 
 def _with_simulation(row: Compared, errors: Floats, mse: float | None) -> Compared:
-    """Mean squared error of a simulation, its standard error, None for one repeat, and what an interval covers."""
+    """Return the row with the mean squared error of a simulation, its standard error, and the coverage of intervals."""
     squared = (errors**2).mean(axis=1)
     mean = float(squared.mean())
     half_width = TWO_SIDED * math.sqrt(mean if mse is None else mse)
@@ -349,7 +348,7 @@ def _with_simulation(row: Compared, errors: Floats, mse: float | None) -> Compar
 
 
 def _simulated(protocol: ProtocolBase, where: Setting, repeats: int, seed: int) -> Floats | None:
-    """Absolute errors of a simulation, (R, V); None where it is too long."""
+    """Return the absolute errors of a simulation, (R, V); None if it would send too many messages."""
     rng = np.random.default_rng(seed)
     who = where.drawn(repeats, rng)
     by_messages = type(protocol).sample_aggregate is ProtocolBase.sample_aggregate

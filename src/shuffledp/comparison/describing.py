@@ -1,6 +1,6 @@
-"""``shuffledp describe``: one protocol, calibrated for a setting, in sentences or as a record of a registry.
+"""The command ``shuffledp describe``: one calibrated protocol, in sentences or as a record of a registry.
 
-Imports what it needs itself, as every command does: ``shuffledp --help`` need not wait for numpy.
+Modules that need NumPy are imported inside of functions, so that ``shuffledp --help`` does not load it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def describe(
 
 
 def _sentences(deployment: dict[str, Any]) -> list[str]:
-    """What a record says of the protocol itself."""
+    """Return the sentences of a record that describe the protocol itself."""
     loss, model = deployment["privacy_loss"], deployment["deployment_model"]
     numbers = ", ".join(f"{name} = {value:g}" for name, value in loss["privacy_parameters"].items())
     return [

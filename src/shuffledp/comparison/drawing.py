@@ -1,4 +1,4 @@
-"""Error against bits per user, a marker per trust model, the Pareto front of each joined by a line."""
+"""Picture of error against bits per user: a marker per trust model, its Pareto front joined by a line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WIDEST = 100
 
 @dataclass(frozen=True)
 class Group:
-    """Rows of one trust model, from few bits to many, and those of them on its Pareto front."""
+    """Rows of one trust model, ordered by bits, and the rows on its Pareto front."""
 
     trust: Trust
     rows: tuple[Compared, ...]
@@ -37,7 +37,7 @@ class Group:
 
 
 def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
-    """What is drawn: rows with an error, by trust.
+    """Return the rows with an error, grouped by trust.
 
     Raises
     ------
@@ -82,14 +82,14 @@ def drawn(rows: Sequence[Compared], suffix: str, *, setting: str = "") -> bytes:
     ----------
     rows : sequence of Compared
     suffix : str
-        ``.png``, ``.svg``, ``.pdf``, or ``.html`` for a page to explore, which loads nothing from elsewhere.
+        ``.png``, ``.svg``, ``.pdf``, or ``.html`` for an interactive page, which loads no other file.
     setting : str
-        What the comparison is about, for the title: users, values, eps, delta.
+        Description of the setting, for the title: users, values, eps, delta.
 
     Raises
     ------
     ValueError
-        If nothing is to be drawn.
+        If no row has an error.
     """
     groups = grouped(rows)
     return _page(groups, setting) if suffix == ".html" else _picture(groups, suffix, setting)

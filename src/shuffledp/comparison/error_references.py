@@ -1,4 +1,4 @@
-"""What errors are compared with: the noise of a trusted curator, and an answer that looks at no data."""
+"""Errors to compare with: the noise of a trusted curator, and the best answer without data."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _ROUNDING = 1e-12
 
 
 def expected(protocol: ProtocolBase, who: Participants, weights: Floats) -> float | None:
-    """Mean squared error, averaged over values and over the number of participants; None without a closed form."""
+    """Return the mean squared error, averaged over values and numbers of participants; None without a closed form."""
     squared = squared_errors(protocol, who)
     return None if squared is None else float(weights @ squared.mean(axis=1))
 
 
 def squared_errors(protocol: ProtocolBase, who: Participants) -> Floats | None:
-    """Expected squared errors (R, V) per number of participants and value; None without a closed form."""
+    """Return the expected squared errors (R, V) per number of participants and value; None without a closed form."""
     squared = protocol.expectation("squared_error", who)
     return None if squared is None else np.asarray(squared, float).reshape(len(who.public.n_users), -1)
 
@@ -42,8 +42,8 @@ def floor(where: Setting) -> float | None:
     Returns
     -------
     float or None
-        Discrete Laplace noise for frequencies and sums. For sets and vectors of which many numbers change at once, the
-        better of Laplace noise (discrete for sets) and Gaussian noise, for a whole user. A line to compare with, not a
+        Error of discrete Laplace noise for frequencies and sums. For sets and vectors, where one user changes many
+        numbers, the smaller error of Laplace noise (discrete for sets) and Gaussian noise. It is a reference, not a
         lower bound.
 
     Notes
@@ -67,7 +67,7 @@ def floor(where: Setting) -> float | None:
 
 
 def _curator_variance(where: Setting) -> float | None:
-    """Variance of the curator's noise in one count or coordinate; None where nothing is known."""
+    """Return the variance of the curator's noise in one count or coordinate; None if no formula is known."""
     eps, delta = where.budget.largest_eps, where.budget.delta
     replaced = where.budget.neighbours == "replace_one"
     found = []
@@ -89,22 +89,22 @@ def _curator_variance(where: Setting) -> float | None:
 
 
 def blind(where: Setting, curator: float | None = None) -> float:
-    """Return the mean squared error of the best answer that looks at no data.
+    """Return the mean squared error of the best answer without data.
 
     Parameters
     ----------
     where : Setting
     curator : float, optional
-        `floor` of the setting. Shares that are closer to equal than that are told apart by nobody.
+        `floor` of the setting. Shares that differ from equal shares by less cannot be distinguished from them.
 
     Returns
     -------
     float
-        Averaged over values or coordinates, and over the number of participants. Of shares of values or items: that of
-        zeros; with data also that of equal shares, if it is less. Without data the shares are equal by assumption, and
-        would be guessed; so they would with data whose shares are equal but for less than a curator's noise, where it
-        is the data that equal shares are right about, and no protocol that is bad. Of a sum: of the middle of its
-        range, at its largest. Of vectors: of the zero vector, at its largest, where all users hold the same one.
+        Averaged over values or coordinates, and over the number of participants. For shares of values or items: the
+        error of zeros; with data the error of equal shares if it is less. Equal shares are excluded without data, where
+        the shares are equal by assumption, and with data whose shares differ from equal ones by less than the curator's
+        noise: there the data, not a bad protocol, make them a good answer. For a sum: the largest error of the middle
+        of its range. For vectors: the largest error of the zero vector, where all users hold the same vector.
     """
     who, weights = where.usual
     task, truth = where.task, np.asarray(who.truth, float)

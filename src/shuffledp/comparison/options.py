@@ -1,4 +1,4 @@
-"""What a comparison may be given: listed once for Python, the command line and the user's own data."""
+"""Options of a comparison, listed once for Python, the command line and the reader of the user's data."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ class Options:
     done: Callable[[Compared], None] | None = None
 
     def given(self, *names: str) -> list[str]:
-        """Names of the options among these that are not None."""
+        """Return the names of the options among these that are not None."""
         return [name for name in names if getattr(self, name) is not None]
 
 
 def with_arguments_of(
     options: Callable[P, Given],
 ) -> Callable[[Callable[[Given], Result]], Callable[P, Result]]:
-    """Let a function of an object be called with the arguments that the object is made from."""
+    """Return a decorator: the function of an object is called with the arguments of the class of the object."""
 
     def decorate(function: Callable[[Given], Result]) -> Callable[P, Result]:
         result = inspect.signature(function).return_annotation

@@ -1,4 +1,4 @@
-"""The protocol to deploy: the least error among proven guarantees, and the reason why others were passed over."""
+"""Recommendation of a protocol: the least error among proven guarantees, and the reasons against the others."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ ORDER: tuple[Trust, ...] = ("shuffler", "shuffler_adds", "secure_sum", "local", 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The protocol to deploy in one setting.
+    """Recommended protocol for one setting.
 
     Parameters
     ----------
     protocol, trust, guarantee : str
-        Its name, its trust model, and the label of its guarantee.
+        Name, trust model, and label of the guarantee.
     parameters : mapping of str to float
         Calibrated parameters.
     half_width : float
         Half-width of a 95 % normal interval for one value.
     simultaneous_half_width : float
-        Half-width of intervals that hold for all values at once with 95 %, by Bonferroni's inequality for normal errors
-        with the largest variance of a value.
+        Half-width of simultaneous 95 % intervals for all values, by Bonferroni's inequality for normal errors with the
+        largest variance of a value.
     messages_mean, bits_mean : float
-        Average communication of a user.
+        Expected communication of a user.
     messages_worst, bits_worst : float, optional
-        The most that any user sends; None if the protocol does not state it.
+        Maximum over the users; None if the protocol does not state it.
     trusted : str
         The parties who must be honest.
     runner_up : str, optional
         The protocol with the next larger error under the same trust.
     runner_up_ratio : float, optional
-        Its half-width, in units of ``half_width``.
+        Half-width of the runner-up, in units of ``half_width``.
     passed_over : mapping of str to tuple of str
-        Protocols with less error, by the reason against them.
+        Protocols with less error, by the reason for excluding them.
     """
 
     protocol: str
@@ -117,7 +117,7 @@ def _trusted(row: Compared) -> str:
 
 
 def _against(row: Compared) -> str:
-    """The reason against a row with less error than the recommended one."""
+    """Return the reason against a row with less error than the recommended one."""
     if row.idle:
         return "no better than an answer without data"
     if row.biased:
@@ -131,16 +131,16 @@ def _against(row: Compared) -> str:
 
 @dataclass(frozen=True)
 class Loosening:
-    """The limit to loosen first if no protocol fits.
+    """Limit to loosen first if no protocol fits.
 
     Parameters
     ----------
     protocol : str
-        The protocol that comes nearest.
+        Protocol with the smallest relative change of a limit.
     limit : str
         The option, such as ``max_bits``.
     given, needed : float
-        Its value, and the least value that admits the protocol.
+        Value of the limit, and the least value that admits the protocol.
     """
 
     protocol: str
@@ -150,7 +150,7 @@ class Loosening:
 
 
 def loosening(rows: Sequence[Compared], limits: Mapping[str, float]) -> Loosening | None:
-    """Return the limit whose relative change admits a proven protocol first; None if limits on messages are not why.
+    """Return the limit whose smallest relative change admits a proven protocol; None if no such limit excludes one.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """A calibrated protocol as a record of the public registry of deployments (opendp/deployments-registry-data).
 
-The registry describes deployments in YAML. What the protocol and its accounting know is filled in; what only those who
-deploy it know is open and says so. Names of fields and their choices are those of the registry's schema at its commit
-057e5d81cf60.
+The registry describes deployments in YAML. Fields that follow from the protocol and its accounting are filled in;
+fields that only a deployer can fill in are marked as open. Names and choices of fields follow the registry's schema at
+its commit 057e5d81cf60.
 """
 
 from __future__ import annotations
@@ -50,23 +50,23 @@ OPEN = "to be filled in"
 
 @dataclass(frozen=True)
 class Open:
-    """A field that those who deploy a protocol fill in, with a value that the schema accepts."""
+    """Field that the deployer of a protocol fills in, with a value that the schema accepts."""
 
     value: str
 
 
 @dataclass(frozen=True)
 class Described:
-    """A protocol that was calibrated for a setting.
+    """A protocol calibrated for a setting.
 
     Parameters
     ----------
     protocol : ProtocolBase
-        Calibrated, as it is used after a typical first round.
+        Calibrated protocol after a typical first round.
     where : Setting
-        Of which the population and the budget count.
+        Setting, of which the population and the budget are used.
     accounting : str
-        Under which it was calibrated.
+        Accounting of the calibration.
     mse : float, optional
         Mean squared error as a comparison states it, if it has a closed form.
     """
@@ -85,7 +85,7 @@ def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> 
     protocol : type of ProtocolBase
     where : Setting
     accounting : str
-        One of those of the protocol.
+        One of the accountings of the protocol.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> 
 
 
 def record(found: Described) -> dict[str, Any]:
-    """Return the record: dicts, lists, texts, numbers, and `Open` for what is to be filled in.
+    """Return the record: dicts, lists, texts, numbers, and `Open` for fields that a deployer fills in.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def record(found: Described) -> dict[str, Any]:
     Returns
     -------
     dict
-        As the registry's schema asks for; eps in nats. The status is that of a draft.
+        Fields of the registry's schema; eps in nats. The status is draft.
     """
     protocol, budget = found.protocol, found.where.budget
     parameters: dict[str, Any] = {"epsilon": float(budget.largest_eps)}
@@ -174,7 +174,7 @@ def record(found: Described) -> dict[str, Any]:
 
 
 def accounted(found: Described) -> str:
-    """Return how the guarantee was found and what stands behind it, a sentence or two."""
+    """Return the accounting and the guarantee in a sentence or two."""
     protocol = found.protocol
     note = f" ({protocol.guarantee_note})" if protocol.guarantee_note else ""
     return (
@@ -184,7 +184,7 @@ def accounted(found: Described) -> str:
 
 
 def mechanism(found: Described) -> str:
-    """Return the parameters of the protocol and what users send, on average and at most."""
+    """Return the parameters of the protocol and the messages of a user, on average and at most."""
     protocol = found.protocol
     cost = protocol.cost()
     shown = "; ".join(f"{name} = {_short(value)}" for name, value in protocol.parameters().items())
@@ -195,7 +195,7 @@ def mechanism(found: Described) -> str:
 
 
 def _most(cost: Cost) -> str:
-    """A sentence about the most that any user sends."""
+    """Return a sentence about the most that any user sends."""
     if cost.most_messages is None:
         return "The most that a user sends is not stated."
     most = f"{cost.most_messages:.10g} messages, {cost.most_bits:.10g} bits"
@@ -208,7 +208,7 @@ def _most(cost: Cost) -> str:
 
 
 def utility(found: Described) -> str:
-    """Return the expected error, or that it has no closed form."""
+    """Return a sentence about the expected error."""
     if found.mse is None:
         return "The expected error has no closed form."
     what = ERROR_OF[found.where.task.kind][0]
@@ -233,7 +233,7 @@ def _short(value: Any) -> str:
 
 
 def as_yaml(content: Mapping[str, Any]) -> str:
-    """Return a record as YAML; what is open has a comment."""
+    """Return a record as YAML; open fields have a comment."""
     return "\n".join(_yaml(content, "")) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Rows of a comparison: their order, the Pareto front, and how they are written."""
+"""Rows of a comparison: their order, the Pareto front, and their formats."""
 
 from __future__ import annotations
 
@@ -49,68 +49,68 @@ FLOOR = {
 
 @dataclass(frozen=True)
 class Compared:
-    """What a protocol is worth in one setting.
+    """Error, cost and guarantee of a protocol in one setting.
 
-    Numbers are None unless ``status`` is ``ok``, and where a protocol has none.
+    Numbers are None if ``status`` is not ``ok`` or a protocol has none.
 
     Parameters
     ----------
     protocol, label, task, trust : str
-        Its name, as legends show it, what it estimates, and whom users trust.
+        Name, label in legends, estimated quantity, and trust model.
     status : {"ok", "infeasible", "failed"}
-        Whether it was calibrated; ``failed`` is an error of the protocol's code.
+        Result of the calibration; ``failed`` is an error of the protocol's code.
     reason : str
-        Why not; of an ``idle`` row, that it is.
+        Reason why not; for an ``idle`` row, that it is idle.
     accounting : str
-        How its bound was evaluated.
+        Evaluation of the bound.
     reduction : str
-        What was evaluated.
+        Reduction that was evaluated.
     guarantee, guarantee_note : str
-        What stands behind the claim, and the open statement or witness, see `shuffledp.guarantees`.
+        Label of the guarantee, and the open statement or witness, see `shuffledp.guarantees`.
     biased : bool
-        Whether estimates are: a small error may then come from what is subtracted or cut off, and hold for few data.
+        True for biased estimates: a small error may then be due to subtraction or truncation, and hold for few data.
     eps_local : float
-        Eps of one user's own messages at delta 0, nats; infinite where it has no bound, as where values are sent as
-        they are. None of a curator, to whom users send their values.
+        Eps of one user's own messages at delta 0, nats; infinite where it has no bound, for example where values are
+        sent unchanged. None for a curator, to whom users send their values.
     relies_on : str
-        What of other users must be honest, see `shuffledp.protocols.reliance`.
+        Other users who must be honest, see `shuffledp.protocols.reliance`.
     mse : float
         Expected squared error: of a frequency or of the share of an item's holders, averaged over the values; of the
         sum; of a mean vector, averaged over the coordinates.
     mse_from : {"expected", "simulated"}
-        A closed form, or the simulation where there is none.
+        Source of ``mse``: a closed form, or the simulation without one.
     half_width : float
-        Of a two-sided 95 % normal interval around one frequency, share or coordinate with the average error, or around
-        the sum. What it covers of errors that are not normal, a simulation says.
+        Half-width of a two-sided 95 % normal interval around one frequency, share or coordinate with the average error,
+        or around the sum. A simulation measures its coverage for errors that are not normal.
     heavy_variance : float
         Squared error of the frequency of a value, or the share of an item, that a tenth of the users hold.
     floor_ratio : float
         ``mse`` in units of the error of a trusted curator's noise, see `shuffledp.comparison.error_references.floor`.
     blind_mse : float
-        ``mse`` of the best answer that looks at no data, see `shuffledp.comparison.error_references.blind`.
+        ``mse`` of the best answer without data, see `shuffledp.comparison.error_references.blind`.
     idle : bool
-        Whether ``mse`` is above 99 % of that: the row says nothing, wherever it stands.
+        True if ``mse`` is above 99 % of ``blind_mse``: the protocol is no better than an answer without data.
     messages_per_user, bits_per_user, shuffler_messages : float
-        Expected communication; the last is what the shuffler or the server adds in all.
+        Expected communication; ``shuffler_messages`` are added by the shuffler or the server in all.
     most_messages, most_bits : float
-        The most that any of the users sends; None if it is not stated.
+        Maximum over the users; None if the protocol does not state it.
     most_certain : bool
-        Whether that is a bound; otherwise any user exceeds it with a probability of at most 1e-6.
+        True if these are bounds; otherwise any user exceeds them with a probability of at most 1e-6.
     eps_spent, slack : float
-        The smallest eps at which the calibrated protocol's own profile is at most delta, to a relative 1e-3 from
-        above, and how far it is below the budget; nats.
+        The smallest eps at which the profile of the calibrated protocol is at most delta, to a relative 1e-3 from
+        above, and its distance below the budget; nats.
     simultaneous_half_width : float
         Half-width of intervals that hold for all values at once with 95 %, by Bonferroni's inequality for normal errors
         with the largest error of a value; of a sum, ``half_width``.
     parameters : mapping of str to float
         Calibrated parameters.
     beyond : mapping of str to float
-        Of a proven row that a limit excludes: the limits that it exceeds, with the least values that admit it.
+        For a proven row that a limit excludes: the exceeded limits, with the least values that admit the protocol.
     simulated_mse, simulated_standard_error : float
-        Of the simulation, if there was one.
+        Results of the simulation, if there was one.
     simulated_coverage : float
-        Share of its errors that were at most ``half_width``. It is below 95 % where noise has heavier tails than normal
-        noise, as Laplace noise has, or moves an estimate by a user or two at most; and where estimates are biased.
+        Share of the simulated errors of at most ``half_width``. It is below 95 % for noise with heavier tails than
+        normal noise, such as Laplace noise, for noise of at most a user or two, and for biased estimates.
     """
 
     protocol: str
@@ -160,12 +160,12 @@ class Compared:
         return self.accounting != "printed" and self.guarantee in ("exact", "upper")
 
     def scaled(self, step: float) -> Compared:
-        """Return the row with errors in units of which a level of the sum has ``step``.
+        """Return the row with errors in the units in which one level of the sum is `step`.
 
         Parameters
         ----------
         step : float
-            Positive: what one level of a sum stands for.
+            Value of one level of the sum, positive.
         """
 
         def times(value: float | None, factor: float) -> float | None:
@@ -188,7 +188,7 @@ class Compared:
 
 
 def finite(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record for JSON: None for every number that is not finite."""
+    """Return a record for JSON, with None for every number that is not finite."""
     return {
         name: finite(value)
         if isinstance(value, Mapping)
@@ -200,7 +200,7 @@ def finite(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
-    """Rows by trust, proven ones first, by error within each; then what is infeasible, then what failed, by name."""
+    """Return the rows by trust, proven ones first, then by error; at the end the infeasible and the failed ones."""
     trusted, states = list(TRUST), ("ok", "infeasible", "failed")
     return tuple(
         sorted(
@@ -217,15 +217,15 @@ def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
 
 
 def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Compared, ...]:
-    """Rows that no other row of the same trust beats in error and cost at once: the Pareto fronts.
+    """Return the rows of the Pareto fronts, which no other row of the same trust model dominates in error and cost.
 
-    An answer without data costs nothing and beats every ``idle`` row. Where some rows are ``proven``, others beat none
-    of them and are on no front.
+    An answer without data costs nothing and beats every ``idle`` row. If some rows of a trust model are ``proven``,
+    only these are compared.
 
     Parameters
     ----------
     rows : sequence of Compared
-        Those that are not ``ok`` are left out.
+        Rows that are not ``ok`` are left out.
     cost : {"bits_per_user", "messages_per_user"}
     """
     found = []
@@ -241,7 +241,7 @@ def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Com
 
 
 def as_csv(rows: Sequence[Compared]) -> str:
-    """Return the rows as CSV with a header; what is missing is empty, infinite numbers are ``inf``."""
+    """Return the rows as CSV with a header; missing values are empty, infinite numbers are ``inf``."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = [field.name for field in fields(Compared)]
@@ -267,26 +267,26 @@ def _number(value: float | None, digits: int = 3) -> str:
 
 
 def _large(value: float | None) -> str:
-    """Four digits, but no exponent where the number has seven places or fewer."""
+    """Return a number with four digits, without an exponent for numbers of up to seven places."""
     if value is None:
         return "–"
     return f"{value:.0f}" if 1e4 <= value < 1e7 else _number(value, 4 if value < 1e4 else 2)
 
 
 def _eps(value: float | None) -> str:
-    """Six places."""
+    """Return an eps with six places."""
     return _number(value, 4 if value is None or value >= 0.1 else 3 if value >= 0.01 else 2)
 
 
 def _slack(value: float | None) -> str:
-    """Five places; a claim that is exceeded has less than none."""
+    """Return a slack with five places; the slack of an exceeded claim is negative."""
     if value is None:
         return "–"
     return f"{value:.0e}" if 0 < abs(value) < 1e-3 else f"{value:.4f}"[:5].rstrip("0").rstrip(".")
 
 
 def _most(row: Compared, value: float | None) -> str:
-    """Five digits, or a power of ten above them; rounded up, as it is the most."""
+    """Return a number with five digits, or as a power of ten above it; rounded up, as it is a bound."""
     if value is None:
         return "–"
     whole = math.ceil(value * (1 - 1e-12))
@@ -329,7 +329,7 @@ def _simulation(row: Compared) -> str:
 
 
 def table(rows: Sequence[Compared]) -> str:
-    """Return the rows as lines of at most 120 characters, a part per trust model, then what was left out and why."""
+    """Return the rows as lines of at most 120 characters, by trust model, then the excluded ones with reasons."""
     good = [row for row in rows if row.status == "ok"]
     columns = _columns(good)
     rest = min(WIDTH - sum(abs(width) + 1 for _, width, _ in columns), LONGEST)
@@ -366,7 +366,7 @@ def _line(first: str, cells: Sequence[tuple[str, int]], width: int) -> str:
 
 
 def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
-    """What the columns under these headings say."""
+    """Return the explanations of the columns under these headings."""
     if not rows:
         return []
     what, one = ERROR_OF[rows[0].task]
@@ -413,7 +413,7 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
 
 
 def _sent(rows: Sequence[Compared]) -> list[str]:
-    """Sentences about the columns of messages and bits."""
+    """Return sentences about the columns of messages and bits."""
     text = ["messages, bits: of a user, on average; most: the most that any user sends."]
     if any(row.most_certain is False for row in rows):
         text.append(
@@ -426,7 +426,7 @@ def _sent(rows: Sequence[Compared]) -> list[str]:
 
 
 def _relied_on(rows: Sequence[Compared]) -> list[str]:
-    """A sentence about the users who must be honest, with the rows that each group of them is about."""
+    """Return a sentence about the users who must be honest, with the protocols that rely on each group."""
     groups: dict[str, list[str]] = {}
     for row in rows:
         if row.relies_on not in (None, "no other user"):
@@ -436,7 +436,7 @@ def _relied_on(rows: Sequence[Compared]) -> list[str]:
 
 
 def _covered(rows: Sequence[Compared]) -> str:
-    """How many of the simulated errors an interval covers: the least and the most of all rows."""
+    """Return a sentence about the coverage of intervals in the simulation: least and largest value of the rows."""
     shares = {row.protocol: row.simulated_coverage for row in rows if row.simulated_coverage is not None}
     if not shares:
         return "simulated: mean of the simulation."

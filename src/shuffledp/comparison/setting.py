@@ -1,10 +1,11 @@
-"""What a comparison is about: who takes part, what they hold, under which budget.
+"""Setting of a comparison: the participants, their data, and the budget.
 
 Without data all values, or all items of sets, are equally frequent, which decides the error of protocols whose noise
 depends on the data; vectors are unit vectors along the axes, equally many along each. For the error of a frequent value
 the first one is held by a tenth of the users and the others share the rest evenly.
 
-A comparison has one eps. It is that of every user: sets have one privacy level, and counts of several are added up.
+A comparison has one eps, which holds for every user: sets have one privacy level, and counts of several levels are
+added up.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ BYTES = 100
 
 @dataclass(frozen=True)
 class Setting:
-    """What every protocol of a comparison is calibrated for.
+    """Setting for which every protocol of a comparison is calibrated.
 
     Parameters
     ----------
@@ -54,10 +55,10 @@ class Setting:
     budget : Budget
         One eps in nats, one delta.
     shares : (V,) ndarray
-        Share of the users that hold each value, each item, or the unit vector along each axis. They add up to 1; those
-        of sets to the number of items of a set.
+        Share of the users that hold each value, each item, or the unit vector along each axis. Shares add up to 1;
+        shares of items to the number of items of a set.
     assumed : bool
-        Whether there are no data, so that all shares are equal.
+        True without data: all shares are equal.
     """
 
     population: Population
@@ -68,12 +69,12 @@ class Setting:
 
     @cached_property
     def usual(self) -> tuple[Participants, Floats]:
-        """Participants at every pooled number of users, (R, V) counts, with its weight (R,); the most likely first."""
+        """Participants at every pooled number of users, (R, V) counts, and its weight (R,), the most likely first."""
         return self._typical(self.shares)
 
     @cached_property
     def heavy(self) -> tuple[Participants, Floats] | None:
-        """The same with one frequent value or item, the first; None where `heavy_shares` is."""
+        """Participants as in `usual` when the first value or item is frequent; None where `heavy_shares` is None."""
         shares = self.heavy_shares
         return None if shares is None else self._typical(shares)
 
@@ -85,12 +86,12 @@ class Setting:
         )
 
     def participants(self, n: Ints, counts: NDArray[np.int64]) -> Participants:
-        """R repeats of (R,) users who hold what the counts (R, V) say."""
+        """Return R repeats of (R,) users with the counts (R, V)."""
         return holding(self.task, n, counts)
 
     @property
     def heavy_shares(self) -> Floats | None:
-        """Shares with one frequent value or item, the first; None for sums, vectors, and sets whose items all are."""
+        """Shares with a frequent first value or item; None for sums, vectors, and sets whose items are all frequent."""
         if isinstance(self.task, Frequency):
             held = 1
         elif isinstance(self.task, Sets) and self.task.set_size / self.task.domain_size < HEAVY_SHARE:
@@ -103,7 +104,7 @@ class Setting:
         return shares
 
     def drawn(self, repeats: int, rng: np.random.Generator) -> Participants:
-        """Participants of R repeats: so many as the population draws, who hold values in the given shares."""
+        """Draw participants of R repeats: their number from the population, their values in the given shares."""
         if not isinstance(self.population, Law):
             raise ValueError(
                 f"{self.population!r} only bounds the number of users; a simulation needs a law."
@@ -117,7 +118,7 @@ class Setting:
 
 
 def _sizes(population: Population) -> tuple[Ints, Floats]:
-    """Numbers of participants, user 1 included, and their weights; neighbors are pooled at their mean."""
+    """Return numbers of participants, user 1 included, and their weights; neighbors are pooled at their mean."""
     if not isinstance(population, Law):  # a bound states no more than the mean
         return np.array([1 + round(population.mean)]), np.ones(1)
     window = population.window(1e-15)
@@ -132,7 +133,7 @@ def _sizes(population: Population) -> tuple[Ints, Floats]:
 
 
 def dealt(shares: Floats, n: int) -> NDArray[np.int64]:
-    """Integer counts that sum to n times what the shares sum to, an integer; each within one of its share of n."""
+    """Return integer counts with sum n times the sum of the shares, each within one of n times its share."""
     over = shares * n
     counts = np.floor(over * (1 + 1e-12)).astype(np.int64)
     rest = n * round(float(shares.sum())) - int(counts.sum())
@@ -144,7 +145,7 @@ def dealt(shares: Floats, n: int) -> NDArray[np.int64]:
 
 
 def _task_of(asked: Options, counted: int | None) -> Task:
-    """The task; without any of the numbers, frequencies of as many values as were counted."""
+    """Return the task; without any of the sizes, frequencies of as many values as there are counts."""
     given = asked.given("task", "domain_size", "max_value", "dimension")
     if len(given) > 1:
         raise ValueError("Give one of task, domain_size, max_value and dimension, not several.")
@@ -169,7 +170,7 @@ def _task_of(asked: Options, counted: int | None) -> Task:
 
 
 def setting_of(asked: Options) -> Setting:
-    """Check who takes part, what is estimated and the counts, and fill in what follows from them.
+    """Return the setting of checked users, task and counts.
 
     Raises
     ------
@@ -203,7 +204,7 @@ def setting_of(asked: Options) -> Setting:
 
 
 def _fitting(counts: NDArray[np.int64], task: Task, size: int) -> NDArray[np.int64]:
-    """(V,) counts that were checked against the task; those of several privacy levels are added up."""
+    """Return (V,) counts after a check against the task; counts of several privacy levels are added up."""
     if isinstance(task, Vectors):
         raise ValueError("Counts are of values or items; vectors are compared without data.")
     if counts.ndim == 2 and not isinstance(task, Sets):
@@ -234,7 +235,7 @@ def _check_who(users: int | None, population: Population | None, counts: NDArray
 def _population(
     users: int | None, population: Population | None, counts: NDArray[np.int64] | None, held: int
 ) -> Population:
-    """The others of so many users, or of as many as the counts are of."""
+    """Return the population of the other users, from the number of users or from the counts."""
     if population is not None:
         return population
     if users is None:

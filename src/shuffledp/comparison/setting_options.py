@@ -1,4 +1,4 @@
-"""Options of the command line that state a setting, for `shuffledp compare` and `describe`."""
+"""Options of the command line for a setting, used by `shuffledp compare` and `describe`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]
-    """A number of the command line: whole ones may be written 200k, 2M, 2e5 or 200_000."""
+    """A number of the command line; integers may be written 200k, 2M, 2e5 or 200_000."""
 
     def __init__(self, kind: type[int] | type[float], allowed: str) -> None:
         self.kind, self.allowed, self.name = kind, allowed, "integer" if kind is int else "number"
@@ -29,7 +29,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]
 
 
 def whole(text: str | int) -> int:
-    """Return the integer that a text such as 200k or 2e5 means; raise ValueError if it means none."""
+    """Return the integer of a text such as 200k or 2e5; raise ValueError for other texts."""
     if isinstance(text, int):
         return text
     digits, factor = (text[:-1], {"k": 10**3, "M": 10**6}[text[-1]]) if text[-1:] in ("k", "M") else (text, 1)
@@ -75,7 +75,7 @@ _OPTIONS = (
 
 
 def with_setting(command: Command) -> Command:
-    """Add the options to a command."""
+    """Add the options of a setting to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

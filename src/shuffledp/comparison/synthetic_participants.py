@@ -1,6 +1,6 @@
-"""Participants who hold what given counts say: of values, of numbers, of items of sets, of unit vectors.
+"""Participants with given counts: of values, of numbers, of items of sets, of unit vectors.
 
-Raw inputs are made up when a protocol asks for them; most need counts only.
+Raw inputs are generated if a protocol reads them; most protocols need counts only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TOGETHER = 1 << 21
 
 
 def holding(task: Task, n: Ints, counts: NDArray[np.int64]) -> Participants:
-    """R repeats of users who hold what the counts say.
+    """Return R repeats of users with the given counts.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def holding(task: Task, n: Ints, counts: NDArray[np.int64]) -> Participants:
     Returns
     -------
     Participants
-        Their truth is their own: shares, sum, or mean. Who holds which items together is decided by a rule that spreads
-        the holders of an item over all users.
+        Their truth is the exact statistic of the counts: shares, sum, or mean. A fixed rule assigns items to users and
+        spreads the holders of an item over all users.
     """
     if isinstance(task, Summation):
         return Participants(Public(n), counts, counts @ task.values)
@@ -54,7 +54,7 @@ def holding(task: Task, n: Ints, counts: NDArray[np.int64]) -> Participants:
 
 
 def _sets(holders: Ints, n: int, set_size: int) -> Iterator[Users]:
-    """Sets of distinct items, (chunk, s), in which item j has ``holders[j]`` holders.
+    """Yield sets of distinct items, (chunk, s), in which item j has ``holders[j]`` holders.
 
     In a list of all holdings by item, user i has those at i, i + n, i + 2n, ..: no item has more than n holders, so
     that none comes twice.
@@ -68,7 +68,7 @@ def _sets(holders: Ints, n: int, set_size: int) -> Iterator[Users]:
 
 
 def _along_axes(task: Vectors, n: Ints, counts: NDArray[np.int64]) -> VectorParticipants:
-    """Users whose vectors lie along the axes, with length clip in either norm."""
+    """Return users whose vectors lie along the axes, with length clip in either norm."""
 
     def users(repeat: int) -> Iterator[Users]:
         for start, some in pieces(counts[repeat], max(1, _TOGETHER // task.dimension)):

@@ -1,4 +1,4 @@
-"""Data of one's own as what a comparison needs of them: users per value, number or item."""
+"""The user's own records, counted for a comparison: users per value, number or item."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from shuffledp.userdata.sets import collect_sets
 
 @dataclass(frozen=True)
 class Own:
-    """What records say.
+    """Counts of records.
 
     Parameters
     ----------
     counts : (V,) ndarray of int
         Users per value or level of a number; or holders per item, which sum to the users times the items of a set.
     users : int
-        Who was counted.
+        Number of counted users.
     step : float
-        What one level of a number stands for; 1 for values and items.
+        Value of one level of a number; 1 for values and items.
     remarks : tuple of str
-        What whoever reads the comparison should know, a sentence each.
+        Remarks for readers of the comparison, a sentence each.
     """
 
     counts: NDArray[np.int64]
@@ -38,21 +38,21 @@ class Own:
 
 
 def own(asked: Options, *, how: str, progress: Progress | None = None) -> Own:
-    """Read records once.
+    """Return the counts of records, read once.
 
     Parameters
     ----------
     asked : Options
-        The data, where the records are in them, and their domain.
+        The data, the columns of the records, and their domain.
     how : str
-        How a domain is given, for the remark on one that was found.
+        Options that set a domain, named in the remark on a domain taken from the data.
     progress : callable, optional
         Called with the number of rows read.
 
     Raises
     ------
     ValueError
-        If the records cannot be read as what is asked of them.
+        If the records do not fit the options.
     """
     if asked.set_size is None:
         if asked.given("separator", "user", "item"):

@@ -1,4 +1,4 @@
-"""Generic numerical helpers: roots, binomial tails, windows of probability mass functions, integer noise.
+"""Numerical methods: roots, binomial tails, windows of probability mass functions, integer noise.
 
 Samplers check their arguments and raise ValueError naming the argument, the value and the range; the rest leaves that
 to its callers (:mod:`shuffledp.numerics.argument_ranges`).

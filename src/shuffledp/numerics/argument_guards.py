@@ -1,4 +1,4 @@
-"""Functions and methods that answer with numbers, or with one clear error: the machinery, whatever they compute."""
+"""Guards of functions and methods: they return numbers other than nan, or raise one clear error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _has_nan(value: Any) -> bool:
 
 
 def _from_elsewhere(value: Any) -> bool:
-    """Whether this is an object of somebody else's class, such as a randomizer, whose mistakes are not ours."""
+    """Return True for an object of a third-party class, such as a randomizer, whose errors are not ours."""
     return type(value).__module__.partition(".")[0] not in ("builtins", "numpy", "shuffledp")
 
 
@@ -38,17 +38,18 @@ def guarded_call(
     Parameters
     ----------
     function : callable
-        Its annotations are read at the first call.
+        Function to guard; its annotations are read at the first call.
     method : bool
-        Whether the first parameter is an object or a class, which is not checked.
+        True if the first parameter is an object or a class, which is not checked.
     known_well : frozenset of str
         Arguments that the function checks itself, and that messages leave out.
 
     Returns
     -------
     callable
-        With the same signature. It raises ValueError if an argument is not of its kind or out of its range, naming it;
-        and if the value is beyond what double precision and memory can evaluate, naming the call. It never returns nan.
+        Function with the same signature, which never returns nan. It raises ValueError, naming the argument, if an
+        argument is not of its kind or out of its range. It raises ValueError, naming the call, if double precision or
+        memory is not enough for the value.
     """
     checks: dict[str, Check | None] = {}
 
@@ -98,7 +99,7 @@ def guarded_call(
 
 
 def guarded_methods(cls: type[_T]) -> type[_T]:
-    """Decorate a class: the public methods that it itself defines check their arguments."""
+    """Decorate a class whose public methods then check their arguments; inherited methods are left."""
     for name, value in list(vars(cls).items()):
         if name.startswith("_") or getattr(value, "__isabstractmethod__", False):
             continue

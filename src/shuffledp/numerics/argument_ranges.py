@@ -1,8 +1,8 @@
-"""Ranges of arguments: checks whose messages name argument, value and range, and annotations that have them.
+"""Checks of argument ranges, whose messages name argument, value and range, and their annotations.
 
 All of them accept Python and numpy scalars, and reject nan, text and booleans. An annotation of a public function, of a
-method of a guarded class or of a field declares a range; the guard at the entrance checks it and passes on what the
-check returns, the configuration is compared with it, and its bad values are tried.
+method of a guarded class or of a field declares a range; the guard of the public function checks it and passes the
+checked value on. Tests compare the configuration with it and try values outside of it.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Checks of arguments, read from annotations: of what kind a value must be, and in which range.
+"""Checks of arguments, read from annotations: the kind of a value, and its range.
 
 A flag must be True or False and not a text that Python takes for true, a number must not be nan, a population must be a
 population. A range is declared as ``Annotated[kind, check]``, see :mod:`shuffledp.numerics.argument_ranges`.
@@ -29,14 +29,14 @@ Check = Callable[[str, Any], Any]
 
 @dataclass(frozen=True)
 class _Kind:
-    """Kind of a value: whether a value fits, and what messages call it."""
+    """Kind of a value: a predicate, and its name in messages."""
 
     fits: Callable[[Any], bool]
     words: str
 
 
 class _Array:
-    """Kind of what numpy reads as an array of numbers; takes the place of ``ArrayLike``, a union of protocols."""
+    """Kind of array_like numbers, in place of ``ArrayLike``, a union of protocols."""
 
 
 def _number(value: Any) -> bool:
@@ -85,7 +85,7 @@ _PLAIN: Mapping[Any, _Kind | None] = {
 
 
 def _kind_of(hint: Any) -> _Kind | None:
-    """Return the kind that an annotation asks for; None if any value is of it."""
+    """Return the kind of an annotation; None if it admits any value."""
     origin = get_origin(hint) or hint
     if origin is Annotated:
         return _kind_of(hint.__origin__)
@@ -108,7 +108,7 @@ def _kind_of(hint: Any) -> _Kind | None:
 
 
 def _sequence(inner: Sequence[Any]) -> _Kind:
-    """Of `inner`, one kind for all items, or one kind for each of a fixed number."""
+    """Return the kind of a sequence: one inner kind for all items, or one for each of a fixed number."""
     kinds = [_kind_of(each) or _ANYTHING for each in inner]
     alike = len(set(inner)) == 1
 
@@ -138,14 +138,14 @@ def _isinstance(value: Any, known: Any) -> bool:
 
 
 def check_of(hint: Any) -> Check | None:
-    """Return the check that an annotation stands for; None where any value will do.
+    """Return the check of an annotation; None if it admits any value.
 
     Parameters
     ----------
     hint : object
-        An annotation, evaluated. Of ``Annotated[kind, check]`` the check is returned, also where None will do; of
-        ``Sequence[Annotated[..]]`` one that gives a tuple of what it returns for each item; of a ``Literal`` of texts
-        one of the choice.
+        An evaluated annotation. For ``Annotated[kind, check]`` the check is returned, also if None is allowed; for
+        ``Sequence[Annotated[..]]`` a check that returns a tuple of the checked items; for a ``Literal`` of texts the
+        check of the choice.
     """
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -181,7 +181,7 @@ def _unless_none(check: Check, name: str, value: Any) -> Any:
 
 
 class _Names(dict[str, Any]):
-    """Names in annotations of a module; what it imports for type checkers alone is imported when it is looked up."""
+    """Names in the annotations of a module; names imported for type checkers alone are imported at their lookup."""
 
     def __init__(self, module: Mapping[str, Any]) -> None:
         super().__init__(ArrayLike=_Array)
@@ -197,7 +197,7 @@ class _Names(dict[str, Any]):
 def checks_of(function: Callable[..., Any]) -> dict[str, Check | None]:
     """Return the check of each parameter, from a function's annotations.
 
-    Annotations of a user's own file that mean nothing here are not checked.
+    Annotations of a plug-in that cannot be evaluated are not checked.
     """
     module = inspect.unwrap(function).__globals__
     names = _Names(module)
@@ -231,7 +231,7 @@ def _field_checks(record: Hashable) -> tuple[tuple[str, Check], ...]:
 def check_fields(record: Any, *, named: bool = False) -> None:
     """Check the fields of a frozen dataclass by their annotations, and store what the checks return.
 
-    To be called first in ``__post_init__``; raises ValueError. If `named`, messages begin with the class.
+    Call it first in ``__post_init__``; it raises ValueError. If `named`, messages begin with the class.
     """
     before = f"{type(record).__name__}: " if named else ""
     for name, check in _field_checks(cast("Hashable", type(record))):
@@ -242,7 +242,7 @@ def check_fields(record: Any, *, named: bool = False) -> None:
 
 
 def shown(value: Any) -> str:
-    """A value in a message, not longer than fits one line."""
+    """Return a value for a message, cut to one line."""
     try:
         text = " ".join(repr(value).split())
     except ValueError:  # an integer with more digits than Python writes

@@ -1,4 +1,4 @@
-r"""What a sum of many independent copies exceeds several thresholds by, from above: one contour for many thresholds.
+r"""Upper bounds on the expected excess of a sum of many independent copies over several thresholds, by one contour.
 
 As in :mod:`shuffledp.numerics.sum_excess`, with the thresholds apart from the law of a summand: for V the sum of n
 copies,
@@ -6,10 +6,10 @@ copies,
 .. math:: E (V - c)^+ = \frac{1}{2 \pi i} \int_{\theta - i \infty}^{\theta + i \infty} M(s)^n e^{-s c}
 \frac{ds}{s^2} ,
 
-where ``M(s)^n``, which costs most, does not depend on c. Away from the saddle point of a threshold terms cancel, by
-a factor that is known beforehand; as long as it is moderate one theta serves for many thresholds. As there, normal
-noise ends the contour, the trapezoidal rule errs upwards, and what lies behind the last point and what is skipped are
-bounded: every result is an upper bound whatever theta is.
+where ``M(s)^n``, which costs most, does not depend on c. Away from the saddle point of a threshold terms cancel, by a
+factor that is known beforehand; as long as it is moderate one theta serves for many thresholds. As there, normal noise
+ends the contour, the trapezoidal rule errs upwards, and the integral behind the last point and the skipped terms are
+bounded: every result is an upper bound for any theta.
 
 Derived for this project.
 """
@@ -63,22 +63,22 @@ def chernoff_excess(summands: Summands) -> float:
 def expected_excesses(
     summands: Summands, thresholds: NDArray[np.float64], *, gap: float, floor: float = 0.0
 ) -> NDArray[np.float64]:
-    """Return upper bounds on the means of what a sum exceeds thresholds by: for the first, and those found with it.
+    """Return upper bounds on the expected excess of a sum over thresholds, for the first and some of the others.
 
     Parameters
     ----------
     summands : Summands
     thresholds : (k,) ndarray
-        The first is 0, rising.
+        Increasing from 0.
     gap : float
-        Relative, in (0, 1): how far the results are above the mean, about.
+        Approximate relative distance of the results from the mean, in (0, 1).
     floor : float
-        Results below it need not be told from it; below a part of it they are Chernoff's bound.
+        Results below it are not resolved; far below it they are Chernoff's bound.
 
     Returns
     -------
     (k,) ndarray
-        `nan` for thresholds that need another theta than the first, which is always there.
+        Upper bounds; `nan` for thresholds that need another theta than the first, whose bound is always returned.
     """
     found = np.full(thresholds.size, math.nan)
     unit = float(np.max(summands.values, initial=0.0))
@@ -116,7 +116,7 @@ def expected_excesses(
 
 
 def _thetas(copies: float) -> NDArray[np.float64]:
-    """Points theta, in units of the largest value; below the first there is no saddle point."""
+    """Return points theta, in units of the largest value; below the first there is no saddle point."""
     return np.asarray(np.exp(np.arange(-math.log(copies) - 1, math.log(_MOST), _APART)), np.float64)
 
 
@@ -135,7 +135,7 @@ def _contour(
     gap: float,
     canceled: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds from above and from below; noise is as small as the steepest saddle point asks for."""
+    """Return upper and lower bounds; the added noise has the scale of the steepest saddle point."""
     log_moment = law.log_moment(theta)
     fineness = canceled - math.log(gap)
     period = _period(law, theta, log_moment, thresholds, fineness + _LOG_SHIFTS)
@@ -170,7 +170,7 @@ def _period(
     thresholds: NDArray[np.float64],
     log_negligible: float,
 ) -> float:
-    """Shortest L whose shifts are negligible for all thresholds, in units of ``E e^(theta (V - c)) / theta``."""
+    """Return the least L with negligible shifts for all thresholds, in units of ``E e^(theta (V - c)) / theta``."""
     # to the right: e^(-theta j L) E (V - c + j L)^+, most for the largest threshold
     right = (log_negligible - log_moment) / theta + float(thresholds[-1])
     right += math.log(max(theta * right, 1.0)) / theta

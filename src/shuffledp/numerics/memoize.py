@@ -1,4 +1,4 @@
-"""Keeping results: experiments and figures ask for the same numbers again and again."""
+"""Memoization of results that experiments and figures compute repeatedly."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _ALL: list[Callable[[], None]] = []
 
 
 class Remembering(Generic[_P, _R]):
-    """A function that keeps its latest results for equal arguments, within the process.
+    """Function with a cache of its latest results for equal arguments, within the process.
 
-    Arguments that cannot be hashed, for example a population defined elsewhere, are allowed; then nothing is kept.
+    Arguments that cannot be hashed, for example a third-party population, are allowed; then nothing is kept.
 
     Parameters
     ----------
     function : callable
-        Without side effects; its results must not be changed by those who get them.
+        Function without side effects; callers must not change its results.
     size : int
         Number of results to keep.
     """
@@ -34,7 +34,7 @@ class Remembering(Generic[_P, _R]):
         _ALL.append(self._cached.cache_clear)
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        """Return what the function returns."""
+        """Return the result of the function, from the cache if it is there."""
         try:
             hash((args, tuple(kwargs.values())))
         except TypeError:
@@ -48,6 +48,6 @@ def remember(size: int) -> Callable[[Callable[_P, _R]], Remembering[_P, _R]]:
 
 
 def forget_all() -> None:
-    """Drop all results, for example before measuring time."""
+    """Drop all cached results, for example before measuring time."""
     for clear in _ALL:
         clear()

@@ -1,4 +1,4 @@
-"""Sizes of probabilities beside each other: what may be left out, and logarithms of ratios."""
+"""Relative sizes of probabilities: negligible masses, and logarithms of ratios."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FLOOR = 1e-320
 
 
 def negligible(delta: float) -> float:
-    """Return the mass that a window may omit on either side when delta is about `delta`."""
+    """Return the mass that a window may omit on either side for a delta of about `delta`."""
     return min(max(_OMITTED * delta, _FLOOR), 0.01)
 
 
@@ -33,7 +33,7 @@ LAST_DIGITS = 1 + 1e-15
 
 
 def raised(delta: float, most: float = 1.0) -> float:
-    """Return a sum of rounded terms that may cancel as an upper bound: a little more, at most `most`."""
+    """Return an upper bound on a sum from its rounded value, whose terms may cancel; at most `most`."""
     return min(delta * (1 + _ROUNDING * (1 - math.log(min(delta, 1.0)))), most) if delta > 0 else 0.0
 
 
@@ -50,21 +50,21 @@ def settled(
     floor: float = _FLOOR,
     omitted: float = 1e-13,
 ) -> float:
-    """Return a value from windows so wide that what they leave out is negligible beside it.
+    """Return a value computed from windows whose omitted mass is negligible relative to it.
 
     Parameters
     ----------
     value_without : callable
-        The value, > 0, by the mass that windows may leave out.
+        The value, > 0, as a function of the mass that windows may omit.
     first, step, floor : float
         The mass of the first attempt, the factor from one to the next, and the least that is tried.
     omitted : float
-        What is negligible, relative to the value.
+        Negligible mass, relative to the value.
 
     Returns
     -------
     float
-        The value of the first attempt that leaves out no more than that, or of the last one.
+        The value of the first attempt that omits at most this mass, or of the last one.
     """
     tail = first
     while True:

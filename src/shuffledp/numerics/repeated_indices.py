@@ -1,4 +1,4 @@
-"""Pieces of a list that repeats every index so many times, without the list."""
+"""Parts of a list of repeated indices, without storing the list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def repeated(ends: NDArray[np.int64], start: int, stop: int) -> NDArray[np.int64]:
-    """Entries ``start`` to ``stop - 1`` of ``np.repeat(np.arange(k), counts)``.
+    """Return the entries ``start`` to ``stop - 1`` of ``np.repeat(np.arange(k), counts)``.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def repeated(ends: NDArray[np.int64], start: int, stop: int) -> NDArray[np.int64
 
 
 def pieces(counts: NDArray[np.int64], size: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """The place of the first entry, and the entries, of ``np.repeat(np.arange(k), counts)`` piece by piece.
+    """Yield ``np.repeat(np.arange(k), counts)`` in pieces, each with the position of its first entry.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ _FLAT = 2
 
 
 class NoConvergence(ArithmeticError):  # noqa: N818  (names what is wrong)
-    """A search did not settle: its function is beyond what floating point can evaluate."""
+    """Error of a search that does not converge because floating point cannot evaluate its function."""
 
 
 def _between(lower: float, upper: float) -> float:
@@ -26,7 +26,7 @@ def _between(lower: float, upper: float) -> float:
 
 
 def _hardly_differs(y: float, before: float) -> bool:
-    """Whether a value is on the same side as the one before, and at least half as large."""
+    """Return True for a value on the same side as the previous one and at least half as large."""
     return (y > 0) == (before > 0) and 0.5 * abs(before) < abs(y) <= abs(before) < math.inf
 
 
@@ -52,8 +52,7 @@ def root_below(
     guess : float
         First point to try; ignored when outside (lower, upper).
     lower, upper : float
-        Bracket, taken on trust and not evaluated: the function is <= 0 at `lower` and > 0 at `upper`.
-        Either may be infinite.
+        Bracket, assumed and not evaluated: the function is <= 0 at `lower` and > 0 at `upper`. Either may be infinite.
     xtol : float
         Absolute tolerance of the answer.
     ytol : float
@@ -61,8 +60,8 @@ def root_below(
     slope : float, optional
         Estimate of the derivative at the guess, for the first step.
     near : float
-        About how far the root is from the guess: where a step along the secant cannot be made and no point on the other
-        side of the root is known, the next one is so far away, then four times as far, and so on.
+        Approximate distance of the root from the guess. Where no secant step is possible and no point on the other side
+        of the root is known, it is the length of the next step, then four times that length, and so on.
 
     Returns
     -------
@@ -120,14 +119,15 @@ def root_below(
 def walk_to_minimum(
     function: Callable[[float], float], start: float, low: float, high: float, *, step: float, gain: float
 ) -> None:
-    """Evaluate a function about a flat minimum, with few evaluations; who calls it keeps what it returned.
+    """Evaluate a function around a flat minimum, at few points; the caller keeps the values.
 
-    It walks in steps while that pays, and then to the lowest point of a parabola through the last three.
+    The search takes steps while they decrease the function by `gain`, and then evaluates the vertex of a parabola
+    through the last three points.
 
     Parameters
     ----------
     function : callable
-        Positive, or ``inf`` on part of the range; remembers its values, as points are asked for repeatedly.
+        Positive, or ``inf`` on part of the range; caches its values, as points are evaluated repeatedly.
     start : float
         In ``[low, high]``.
     low, high : float
@@ -135,7 +135,7 @@ def walk_to_minimum(
     step : float
         > 0.
     gain : float
-        The least relative decrease that is worth another step.
+        Least relative decrease for another step.
     """
     middle = start
     for move in (step, -step):
@@ -147,7 +147,7 @@ def walk_to_minimum(
 
 
 def golden_section(function: Callable[[float], float], low: float, high: float, width: float) -> None:
-    """Evaluate a function about its minimum until the bracket is narrow; who calls it keeps what it returned."""
+    """Evaluate a function around its minimum until the bracket is narrow; the caller keeps the values."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     while high - low > width:
         if function(left) <= function(right):
@@ -159,7 +159,7 @@ def golden_section(function: Callable[[float], float], low: float, high: float, 
 
 
 def smallest_integer(holds: Callable[[int], bool], guess: int, most: float) -> int | None:
-    """Return the smallest integer >= 0 from which on a condition holds, or None if doubling passes the most."""
+    """Return the smallest integer >= 0 from which on a condition holds; None if the search exceeds `most`."""
     if holds(0):
         return 0
     low, high = 0, guess

@@ -90,7 +90,7 @@ def discrete_gaussian_pmf(sigma: float) -> NDArray[np.float64]:
     Parameters
     ----------
     sigma : float
-        Positive. K is 39 sigma rounded up: what lies beyond underflows.
+        Positive. K is 39 sigma rounded up: larger integers underflow.
     """
     sigma = check_positive("discrete_gaussian_pmf: sigma", sigma)
     most = math.ceil(39 * sigma)
@@ -160,22 +160,22 @@ def skellam(variance: ArrayLike, rng: np.random.Generator, size: Size = None) ->
 
 
 def without_replacement(counts: NDArray[np.int64], size: int, rng: np.random.Generator) -> Ints:
-    """Draw how many of each kind are among so many that are chosen without replacement, of any number in all.
+    """Draw the number of items of each kind in a sample without replacement from a large population.
 
     Parameters
     ----------
     counts : (k,) ndarray of int
-        There are of each kind; their sum N may be up to 2^62.
+        Items of each kind in the population; their sum N may be up to 2^62.
     size : int
-        In 0..N.
+        Size of the sample, in 0..N.
     rng : numpy.random.Generator
 
     Returns
     -------
     (k,) ndarray of int64
-        The multivariate hypergeometric law. numpy draws it below 10^9 in all. Beyond, every one is chosen by a coin
-        first, a uniform choice of some other number; the difference, of the order of the root of N, is drawn one by one
-        from the chosen or from the others.
+        The multivariate hypergeometric law. numpy draws it below 10^9 in all. Beyond, each item is first chosen by a
+        coin, which gives a uniform sample of a random size. The difference in size, of the order of the root of N, is
+        then drawn item by item from the chosen or from the other ones.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def without_replacement(counts: NDArray[np.int64], size: int, rng: np.random.Gen
 
 
 def _positive(name: str, value: ArrayLike, size: Size, most: float = math.inf) -> NDArray[np.float64]:
-    """The argument as an array of the wanted shape, if all of it is in (0, most] and finite."""
+    """Return the argument as an array of the wanted shape; raise ValueError unless it is in (0, most] and finite."""
     given = np.asarray(value)
     # Its extremes, not all of it: this is called for a few numbers at a time, thousands of times.
     fits = given.dtype.kind in "iuf" and (

@@ -1,12 +1,12 @@
-r"""Expected positive part of a sum of many independent copies of a bounded variable, from above and from below.
+r"""Bounds on the expected positive part of a sum of many independent copies of a bounded variable.
 
 For X with finitely many values, ``M(s) = E e^(s X)`` and a contour to the right of 0,
 
 .. math:: E (X_1 + \dots + X_n)^+ = \frac{1}{2 \pi i} \int_{\theta - i \infty}^{\theta + i \infty} M(s)^n
 \frac{ds}{s^2} .
 
-At the saddle point theta nothing cancels, however small the result is. Three steps make a sum of it whose error has a
-known side:
+At the saddle point theta nothing cancels, however small the result is. Three steps turn the integral into a sum whose
+error has a known sign:
 
 * A centered normal variable of variance tau^2 is added to the sum, a factor ``e^(s^2 tau^2 / 2)`` that ends the
   contour. As ``x^+`` is convex, that can only increase its mean. It increases it at x by at most ``tau^2`` times the
@@ -15,7 +15,7 @@ known side:
 * The trapezoidal rule with step ``2 pi / L`` replaces ``x^+ e^(-theta x)`` by the sum of its shifts by multiples of
   L, by Poisson summation. Those are not negative: the rule errs upwards, by an amount that Chernoff's inequality
   bounds.
-* What lies behind the last point is bounded by the integral of the normal factor.
+* The integral behind the last point is bounded by the integral of the normal factor.
 
 Derived for this project.
 """
@@ -65,7 +65,7 @@ _MOST_LOG_THETA = math.log(600.0)
 
 
 def log1p(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Return ``log(1 + z)``, exact for tiny z, where the one of numpy loses the real part of complex numbers."""
+    """Return ``log(1 + z)``, exact for tiny complex z, where NumPy's function loses the real part."""
     return np.asarray(
         0.5 * np.log1p(2 * z.real + z.real**2 + z.imag**2) + 1j * np.arctan2(z.imag, 1 + z.real),
         np.complex128,
@@ -73,25 +73,25 @@ def log1p(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
 
 
 def expm1(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Return ``e^z - 1``, exact for tiny z, where the one of numpy loses the real part of complex numbers."""
+    """Return ``e^z - 1``, exact for tiny complex z, where NumPy's function loses the real part."""
     real = np.expm1(z.real) * np.cos(z.imag) - 2 * np.sin(0.5 * z.imag) ** 2
     return np.asarray(real + 1j * np.exp(z.real) * np.sin(z.imag), np.complex128)
 
 
 @dataclass(frozen=True, eq=False)
 class Summands:
-    """The law of one summand, and how many there are.
+    """Law of one summand, and the number of summands.
 
     Parameters
     ----------
     values : (m,) ndarray
         Finite.
     masses : (m,) ndarray
-        Probabilities, >= 0; what is missing to 1 lies at 0.
+        Probabilities, >= 0; the rest of the mass lies at 0.
     copies : float
         Number of summands, > 0: an integer, or the mean of a Poisson number.
     poisson : bool
-        Whether the number of summands is a Poisson variable.
+        True if the number of summands is a Poisson variable.
     """
 
     values: NDArray[np.float64]
@@ -101,7 +101,7 @@ class Summands:
 
 
 class PositiveSums:
-    """Sums with at least one positive summand; the others have no positive part, and noise would count them.
+    """Sums with at least one positive summand; other sums have no positive part, which the noise would add.
 
     Let Q(s) be the sum of ``mass e^(s value)`` over positive values, and N(s) that over the others: the transform is
     ``(N + Q)^copies - N^copies``, or ``e^(copies (N - 1)) (e^(copies Q) - 1)`` for a Poisson number.
@@ -141,7 +141,7 @@ class PositiveSums:
         return self.copies * log_alone + _log_expm1(self.copies * math.log1p(positive / alone))
 
     def log_moments(self, theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the log of the transform at real points, (m,), and its derivative: for choices, not for results."""
+        """Return the log of the transform at real points, (m,), and its derivative; used to choose points only."""
         with np.errstate(all="ignore"):
             up, down = np.exp(np.outer(theta, self.up)), np.exp(np.outer(theta, self.down))
             positive, rise = up @ self.up_masses, up @ (self.up_masses * self.up)
@@ -159,7 +159,7 @@ class PositiveSums:
             return logs, self.copies * np.where(drowned, rise / positive, means)
 
     def variance(self, theta: float) -> float:
-        """Return about the second derivative of `log_moment`."""
+        """Return an approximation to the second derivative of `log_moment`."""
         alone, _, positive = self.parts(theta)
         with np.errstate(under="ignore"):
             square = float((self.up_masses * self.up**2) @ np.exp(theta * self.up))
@@ -169,10 +169,10 @@ class PositiveSums:
     def relative(
         self, theta: float, step: float, points: int, log_skipped: float
     ) -> tuple[NDArray[np.int64], NDArray[np.complex128]]:
-        """Return k and the transform at ``theta + i step k`` over that at theta, for 0 <= k < points.
+        """Return k and the ratio of the transform at ``theta + i step k`` to its value at theta, for 0 <= k < points.
 
-        Where it is below ``2 e^-log_skipped`` it is left out: of many copies that is most of the contour, and telling
-        it takes no logarithm. So is N^copies where it is below ``e^-log_skipped`` everywhere.
+        Where it is below ``2 e^-log_skipped`` it is left out: for many copies that is most of the contour, and the test
+        takes no logarithm. So is N^copies where it is below ``e^-log_skipped`` everywhere.
         """
         positive = _transform(self.up, self.up_masses, theta, step, points)
         alone = _transform(self.down, self.down_masses, theta, step, points) + self.rest
@@ -234,7 +234,7 @@ def _transform(
 
 
 def _powers(angles: NDArray[np.float64], count: int) -> NDArray[np.complex128]:
-    """Return ``e^(i k angle)`` for k from 0, (count, m), as products of two: exponentials cost most of a transform."""
+    """Return ``e^(i k angle)`` for k from 0, (count, m), as products of two factors, which needs fewer exponentials."""
     inner = math.ceil(math.sqrt(count))
     first = np.exp(1j * np.outer(np.arange(inner), angles))
     second = np.exp(1j * np.outer(inner * np.arange(math.ceil(count / inner)), angles))
@@ -243,7 +243,7 @@ def _powers(angles: NDArray[np.float64], count: int) -> NDArray[np.complex128]:
 
 
 def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Return a product of matrices in parts that are too small for several threads, which would mostly wait."""
+    """Return a product of matrices in parts too small for several threads, which would mostly wait."""
     rows, inner = left.shape
     columns = max(1, min(right.shape[1], _ONE_THREAD // (8 * rows)))
     step = max(1, _ONE_THREAD // (rows * columns))
@@ -264,13 +264,13 @@ def expected_positive_part(
     ----------
     summands : Summands
     side : {"upper", "lower"}
-        On which side of the truth the result is.
+        Side of the bound.
     gap : float
-        Half of the distance of the two sides, relative, in (0, 1); more where there are so many values that it costs
-        too much.
+        Half of the relative distance between the two bounds, in (0, 1); larger for many values, where this gap is too
+        expensive.
     floor : float
-        Of results below it only the side is right: Chernoff's bound for the upper one, 0 for the lower one. So it is
-        below about 1e-295, where floats end.
+        Results below it are valid but not close bounds: Chernoff's bound for the upper one, 0 for the lower one. The
+        same holds below about 1e-295, near the smallest floats.
 
     Returns
     -------
@@ -287,7 +287,7 @@ def expected_positive_part(
 
 
 def _saddle(law: PositiveSums) -> float:
-    """Close to the minimum of ``log E e^(theta S) - 2 log theta``, which is convex in theta; any point will do."""
+    """Return a point near the minimum of ``log E e^(theta S) - 2 log theta``, convex in theta; any point is valid."""
     first = math.log(1 / law.copies) - 1  # the largest value is 1: below this the slope is negative
     logs = np.append(np.arange(first, _MOST_LOG_THETA, 1.0), _MOST_LOG_THETA)
     for _ in range(2):
@@ -304,8 +304,7 @@ def _saddle(law: PositiveSums) -> float:
 
 
 def _period(law: PositiveSums, theta: float, log_moment: float, log_negligible: float) -> float:
-    """Shortest L whose shifts are negligible: they add ``4 e^-log_negligible`` at most in units of ``E e^(theta S) /
-    theta``."""
+    """Return the least L whose shifts add at most ``4 e^-log_negligible``, in units of ``E e^(theta S) / theta``."""
     # Shifts to the right: e^(-theta j L) E (S + j L)^+; E S^+ <= E e^(theta S) / (e theta).
     right = (log_negligible - log_moment) / theta
     right += math.log(max(theta * right, 1.0)) / theta

@@ -1,4 +1,4 @@
-"""Probability mass functions on a window of integers, with a bound on the mass that was left out."""
+"""Probability mass functions on a window of integers, with a bound on the omitted mass."""
 
 import math
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ class Window:
     Parameters
     ----------
     start : int
-        The integer that ``pmf[0]`` belongs to.
+        Integer with probability ``pmf[0]``.
     pmf : (w,) ndarray
         Probabilities of ``start, start + 1, ..``, accurate in the relative sense.
     omitted : float
-        Upper bound on the mass that `pmf` leaves out, wherever it lies.
+        Upper bound on the mass that `pmf` omits, inside or outside of the window.
     """
 
     start: int
@@ -50,7 +50,7 @@ def _point_mass(x: int) -> Window:
 
 
 def _reach(variance: float, log_inverse: float) -> float:
-    """Distance that a sum of independent variables in [0, 1] exceeds with probability <= exp(-log_inverse).
+    """Return a distance that a sum of independent variables in [0, 1] exceeds with probability <= exp(-log_inverse).
 
     Bernstein's inequality; holds for Poisson variables too, as limits of such sums.
     """
@@ -58,7 +58,7 @@ def _reach(variance: float, log_inverse: float) -> float:
 
 
 def _ends(mean: float, variance: float, last: float, tail: float) -> tuple[int, int]:
-    """First and last integer of a window that misses at most `tail` of the mass on each side."""
+    """Return the first and last integer of a window that misses at most `tail` of the mass on each side."""
     log_inverse = -math.log(tail)
     # The lower tail also obeys Chernoff's exp(-t^2 / (2 mean)), which is better for small rates.
     down = min(_reach(variance, log_inverse), math.sqrt(2 * mean * log_inverse))
@@ -75,7 +75,7 @@ def binomial_ends(trials: int, rate: float, tail: float) -> tuple[int, int]:
 def _from_ratios(
     first: int, log_ratios: NDArray[np.float64], mode: int, log_at_mode: float
 ) -> NDArray[np.float64]:
-    """Probabilities from the logs of successive ratios, anchored at the mode, where accuracy counts."""
+    """Return probabilities from the logs of successive ratios, anchored at the mode, where accuracy matters most."""
     log_pmf = np.concatenate(([0.0], np.cumsum(log_ratios)))
     log_pmf += log_at_mode - log_pmf[mode - first]
     return np.exp(log_pmf)
@@ -169,7 +169,7 @@ def thin(window: Window, rate: float, tail: float) -> Window:
     rate : float
         Probability with which each of the X units is kept, in [0, 1].
     tail : float
-        Mass that may be left out on either side, on top of what `window` leaves out.
+        Mass that may be omitted on either side, in addition to the omitted mass of `window`.
 
     Notes
     -----

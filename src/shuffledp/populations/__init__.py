@@ -1,4 +1,4 @@
-"""How many *other* users take part.
+"""Populations: laws of, and bounds on, the number of *other* users who take part.
 
 Everything in this module describes N - 1, the number of participants besides user 1: the guarantee of the
 shuffle model with a random population is for a user who takes part, so user 1 is counted apart and N >= 1.

@@ -1,4 +1,4 @@
-"""What laws and bounds of the number of other users have in common."""
+"""Base classes of the laws of, and the bounds on, the number of other users."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TailConvention = Literal["variance_proxy", "printed"]
 
 
 def checked_size(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    """Return a shape, () for None; raise ValueError unless it is made of integers >= 0."""
+    """Return a shape, () for None; raise ValueError unless its entries are integers >= 0."""
     if size is None:
         return ()
     several = size if isinstance(size, Sequence) else (size,)
@@ -32,7 +32,7 @@ def checked_size(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
 
 @guarded_methods
 class Population(ABC):
-    """What is known about N - 1, the number of other users who take part."""
+    """Law of, or bound on, N - 1, the number of other users who take part."""
 
     in_words: ClassVar[str] = (
         "the number of other users as a Population, such as Fixed(29999) for 30,000 users"
@@ -51,7 +51,7 @@ class Population(ABC):
 
     @abstractmethod
     def lower_bound(self, failure: float) -> float:
-        """Return a number of other users that is reached except with a given probability.
+        """Return a number of other users that N - 1 reaches except with a given probability.
 
         Parameters
         ----------
@@ -61,14 +61,14 @@ class Population(ABC):
         Returns
         -------
         float
-            A lower bound x with ``Pr[N - 1 < x] <= failure``; 0 when nothing better is known. Exact for a law: the
-            largest such integer. Not necessarily an integer for a bound.
+            A lower bound x with ``Pr[N - 1 < x] <= failure``; 0 without a better bound. Exact for a law: the largest
+            such integer. Not necessarily an integer for a bound.
         """
 
 
 @guarded_methods
 class Law(Population):
-    """A full distribution of N - 1."""
+    """Full distribution of N - 1."""
 
     in_words: ClassVar[str] = "the number of other users as a Law, such as Fixed(29999) for 30,000 users"
 
@@ -79,8 +79,8 @@ class Law(Population):
         Parameters
         ----------
         tail : float
-            Mass that may be left out on either side, in (0, 1). The total left out is at most ``omitted`` of
-            the result, which is 0 where the whole support is covered.
+            Mass that may be omitted on either side, in (0, 1). The omitted mass is at most ``omitted`` of the result,
+            which is 0 if the window covers the support.
 
         Returns
         -------

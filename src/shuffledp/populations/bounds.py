@@ -26,11 +26,11 @@ class SubGaussian(Population):
     mean : float
         Expected number of other users, finite, at least 0.
     scale : float
-        tau, in users, at least 0; what it bounds is said by `convention`.
+        tau, in users, at least 0, with the meaning given by `convention`.
     convention : {"variance_proxy", "printed"}
-        ``variance_proxy`` (the usual definition): ``Pr[N - 1 <= mean - t] <= exp(-t^2 / (2 scale^2))``.
-        ``printed``: ``Pr[N - 1 <= mean - t] <= exp(-t^2 / scale^2)``, the definition under which the
-        constants of Wang et al. 2023, Theorem 4c, are right. The same `scale` promises more in the second.
+        ``variance_proxy`` (the usual definition): ``Pr[N - 1 <= mean - t] <= exp(-t^2 / (2 scale^2))``. ``printed``:
+        ``Pr[N - 1 <= mean - t] <= exp(-t^2 / scale^2)``, the definition under which the constants of Wang et al. 2023,
+        Theorem 4c, are right. The same `scale` is a stronger bound in the second.
 
     Notes
     -----
@@ -74,7 +74,7 @@ class SubExponential(Population):
 
     Notes
     -----
-    Definition behind Wang et al. 2023, Theorem 4d. It says nothing about the upper tail.
+    Definition used in Wang et al. 2023, Theorem 4d. It does not bound the upper tail.
     """
 
     mean: float

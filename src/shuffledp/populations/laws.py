@@ -44,7 +44,7 @@ class Fixed(Law):
 
     @property
     def mean(self) -> float:
-        """The number itself."""
+        """The number of other users."""
         return float(self.others)
 
     @property
@@ -70,7 +70,7 @@ class Fixed(Law):
 @guarded_methods
 @dataclass(frozen=True)
 class Binomial(Law):
-    """Each of `trials` other users takes part independently with probability `rate`.
+    """Binomial number of other users: each of `trials` takes part independently with probability `rate`.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Binomial(Law):
 @guarded_methods
 @dataclass(frozen=True)
 class Poisson(Law):
-    """Other users arrive independently; Poisson with mean `mean` (the papers' lambda).
+    """Poisson number of other users, who arrive independently, with mean `mean` (the papers' lambda).
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Exact integer samplers for deployments, and the steps of clients that use them.
+"""Exact integer samplers for deployments, and the randomizers of clients that use them.
 
 Everything is integer arithmetic on uniform bits, which come from the operating system unless a source is given: no
 floating point number is drawn, compared or computed. Parameters are rational numbers, or ``exp(-x)`` of a rational x.
-Needs the standard library alone. The samplers of the protocols, which numpy draws, are for simulation.
+It needs the standard library alone. The samplers of the protocols, which use NumPy, are for simulation.
 """
 
 from typing import TYPE_CHECKING

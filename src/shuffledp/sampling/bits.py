@@ -1,4 +1,4 @@
-"""Where uniform bits come from: the operating system for deployments, a list for tests."""
+"""Sources of uniform bits: the operating system for deployments, a list for tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Source(Protocol):
-    """Independent uniform bits."""
+    """Source of independent uniform bits."""
 
     def bits(self, count: int) -> int:
         """Return a uniform integer in 0..2^count - 1; 0 for no bits."""
@@ -18,12 +18,12 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class SystemBits:
-    """The cryptographic random numbers of the operating system, for deployments.
+    """Cryptographic random bits of the operating system, for deployments.
 
     Notes
     -----
-    Every call asks the operating system (:mod:`secrets`). Nothing is kept between calls, so that two processes made
-    from one by fork never share bits.
+    Every call reads from the operating system (:mod:`secrets`). Nothing is kept between calls, so that forked processes
+    never share bits.
     """
 
     def bits(self, count: int) -> int:
@@ -36,11 +36,11 @@ SYSTEM_BITS = SystemBits()
 
 
 class OutOfBits(EOFError):  # noqa: N818  (says what is the case, as Infeasible does)
-    """A list of bits is used up."""
+    """Error for a list of bits that is used up."""
 
 
 class FixedBits:
-    """Bits that are known beforehand, for tests alone: whoever knows them knows what is drawn.
+    """Given bits, for tests alone: they determine all draws.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class FixedBits:
     Attributes
     ----------
     used : int
-        How many were taken.
+        Number of bits that were taken.
 
     Raises
     ------
     OutOfBits
-        When more bits are asked for than there are.
+        If a draw needs more bits than are left.
     """
 
     def __init__(self, bits: Iterable[int]) -> None:

@@ -1,4 +1,4 @@
-"""What clients and shufflers of a deployment draw, with exact laws, one message or one share at a time."""
+"""Randomness of the clients and shufflers of a deployment, with exact laws, one message or share at a time."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ValueResponse:
 
     @classmethod
     def within(cls, eps_local: Rational | int, domain_size: int, bits: int = 64) -> Self:
-        """The randomized response of a local budget, with probabilities rounded to the safe side.
+        """Return the randomized response of a local budget, with probabilities rounded to the safe side.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class ValueResponse:
 
     @property
     def keep(self) -> Fraction:
-        """Probability of sending the true value; what an analyzer must use to be unbiased."""
+        """Probability of sending the true value, with which an analyzer is unbiased."""
         return Fraction(self.true_weight, self.total)
 
     @property
@@ -113,9 +113,9 @@ class ValueResponse:
         Parameters
         ----------
         value : int
-            The client's, in 0..k-1.
+            Value of the client, in 0..k-1.
         source : Source, optional
-            Of uniform bits; the operating system's by default.
+            Source of uniform bits; by default the operating system.
 
         Returns
         -------
@@ -156,12 +156,12 @@ def counter_noise(
         r >= 0 and ``-ln p`` > 0 of the noise that cancels. All three are attributes of the protocol
         ``correlated_noise``.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
     (int, int)
-        How many messages +1 and -1. Exact law: both are :func:`negative_binomial` of shape ``1 / users`` and ratio
+        Numbers of messages +1 and -1. Exact law: both are :func:`negative_binomial` of shape ``1 / users`` and ratio
         ``exp(-eps_geometric)``, plus a number that they share, of shape ``shape / users`` and ratio ``exp(-decay)``.
         Summed over all users, their difference is :func:`discrete_laplace` of scale ``1 / eps_geometric``.
 
@@ -187,14 +187,14 @@ def counter_noise(
 
 
 def shuffled(messages: Iterable[Message], source: Source = SYSTEM_BITS) -> list[Message]:
-    """Bring messages into a uniformly random order.
+    """Return messages in a uniformly random order.
 
     Parameters
     ----------
     messages : iterable
         Is not changed.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------

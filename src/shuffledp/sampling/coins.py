@@ -1,4 +1,4 @@
-"""Uniform integers and coins: every other sampler is made of them."""
+"""Uniform integers and coins, from which all other samplers are made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def uniform_below(count: int, source: Source = SYSTEM_BITS) -> int:
     count : int
         At least 1.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -53,13 +53,13 @@ def bernoulli(heads: Probability, source: Source = SYSTEM_BITS) -> bool:
     heads : rational or Exponential
         Probability of heads, in [0, 1].
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
     bool
-        Whether it shows heads. Exact law. At most 2 bits are expected for a rational probability, at most 11 for an
-        exponential one.
+        True for heads. Exact law. At most 2 bits are expected for a rational probability, at most 11 for an exponential
+        one.
 
     Raises
     ------
@@ -70,8 +70,8 @@ def bernoulli(heads: Probability, source: Source = SYSTEM_BITS) -> bool:
     -----
     A rational probability is compared with the binary digits of a uniform number, one by one, until they differ. Of
     ``exp(-x)`` with x <= 1: coins ``x / 1, x / 2, ..`` are tossed until one shows tails, which an odd one is first with
-    that probability; for larger x all of the coins ``exp(-1)``, so many as x has whole units, and one for the rest must
-    show heads (Canonne, Kamath and Steinke 2020, Algorithm 1).
+    that probability; for larger x one coin ``exp(-1)`` for each whole unit of x, and a coin for the rest, must all show
+    heads (Canonne, Kamath and Steinke 2020, Algorithm 1).
 
     Examples
     --------
@@ -87,7 +87,7 @@ def bernoulli(heads: Probability, source: Source = SYSTEM_BITS) -> bool:
 
 
 def binomial(trials: int, heads: Probability, source: Source = SYSTEM_BITS) -> int:
-    """Draw how many of several coins show heads.
+    """Draw the number of heads of several coins.
 
     Parameters
     ----------
@@ -96,13 +96,13 @@ def binomial(trials: int, heads: Probability, source: Source = SYSTEM_BITS) -> i
     heads : rational or Exponential
         Probability of heads, in [0, 1].
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
     int
         In 0..trials, with probabilities ``C(trials, j) heads^j (1 - heads)^(trials - j)``. Exact law. As many bits are
-        expected as for so many calls of :func:`bernoulli`.
+        expected as for `trials` calls of :func:`bernoulli`.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def binomial(trials: int, heads: Probability, source: Source = SYSTEM_BITS) -> i
 
 
 def _heads(coins: int, probability_of_heads: Fraction, source: Source) -> int:
-    """How many uniform numbers are below the probability; they are compared digit by digit."""
+    """Draw the number of uniform numbers below the probability, comparing them digit by digit."""
     heads, undecided = 0, coins
     rest, unit = probability_of_heads.numerator, probability_of_heads.denominator
     if rest == unit:

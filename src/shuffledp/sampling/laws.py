@@ -1,7 +1,7 @@
-"""Exact samplers of integer laws: all rejection is by coins of rational or exponential probability.
+"""Exact samplers of integer laws, by rejection with coins of rational or exponential probability.
 
-No number is rounded and no series is cut off, so that the laws hold without any approximation if the bits are uniform.
-What stands in for the irrational rates of clusters is said at each sampler.
+No number is rounded and no series is truncated, so that the laws are exact if the bits are uniform. The sampler of
+clusters, whose rates are irrational, describes its replacement for them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def geometric(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     ratio : rational or Exponential
         In [0, 1) or ``exp(-x)`` with x > 0.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def discrete_laplace(scale: Rational | int, source: Source = SYSTEM_BITS) -> int
     scale : rational
         > 0; ``Delta / eps`` for a sum of sensitivity Delta under eps, both as fractions.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -90,9 +90,9 @@ def discrete_gaussian(sigma_squared: Rational | int, source: Source = SYSTEM_BIT
     Parameters
     ----------
     sigma_squared : rational
-        sigma^2 > 0; it is the variance up to a tiny part from sigma = 2 on, and above the variance everywhere.
+        sigma^2 > 0, an upper bound on the variance, which it equals up to a negligible part from sigma = 2 on.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def poisson(mean: Rational | int, source: Source = SYSTEM_BITS) -> int:
     mean : rational
         >= 0. Time grows with it.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def logarithmic(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     ratio : rational or Exponential
         In [0, 1) or ``exp(-x)`` with x > 0.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def negative_binomial(shape: Rational | int, ratio: Probability, source: Source 
     ratio : rational or Exponential
         In [0, 1) or ``exp(-x)`` with x > 0.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
@@ -210,8 +210,8 @@ def negative_binomial(shape: Rational | int, ratio: Probability, source: Source 
     Notes
     -----
     Derived here. For f < 1 the binomial coefficient is the product of ``(i - 1 + f) / i`` for i = 1, .., j, each a
-    probability: a geometric number j is accepted if so many coins show heads. Coins of the geometric number and coins
-    of the acceptance are tossed alternately, so that most attempts end early.
+    probability: a geometric number j is accepted if j such coins show heads. Coins of the geometric number and coins of
+    the acceptance are tossed alternately, so that most attempts end early.
     """
     whole, rest = divmod(rational("negative_binomial: shape", shape, least=0), 1)
     checked = _ratio("negative_binomial: ratio", ratio)
@@ -229,14 +229,14 @@ def negative_binomial_clusters(
     shape, ratio : rational, rational or Exponential
         As for :func:`negative_binomial`.
     source : Source, optional
-        Of uniform bits; the operating system's by default.
+        Source of uniform bits; by default the operating system.
 
     Returns
     -------
     tuple of int
         Sizes, >= 1 each, in no particular order; empty for none. The numbers of clusters of size j are independent
-        Poisson numbers with means ``shape ratio^j / j``, exactly. Beside those of :func:`negative_binomial` at most
-        ``2 + 2 L`` bits are expected for each unit of the sum, L being its bits.
+        Poisson numbers with means ``shape ratio^j / j``, exactly. In addition to the bits of :func:`negative_binomial`,
+        at most ``2 + 2 L`` bits are expected for each unit of the sum, L being the bits of the sum.
 
     Raises
     ------
@@ -248,8 +248,8 @@ def negative_binomial_clusters(
     The mean number of clusters, ``-shape ln(1 - ratio)``, is irrational, and is not used. Their sum is drawn first.
     Given the sum, independent Poisson numbers with these means follow Ewens' sampling formula with parameter `shape`,
     which the Chinese restaurant process draws with rational coins (Pitman, Combinatorial Stochastic Processes, 2006):
-    the i-th unit begins a cluster with probability ``shape / (shape + i - 1)``, else it joins that of a uniform earlier
-    one.
+    the i-th unit begins a cluster with probability ``shape / (shape + i - 1)``, else it joins the cluster of a uniform
+    earlier unit.
     """
     weight = rational("negative_binomial_clusters: shape", shape, least=0)
     sizes: list[int] = []
@@ -266,7 +266,7 @@ def negative_binomial_clusters(
 
 
 def _ratio(name: str, value: Probability) -> Fraction | Exponential:
-    """Below one, so that what is drawn is finite."""
+    """Return the ratio if it is below 1, so that draws are finite; else raise ValueError."""
     if not isinstance(value, Exponential):
         return rational(name, value, least=0, below=1)
     if value.rate == 0:
@@ -282,7 +282,7 @@ def _heads_in_a_row(heads: Fraction | Exponential, source: Source) -> int:
 
 
 def _short_poisson(mean: Fraction, source: Source) -> int:
-    """For a mean of at most 1/2."""
+    """Draw a Poisson number with a mean of at most 1/2."""
     while True:
         proposed = _heads_in_a_row(Fraction(1, 2), source)
         if all(bernoulli(2 * mean / i, source) for i in range(1, proposed + 1)):
@@ -290,7 +290,7 @@ def _short_poisson(mean: Fraction, source: Source) -> int:
 
 
 def _negative_binomial_part(shape: Fraction, ratio: Fraction | Exponential, source: Source) -> int:
-    """For a shape below 1."""
+    """Draw a negative binomial number with a shape below 1."""
     drawn = 0
     while bernoulli(ratio, source):
         drawn += 1

@@ -51,7 +51,7 @@ def rational(
 ) -> Fraction:
     """Return `value` as a Fraction if it is an integer or a Fraction in the range, else raise ValueError.
 
-    Floating point numbers are refused: 0.1 is not a tenth, and which of the two is meant must be said.
+    Floating point numbers are rejected: 0.1 is not a tenth, and callers must choose one of the two.
     """
     limits = ((">=", least), (">", above), ("<=", most), ("<", below))
     allowed = f"an integer or a Fraction {' and '.join(f'{sign} {n}' for sign, n in limits if n is not None)}"
@@ -80,18 +80,18 @@ def integer(name: str, value: object, least: int) -> int:
 
 
 def probability(name: str, value: Probability) -> Fraction | Exponential:
-    """Return `value` as a Fraction in [0, 1] or as the exponential that it is, else raise ValueError."""
+    """Return `value` as a Fraction in [0, 1], or unchanged if it is an exponential, else raise ValueError."""
     return value if isinstance(value, Exponential) else rational(name, value, least=0, most=1)
 
 
 def exponential_from_below(exponent: Fraction, bits: int) -> int:
-    """Return a whole number at most ``2^bits exp(exponent)``, and above it less 1 and a 2^-64th.
+    """Return an integer at most ``2^bits exp(exponent)``, and less than 1 + 2^-64 below it.
 
     Notes
     -----
     ``exp(x) = exp(x / 2^h)^(2^h)`` with ``x / 2^h < 1``: a Taylor series of positive terms and h squarings in integers,
-    every one of them rounded down, so that the result errs below. Each rounding loses a unit in the last of so many
-    more bits that all of them together lose less than 2^-64 of a unit of the result.
+    every one of them rounded down, so that the result errs below. Each rounding loses a unit of the last place. Guard
+    bits keep the sum of all losses below 2^-64 of a unit of the result.
     """
     halvings = max(0, int(exponent).bit_length())
     # The result has up to 1.45 x bits before the point; squaring doubles the relative error each time.

@@ -1,1 +1,1 @@
-"""Records of one's own: files and data frames with a row per user, read once, a block at a time."""
+"""The user's own records: files and data frames with a row per user, read once, block by block."""

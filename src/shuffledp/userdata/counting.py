@@ -1,4 +1,4 @@
-"""One column of one's own records, counted in one pass: memory grows with the number of values, not with the rows."""
+"""One column of the user's records, counted in one pass; memory grows with the number of values, not of rows."""
 
 from __future__ import annotations
 
@@ -38,19 +38,20 @@ class Counted:
     Parameters
     ----------
     counts : (V,) ndarray of int
-        In the order of ``values``.
+        Users per value, in the order of ``values``.
     values : tuple
         The domain: integers 0..k-1, the texts that were given or found (then sorted), or the levels of numbers.
     found : bool
-        Whether the domain was read off the data. It must then be public for another reason.
+        True if the domain was taken from the data. It must then be public for another reason.
     bad_rows : int
-        Rows that were left out.
+        Number of rows that were left out.
     faults : tuple of str
-        The first of them, each with file and line; of Parquet files and data frames the number of the row, from 1.
+        Descriptions of the first bad rows, each with file and line; for Parquet files and data frames the number of the
+        row, from 1.
     clipped : int
-        Numbers outside of the range, which were moved to its end.
+        Number of values outside of the range, which were clipped.
     step : float
-        What one level of a number stands for; 1 for frequencies.
+        Value of one level of a number; 1 for frequencies.
     """
 
     counts: NDArray[np.int64]
@@ -63,13 +64,13 @@ class Counted:
 
     @property
     def users(self) -> int:
-        """Rows that were counted."""
+        """Number of rows that were counted."""
         return int(self.counts.sum())
 
     def remarks(self, how: str = "give --domain-size") -> list[str]:
-        """What whoever reads numbers made of these data should know, a sentence each.
+        """Return remarks on these data for readers of a result, a sentence each.
 
-        ``how`` says how a domain is given.
+        ``how`` names the options that set a domain.
         """
         said = [domain_remark(len(self.values), how)] if self.found else []
         said += bad_rows_remark(self.bad_rows, self.faults)
@@ -79,7 +80,7 @@ class Counted:
 
 
 def domain_remark(size: int, how: str) -> str:
-    """What to say where the domain was read off the data."""
+    """Return the remark on a domain that was taken from the data."""
     return (
         f"The {size} values found in the data are taken as the domain. A domain must be public: if it is not known "
         f"without the data, {how}."
@@ -87,7 +88,7 @@ def domain_remark(size: int, how: str) -> str:
 
 
 def bad_rows_remark(count: int, faults: Sequence[str]) -> list[str]:
-    """What to say about rows that were left out; nothing if there are none."""
+    """Return the remark on rows that were left out; none if there are none."""
     if not count:
         return []
     more = count - len(faults)
@@ -114,7 +115,7 @@ def count_column(
         A CSV file with a header, UTF-8; a ``.parquet`` file (extra ``pipeline``); a data frame of pandas; or a series
         or array of cells. One row per user.
     column : str, optional
-        Its name, of a file or a data frame.
+        Name of the column, for a file or a data frame.
     domain_size : int, optional
         Values are the integers 0..domain_size-1; others are bad rows.
     values : sequence, optional
@@ -123,7 +124,7 @@ def count_column(
     max_value : float, optional
         For sums: numbers are clipped to [low, max_value].
     levels : int, optional
-        For sums: numbers are rounded to the nearest of the levels 0, 1, .., levels, each of which stands for
+        For sums: numbers are rounded to the nearest of the levels 0, 1, .., levels, whose unit is
         ``(max_value - low) / levels``. By default the levels are the integers of the range.
     low : float
         For sums: the least number.
@@ -140,7 +141,7 @@ def count_column(
         If the file or column does not exist, no row is good, there are too many different values, or a size is out of
         range.
     MissingExtra
-        If a Parquet file is to be read without the extra that reads it.
+        If the file is a Parquet file and the extra ``pipeline`` is not installed.
     """
     if domain_size is not None and max_value is not None:
         raise ValueError("Give domain_size for frequencies or max_value for a sum, not both.")
@@ -175,7 +176,7 @@ def count_column(
 
 @dataclass(frozen=True)
 class _Integers:
-    """The integers 0..size-1."""
+    """Domain of the integers 0..size-1."""
 
     size: int
 
@@ -184,7 +185,7 @@ class _Integers:
         return tuple(range(self.size))
 
     def place(self, text: str) -> int:
-        """The place of a value; -1 if it is none."""
+        """Return the index of a value; -1 outside of the domain."""
         with suppress(ValueError):
             value = int(_digits(text))
             return value if 0 <= value < self.size else -1
@@ -196,14 +197,14 @@ class _Integers:
 
 @dataclass(frozen=True)
 class Listed:
-    """Values that are given one by one, as the texts that stand in files."""
+    """Domain of listed values, as the texts of a file."""
 
     values: tuple[str, ...]
     places: Mapping[str, int]
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> Listed:
-        """From texts or numbers."""
+        """Return the domain of given texts or numbers."""
         texts = tuple(text_of(value) for value in values)
         places = {text: i for i, text in enumerate(texts)}
         if len(texts) < 2:
@@ -214,16 +215,16 @@ class Listed:
         return cls(texts, places)
 
     def place(self, text: str) -> int:
-        """The place of a value; -1 if it is none."""
+        """Return the index of a value; -1 outside of the domain."""
         return self.places.get(text, -1)
 
     def fault(self, text: str) -> str:
-        """What to say of a text that is none of them."""
+        """Return the message about a text outside of the domain."""
         return f"{shown(text)} is not one of the {len(self.values)} values"
 
 
 def _plain_numbers(texts: list[str]) -> NDArray[np.float64] | None:
-    """The numbers of some texts, read all at once; None if one of them is no finite number that somebody means."""
+    """Return the numbers of all texts, read at once; None if one of them is not a finite number."""
     if "_" in "".join(texts):  # see `_digits`
         return None
     try:
@@ -234,19 +235,19 @@ def _plain_numbers(texts: list[str]) -> NDArray[np.float64] | None:
 
 
 def _digits(text: str) -> str:
-    """The text, if Python would not take it for a number that nobody means: ``1_000`` is a thousand there."""
+    """Return the text; raise ValueError for an underscore, which Python accepts in numbers such as ``1_000``."""
     if "_" in text:
         raise ValueError
     return text
 
 
 def integers(size: int) -> _Integers:
-    """The domain 0..size-1."""
+    """Return the domain 0..size-1."""
     return _Integers(_held("domain_size", check_count("domain_size", size, 1)))
 
 
 def distinct(cells: Cells) -> dict[str, int]:
-    """How often each text stands in some cells."""
+    """Return the number of occurrences of each text in some cells."""
     if isinstance(cells, list):
         return Counter(cells)
     found, count = np.unique(cells, return_counts=True)
@@ -254,7 +255,7 @@ def distinct(cells: Cells) -> dict[str, int]:
 
 
 def tell(block: Block, bad: Mapping[str, str], faults: Faults, column: int = 0) -> None:
-    """Note the rows of a block whose cell is one of some bad texts, with what is wrong with it."""
+    """Add the rows of a block with a bad text to the faults."""
     cells = block.columns[column]
     texts = cells if isinstance(cells, list) else map(text_of, cells.tolist())
     for line, text in zip(block.lines, texts, strict=True):
@@ -266,7 +267,7 @@ def tell(block: Block, bad: Mapping[str, str], faults: Faults, column: int = 0) 
 
 
 class _Texts:
-    """Texts as they are found."""
+    """Counter of texts, whose domain is taken from the data."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -292,7 +293,7 @@ class _Texts:
 
 
 class _Places:
-    """Values of a domain that is given."""
+    """Counter of the values of a given domain."""
 
     def __init__(self, domain: _Integers | Listed) -> None:
         self._domain = domain
@@ -318,7 +319,7 @@ class _Places:
 
 
 class _Levels:
-    """Numbers, clipped to a range and rounded to its levels: continuous ones take no more memory than others."""
+    """Counter of numbers, clipped to a range and rounded to its levels; memory does not depend on the numbers."""
 
     def __init__(self, low: float, high: float, size: int) -> None:
         self._low, self._high, self._size = low, high, size
@@ -337,7 +338,7 @@ class _Levels:
         np.add.at(self._counts, placed, counts)
 
     def _numbers(self, block: Block, faults: Faults) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The finite numbers of a block, and how often each stands in it."""
+        """Return the finite numbers of a block, and the number of occurrences of each."""
         cells = block.columns[0]
         if not isinstance(cells, list):
             numbers = cells.astype(np.float64)
@@ -375,7 +376,7 @@ class _Levels:
 
 
 def _size_of(low: float, max_value: float, levels: int | None) -> int:
-    """The largest level."""
+    """Return the largest level."""
     if not math.isfinite(low):
         raise ValueError(f"low must be finite, got {low!r}.")
     most = check_positive("max_value", max_value) if low == 0 else float(max_value)
@@ -390,7 +391,7 @@ def _size_of(low: float, max_value: float, levels: int | None) -> int:
 
 
 def _held(name: str, size: int, advice: str = "") -> int:
-    """The size, if so many counters can be held."""
+    """Return the size; raise ValueError if it exceeds the number of counters."""
     if size > MOST_COUNTERS:
         told = f"{size:,}" if size < 1e15 else f"{size:g}"
         raise ValueError(f"{name}: at most {MOST_COUNTERS:,} values are counted, got {told}{advice}.")

@@ -1,7 +1,7 @@
-"""Cells of CSV files, Parquet files and data frames in blocks of rows: nothing ever holds a whole column of a file.
+"""Cells of CSV files, Parquet files and data frames in blocks of rows; no file column is held in memory as a whole.
 
-What cannot be read is told to `Faults` with its place. Cells that are missing are such faults, too, so that a block
-holds cells with something in them only.
+Cells that cannot be read are added to `Faults` with their place. Missing cells are faults, too, so that a block holds
+no missing cell.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ Progress = Callable[[int], None]
 
 @dataclass
 class Faults:
-    """Bad rows: how many, and the first of them."""
+    """Bad rows: their number, and descriptions of the first ones."""
 
     source: str
     count: int = 0
     _first: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, line: int, what: str) -> None:
-        """One more, in any order within a block."""
+        """Add a bad row, in any order within a block."""
         self.count += 1
         self._first.append((line, what))
         if len(self._first) > 2 * NAMED:
@@ -61,13 +61,13 @@ class Faults:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The first of them, each with its place."""
+        """Descriptions of the first bad rows, each with its place."""
         return tuple(f"{self.source} {line}: {what}" for line, what in sorted(self._first)[:NAMED])
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows."""
+    """Columns of a block of rows."""
 
     lines: Sequence[int]
     columns: tuple[Cells, ...]
@@ -75,7 +75,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Lists:
-    """Some rows with a list in each: entries of all of them in a row, and the line that each is in."""
+    """Block of rows with a list each: the entries of all lists one after another, and the line of each list."""
 
     lines: Sequence[int]
     sizes: NDArray[np.int64]
@@ -83,19 +83,19 @@ class Lists:
 
 
 def is_file(data: Any) -> bool:
-    """Whether records are in a file rather than in memory."""
+    """Return True for records in a file, False for records in memory."""
     return isinstance(data, str | os.PathLike)
 
 
 def faults_of(data: Any) -> Faults:
-    """Where bad rows of these records are noted."""
+    """Return an empty collection of the bad rows of these records."""
     if not is_file(data):
         return Faults("row")
     return Faults(f"{Path(data)}, {'row' if _is_parquet(Path(data)) else 'line'}")
 
 
 def columns_of(path: Path) -> list[str]:
-    """Names of the columns of a CSV or Parquet file; reads no more than that."""
+    """Return the names of the columns of a CSV or Parquet file; read nothing else."""
     _check_there(path)
     if _is_parquet(path):
         names: list[str] = _opened(path).schema_arrow.names
@@ -107,7 +107,7 @@ def columns_of(path: Path) -> list[str]:
 def blocks(
     data: Any, columns: Sequence[str | None], faults: Faults, progress: Progress | None = None
 ) -> Iterator[Block]:
-    """Some columns of a file or a data frame."""
+    """Yield some columns of a file or a data frame in blocks of rows."""
     read = 0
     for length, block in (
         _of_file(data, columns, faults) if is_file(data) else _of_frame(data, columns, faults)
@@ -122,7 +122,7 @@ def blocks(
 def lists(
     data: Any, column: str, faults: Faults, progress: Progress | None = None, separator: str | None = None
 ) -> Iterator[Lists]:
-    """A column of lists; rows without a list are faults, empty lists are none."""
+    """Yield a column of lists in blocks; rows without a list are faults, empty lists are not."""
     if separator is not None:
         return _split(data, column, separator, faults, progress)
     if not is_file(data):
@@ -139,7 +139,7 @@ def lists(
 def _split(
     data: Any, column: str, separator: str, faults: Faults, progress: Progress | None
 ) -> Iterator[Lists]:
-    """Texts with a separator; a text that is empty is a missing cell."""
+    """Yield the entries of texts with a separator; an empty text is a missing cell."""
     for block in blocks(data, [column], faults, progress):
         cells = block.columns[0]
         texts = cells if isinstance(cells, list) else map(text_of, cells.tolist())
@@ -149,7 +149,7 @@ def _split(
 
 
 def _lists_of_frame(data: Any, column: str, faults: Faults, progress: Progress | None) -> Iterator[Lists]:
-    """Lists, tuples, sets or arrays; what is none of them is a fault, as a missing list is."""
+    """Yield lists, tuples, sets or arrays of a data frame; other cells and missing ones are faults."""
     cells = _series(data, column)
     for start in range(0, len(cells), BLOCK):
         lines, held = [], []
@@ -167,7 +167,7 @@ def _lists_of_frame(data: Any, column: str, faults: Faults, progress: Progress |
 
 
 def _is_none(cell: Any) -> bool:
-    """Whether a cell of a data frame is missing: None or not a number."""
+    """Return True for a missing cell of a data frame: None or not a number."""
     return cell is None or cell != cell
 
 
@@ -197,14 +197,14 @@ def _lists_of_parquet(path: Path, column: str, faults: Faults, progress: Progres
 
 
 def text_of(value: Any) -> str:
-    """A value as CSV files have it; a float without a fraction as the integer, which it is where others are missing."""
+    """Return a value as a text of a CSV file; a float without a fraction becomes an integer."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value).strip()
 
 
 def place_of(path: Path, column: str, names: Sequence[str]) -> int:
-    """The place of a column."""
+    """Return the index of a column."""
     if column not in names:
         raise ValueError(
             f"{path} has no column {column!r}. It has: {_listed(names) or 'none'}.{_separated(names)}"
@@ -215,7 +215,7 @@ def place_of(path: Path, column: str, names: Sequence[str]) -> int:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names of columns on one line, which those of a file without line ends or of binary data need not fit on."""
+    """Return names of columns on one line; long names, as in a file without line ends, are cut."""
     shown = [
         name if name.isprintable() and len(name) <= MOST_LETTERS else _cut(name) for name in map(str, names)
     ]
@@ -224,13 +224,13 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _separated(names: Sequence[str]) -> str:
-    """What to say of a header whose cells something else than commas separates."""
+    """Return the remark on a header whose cells are not separated by commas."""
     other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
     return "" if other is None else f" Cells are separated by commas, not by {other!r}."
 
 
 def shown(text: str) -> str:
-    """A cell as a message shows it, in quotes: of a long one its beginning."""
+    """Return a cell for a message, in quotes; a long one is cut off."""
     return repr(text) if len(text) <= MOST_LETTERS else _cut(text)
 
 
@@ -257,7 +257,7 @@ def _begins(path: Path, mark: bytes) -> bool:
 
 
 def _check_there(path: Path) -> None:
-    """Raise ValueError without a file; a pipe or a device will do for CSV, which is read once from its beginning."""
+    """Raise ValueError without a file. For CSV a pipe or a device is allowed, as it is read once."""
     if not path.exists() or path.is_dir():
         raise ValueError(f"There is no file {path}.")
     if _is_parquet(path) and not path.is_file():
@@ -269,7 +269,7 @@ def _header(path: Path, reader: Any) -> list[str]:
 
 
 def _rows(path: Path, reader: Any, most: int) -> list[list[str]]:
-    """The next rows, at most ``most``; errors of reading CSV name the file and the line."""
+    """Return the next rows, at most ``most``; errors of reading CSV name the file and the line."""
     before, rows = reader.line_num, list[list[str]]()
     try:
         rows.extend(islice(reader, most))  # keeps the rows before an error
@@ -285,14 +285,14 @@ def _rows(path: Path, reader: Any, most: int) -> list[list[str]]:
 
 
 def _broken(error: csv.Error, begin: int, end: int) -> str:
-    """Describe an error in a row that was read from one line to another."""
+    """Return the message about an error in a row that was read from one line to another."""
     if "limit" not in str(error):  # of what strict reading refuses, all else is about quotes
         return "a cell of this row opens with a quote, and no quote before a comma or a line end closes it"
     return f"{error}" + (f", in quotes up to line {end}: one may not be closed" if end > begin else "")
 
 
 def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
-    """Rows that are too short or too long are faults; a blank line is a missing cell of one column, or no row."""
+    """Yield blocks of a CSV file; too short or too long rows are faults, a blank line is a missing cell or no row."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, strict=True)
         header = _header(path, reader)
@@ -321,13 +321,13 @@ def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, 
 
 
 def _lines(before: int, rows: list[list[str]]) -> list[int]:
-    """The last line of each row, where cells have line breaks."""
+    """Return the last line of each row, for cells with line breaks."""
     breaks = (sum(len(_BREAK.findall(cell)) for cell in row) for row in rows)
     return list(accumulate((1 + more for more in breaks), initial=before))[1:]
 
 
 def _parquet(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
-    """Row, from 1, and cells; nulls are missing."""
+    """Yield the row, from 1, and a block of a Parquet file; nulls are missing cells."""
     file = _opened(path)
     for column in columns:
         place_of(path, column, file.schema_arrow.names)
@@ -355,7 +355,7 @@ def _opened(path: Path) -> Any:
 
 
 def _batches(path: Path, file: Any, columns: Sequence[str]) -> Iterator[Any]:
-    """Blocks of rows; damage within a file shows when its place is reached."""
+    """Yield blocks of rows; damage within a file raises at its place."""
     import pyarrow as pa
 
     read = 0
@@ -373,7 +373,7 @@ def _batches(path: Path, file: Any, columns: Sequence[str]) -> Iterator[Any]:
 
 @contextmanager
 def _texts_of(path: Path, row: int) -> Iterator[None]:
-    """Texts of a damaged Parquet file need not be texts."""
+    """Raise ValueError for texts of a Parquet file that are not UTF-8."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -381,7 +381,7 @@ def _texts_of(path: Path, row: int) -> Iterator[None]:
 
 
 def _in_words(error: Exception) -> str:
-    """What pyarrow says of a damaged file on one line; what the system refuses is raised on, as it has a number."""
+    """Return pyarrow's message about a damaged file on one line; raise errors of the system, which have a number."""
     if isinstance(error, OSError) and error.errno is not None:
         raise error
     return " ".join(str(error).split()).rstrip(".")
@@ -420,7 +420,7 @@ def _of_frame(data: Any, columns: Sequence[str | None], faults: Faults) -> Itera
 
 
 def _series(data: Any, column: str | None) -> Any:
-    """What holds a column: a series of a data frame, or an array."""
+    """Return the column of a data frame, or the array itself."""
     if column is None:
         if hasattr(data, "columns"):
             names = ", ".join(map(str, data.columns))
@@ -448,7 +448,7 @@ def _missing(part: Any) -> NDArray[np.bool_]:
 
 
 def _without(known: NDArray[np.bool_], before: int, faults: Faults) -> Sequence[int]:
-    """Numbers of the rows that have cells; those of the others are faults."""
+    """Return the lines of rows with a cell; add the other rows to the faults."""
     if known.all():
         return range(before + 1, before + 1 + len(known))
     lines = np.arange(before + 1, before + 1 + len(known))
@@ -459,7 +459,7 @@ def _without(known: NDArray[np.bool_], before: int, faults: Faults) -> Sequence[
 
 
 def _whole(lines: Sequence[int], columns: Sequence[Cells], faults: Faults) -> Block:
-    """Without the rows in which a cell is missing."""
+    """Return the block without rows in which a cell is missing."""
     empty: set[int] = set()
     for cells in columns:
         if isinstance(cells, list) and "" in cells:

@@ -28,7 +28,7 @@ MOST_ENTRIES = 100_000_000
 
 @dataclass(frozen=True)
 class Collected:
-    """Sets of users."""
+    """Sets of items, one per user."""
 
     sizes: NDArray[np.int64]
     items: NDArray[np.int32]
@@ -39,16 +39,16 @@ class Collected:
 
     @property
     def users(self) -> int:
-        """How many users there are."""
+        """Number of users."""
         return len(self.sizes)
 
     def remarks(self, how: str) -> list[str]:
-        """What whoever reads numbers made of these data should know; ``how`` says how a domain is given."""
+        """Return remarks on these data for readers of a result; ``how`` names the options that set a domain."""
         said = [domain_remark(len(self.values), how)] if self.found else []
         return said + bad_rows_remark(self.bad_rows, self.faults)
 
     def size_remark(self, set_size: int) -> list[str]:
-        """What to say where not everybody has as many items as a set is to have; nothing if all do."""
+        """Return the remark on users with more or fewer items than a set has; none without such users."""
         more, fewer = int(np.sum(self.sizes > set_size)), int(np.sum(self.sizes < set_size))
         if not more + fewer:
             return []
@@ -57,9 +57,9 @@ class Collected:
         return [f"Of {self.users} users {kept}, and {filled}."]
 
     def shares(self, set_size: int) -> NDArray[np.float64]:
-        """Expected share of the users that holds each item once all sets have one size, (d,); they add up to it.
+        """Return the expected share of users that holds each item once all sets have ``set_size`` items, (d,).
 
-        Of larger sets ``set_size`` items are kept at random, smaller ones are filled up with random other items.
+        Larger sets keep ``set_size`` random items, smaller sets are filled up with random other items.
         """
         if set_size > len(self.values):
             raise ValueError(f"Sets of {set_size} items need as many, the domain has {len(self.values)}.")
@@ -71,9 +71,9 @@ class Collected:
 def kept_shares(
     sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
 ) -> NDArray[np.float64]:
-    """Expected share of the users that keeps each item of its own when ``set_size`` at most are kept at random, (d,).
+    """Return the expected share of users that keeps each of its items when at most ``set_size`` are kept, (d,).
 
-    ``sizes`` and ``items`` are as `Collected` has them.
+    ``sizes`` and ``items`` are those fields of `Collected`.
     """
     kept = np.minimum(1.0, set_size / np.maximum(sizes, 1))
     return np.asarray(np.bincount(items, np.repeat(kept, sizes), domain_size) / len(sizes), np.float64)
@@ -82,9 +82,9 @@ def kept_shares(
 def filled_shares(
     sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
 ) -> NDArray[np.float64]:
-    """Expected share of the users whose set gets each item when it is filled up to ``set_size``, (d,).
+    """Return the expected share of users whose set gets each item when it is filled up to ``set_size``, (d,).
 
-    With items that the user has not, all equally likely.
+    The added items are uniform among the items that the user does not hold.
     """
     each = np.maximum(set_size - sizes, 0) / np.maximum(
         domain_size - sizes, 1
@@ -104,7 +104,7 @@ def collect_sets(
     values: Sequence[Any] | None = None,
     progress: Progress | None = None,
 ) -> Collected:
-    """Sets of a file or a data frame."""
+    """Return the sets of a file or a data frame."""
     if (column is None) == (user is None or item is None) or (user is None) != (item is None):
         raise ValueError("Sets are in a column of lists, or in two columns, user and item: name one or both.")
     if domain_size is not None and values is not None:
@@ -139,7 +139,7 @@ def collect_sets(
 
 
 class _Items:
-    """Places of items: of a domain that is given, or as they come."""
+    """Indices of items, in a given domain or in order of appearance."""
 
     def __init__(self, given: Any, values: Sequence[Any] | None) -> None:
         self._given = Listed.of(values) if values is not None else given
@@ -151,11 +151,11 @@ class _Items:
 
     @property
     def nothing(self) -> bool:
-        """Whether the items found are the domain, and none was."""
+        """True if the domain is taken from the data and no item was found."""
         return self.found and not self._places
 
     def place(self, text: str) -> int:
-        """-1 for what is none."""
+        """Return the index of an item; -1 outside of a given domain."""
         if text not in self._places:
             if self._given is not None:
                 place = self._given.place(text)
@@ -172,7 +172,7 @@ class _Items:
         return str(self._given.fault(text))
 
     def domain(self, where: str) -> tuple[int, tuple[Any, ...]]:
-        """Its size and values, those that were found sorted."""
+        """Return the size and the values of the domain; found values are sorted."""
         if self._given is not None:
             return len(self._given.values), self._given.values
         if len(self._places) < 2:
@@ -182,7 +182,7 @@ class _Items:
         return len(self._places), tuple(sorted(self._places))
 
     def order(self) -> NDArray[np.int64]:
-        """The final place of each, by the place as it came."""
+        """Return the final index of each item, by its index in order of appearance."""
         if self._given is not None:
             return np.arange(len(self._given.values))
         rank = {text: i for i, text in enumerate(sorted(self._places))}

@@ -1,4 +1,4 @@
-"""What the protocols with correlated noise share: messages, their exact law, the error and the guarantee."""
+"""Base of the sums with correlated noise: messages, their exact law, error and guarantee."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def chosen_design(
     eps_star: float | None = None,
     law: str = "negative_binomial",
 ) -> NoiseDesign:
-    """The noise of one sum.
+    """Return the design of the noise of one sum.
 
     Parameters
     ----------
@@ -58,11 +58,12 @@ def chosen_design(
     hubs : sequence of int, optional
         For atoms ``hub``.
     gamma : float
-        In (0, 1), for ``printed`` below 1/2: the error is that of discrete Laplace noise with ``(1 - gamma) eps``.
+        In (0, 1), for ``printed`` below 1/2: the error is discrete Laplace noise with ``(1 - gamma) eps``.
     eps_star : float, optional
         Nats; instead of ``(1 - gamma) eps``.
     law : {"negative_binomial", "jumps"}
-        Of the numbers of atoms; ``jumps``, ours, needs fewer messages, and is for ``exact`` only.
+        Law of the numbers of atoms; ``jumps``, derived for this project, needs fewer messages and is for ``exact``
+        only.
 
     Raises
     ------
@@ -100,14 +101,14 @@ def _modular(max_value: int, eps: float, delta: float, eps_star: float) -> Noise
 
 @dataclass(frozen=True)
 class DesignProfile:
-    """Profile of one or two sums that change, each with its own noise.
+    """Privacy profile of the one or two sums that a change of one input moves, each with its own noise.
 
     Parameters
     ----------
     design : NoiseDesign
-        Of each sum.
+        Design of the noise of each sum.
     touched : int
-        Sums that a change of one input touches, 1 or 2; budgets add up.
+        Number of sums that a change of one input moves, 1 or 2; their budgets add up.
     """
 
     design: NoiseDesign
@@ -132,12 +133,13 @@ class DesignProfile:
 
 @dataclass(frozen=True)
 class CorrelatedNoiseSum(NoisySum):
-    """Sums with the noise of a design each, whose ``max_value`` is D.
+    """Sums with correlated noise, one design per sum; its ``max_value`` is D.
 
     Parameters
     ----------
     alphabet : {"paper", "used"}
-        How messages are counted in bits: ``paper`` for all of ``{-D, .., D}`` but 0, ``used`` for those that occur.
+        Messages that count for the bits of one: ``paper``, all of ``{-D, .., D}`` but 0; ``used``, the messages that
+        occur.
     """
 
     design: NoiseDesign
@@ -147,12 +149,12 @@ class CorrelatedNoiseSum(NoisySum):
 
     @classmethod
     def with_noise(cls, n: int, numbers: Numbers, design: NoiseDesign, alphabet: str) -> Self:
-        """The protocol, if the alphabet is known."""
+        """Return the protocol with this design; raise ValueError for an unknown alphabet."""
         return cls(n, numbers, design, check_choice("alphabet", alphabet, ALPHABETS))
 
     @cached_property
     def _noises(self) -> list[Noise]:
-        """The noise of a sum, of all users together, in independent parts."""
+        """Independent parts of the noise of one sum, summed over all users."""
         a = self.design.central_ratio
         found: list[Noise] = [AtomNoise(NegativeBinomialShare(1.0, 1 - a), ((sign, 1),)) for sign in (1, -1)]
         d = self.design
@@ -172,11 +174,11 @@ class CorrelatedNoiseSum(NoisySum):
         return int(2 ** math.ceil(math.log2(2 * self.levels)))
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """The exact accountant's upper bound, whatever way the design was chosen; None for less noise than planned."""
+        """Return the exact accountant's upper bound for any design; None for less noise than planned."""
         if users < self.n_users:
             return None
         return DesignProfile(self.design, 1 if self.numbers.coordinates == 1 else 2)
 
     def parameters(self) -> dict[str, float]:
-        """Levels, error of the noise alone, and expected noise messages per sum."""
+        """Return the levels, the error of the noise alone, and the expected noise messages per sum."""
         return {**super().parameters(), "noises": float(len(self.design.indices))}

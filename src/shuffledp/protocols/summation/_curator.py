@@ -1,4 +1,4 @@
-"""Sums with integer noise from a trusted curator: what such reference lines share."""
+"""Sums with integer noise from a trusted curator: base of the reference lines."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from shuffledp.tasks import Floats, Neighbours, Participants, Public, Task, User
 
 
 def moved_sums(numbers: Numbers, relation: Neighbours) -> tuple[int, int]:
-    """Return by how much one user moves how many sums."""
+    """Return the largest change of a sum by one user, and the number of sums that change."""
     return numbers.max_value, min(numbers.coordinates, 2 if relation == "replace_one" else 1)
 
 
 @dataclass(frozen=True)
 class NoisySums(CuratorNoise):
-    """Users send their numbers, and nothing if they hold 0; the curator adds one noise to each sum, in steps.
+    """Sums of the users' numbers, to each of which the curator adds one noise, in steps. Users who hold 0 send nothing.
 
     Parameters
     ----------
     numbers : Numbers
-        What users hold.
+        The users' numbers.
     """
 
     numbers: Numbers
@@ -36,16 +36,16 @@ class NoisySums(CuratorNoise):
 
     @classmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """Numbers that are not negative."""
+        """Return the numbers of the task; raise Infeasible if they may be negative."""
         return {"numbers": numbers_of(task, coordinates=True)}
 
     @property
     def moved(self) -> tuple[int, int]:
-        """One or two sums, by the largest number."""
+        """Largest change of a sum by one user, and the number of sums that change, one or two."""
         return moved_sums(self.numbers, self.relation)
 
     def cost(self) -> Cost:
-        """One number per user; the curator adds a noise per sum."""
+        """Return the expected communication: one number per user, and one noise per sum from the curator."""
         n = self.numbers
         return Cost(
             1.0,
@@ -55,40 +55,40 @@ class NoisySums(CuratorNoise):
         )
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """The numbers above 0."""
+        """Return the numbers above 0."""
         where, number = self.numbers.inputs(users)
         return Messages(self.numbers.rows(where[number > 0], number[number > 0]))
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
-        """The curator's noise, one number per sum."""
+        """Draw the curator's noise, one number per sum."""
         copies = self.numbers.coordinates
         return Messages(self.numbers.rows(np.arange(copies), self.noise.draw(rng, (copies,))))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Sums in steps, (1,) or (coordinates,)."""
+        """Return the sums in steps, (1,) or (coordinates,)."""
         where, number = self.numbers.read(messages.payload)
         total = np.zeros(self.numbers.coordinates, np.int64)
         np.add.at(total, where, number)
         return total
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the noisy sums, (R, coordinates)."""
+        """Draw the noisy sums from their exact law, (R, coordinates)."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         total = total.reshape(-1, self.numbers.coordinates)
         return np.asarray(total + self.noise.draw(rng, total.shape))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """The noisy sums, (R, *estimate_shape)."""
+        """Return the noisy sums, (R, *estimate_shape)."""
         total = np.asarray(aggregate, float) * self.numbers.step
         return total.reshape(len(total), *self.numbers.estimate_shape)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of the noise, (R, *estimate_shape)."""
+        """Return the variance of the noise, (R, *estimate_shape)."""
         held = self.numbers.held(participants)
         return np.full(held.shape[:-1], self.noise.variance * self.numbers.step**2)
 
     def parameters(self) -> dict[str, float]:
-        """sigma in steps, or the budget, and error of a sum."""
+        """Return sigma in steps, or the budget, and the error of a sum."""
         noise = self.noise
         scale = {"sigma": noise.sigma} if isinstance(noise, DiscreteGaussian) else {"eps_star": noise.eps}
         return {**scale, "noise_rmse": math.sqrt(noise.variance) * self.numbers.step}

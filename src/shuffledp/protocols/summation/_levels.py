@@ -1,4 +1,4 @@
-"""What sums have in common whose numbers are rounded at random to levels: 0, 1 / g, .., 1 of the largest number."""
+"""Base of the sums whose numbers are rounded at random to the levels 0, 1 / g, .., 1 of the largest number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shuffledp.tasks import Floats, Participants, Public, Users
 
 
 def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Floats:
-    """Return what a user adds to the squared error of a sum over the largest number, (max_value + 1,), by its number.
+    """Return the variance that a user of each number adds to a sum, over the squared largest number, (max_value + 1,).
 
     With x the rounded number over the largest one a message has mean ``(1 - lambda) x + lambda / 2`` and second moment
     ``(1 - lambda) x^2 + lambda (2 g + 1) / (6 g)``. Exact, rounding included; derived for this project.
@@ -35,14 +35,14 @@ def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Float
 
 @dataclass(frozen=True)
 class LevelReports(PlannedUsers):
-    """One message per user: its level, or, with probability lambda, a uniform one.
+    """Sum with one message per user: the level of its number, or, with probability lambda, a uniform level.
 
     Parameters
     ----------
     n_users : int
         Users that the protocol is calibrated for, user 1 included.
     numbers : Numbers
-        What users hold.
+        The users' numbers.
     levels : int
         g >= 1; a message is one of g + 1.
     eps_local : float
@@ -66,45 +66,45 @@ class LevelReports(PlannedUsers):
 
     @property
     def response(self) -> GeneralizedResponse:
-        """The local randomizer of the levels."""
+        """Generalized randomized response over the levels."""
         return GeneralizedResponse(self.eps_local, self.levels + 1)
 
     @property
     def alphabet_size(self) -> int:
-        """One kind of message per level."""
+        """Number of levels, g + 1."""
         return self.levels + 1
 
     def cost(self) -> Cost:
-        """One level."""
+        """Return the expected communication of a user: one level."""
         return Cost(1.0, message_bits(self.levels + 1), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Levels after generalized randomized response."""
+        """Draw the levels that users send after generalized randomized response."""
         levels = self.numbers.rounded_inputs(self.levels, self.numbers.inputs(users)[1], rng)
         return Messages(self.response.randomize(levels, rng))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages per level, (R, levels + 1), at a cost independent of the number of users."""
+        """Draw the messages per level, (R, levels + 1), from their exact law; time does not depend on the users."""
         held = self.numbers.held(participants).astype(np.int64)
         return self.response.sample_counts(self.numbers.rounded(self.levels, held, rng), rng)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased sums, (R,)."""
+        """Return unbiased sums, (R,)."""
         total = np.asarray(aggregate, float) @ (np.arange(self.levels + 1) / self.levels)
         n, rate = np.asarray(public.n_users, float), self.uniform_rate
         return np.asarray((total - n * rate / 2) / self.response.gap * self.numbers.unit)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of the sum given the participants' numbers, (R,), rounding included."""
+        """Return the variance of the sum given the participants' numbers, (R,), rounding included."""
         each = level_variances(self.numbers, self.levels, self.uniform_rate)
         return np.asarray(self.numbers.held(participants) @ each * self.numbers.unit**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The blanket of the uniform levels of the others."""
+        """Return the profile of the privacy blanket: the uniform levels of the other users."""
         return favored_profile(users, self.levels + 1, self.eps_local)
 
     def parameters(self) -> dict[str, float]:
-        """Levels, local budget, and probability of a uniform level."""
+        """Return the levels, the local budget, and the probability of a uniform level."""
         return {
             "levels": float(self.levels),
             "eps_local": self.eps_local,

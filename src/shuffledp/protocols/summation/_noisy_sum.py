@@ -22,15 +22,15 @@ _DRAWS = 2**20
 
 
 class SumDesign(Protocol):
-    """What sums need to know of the design of their noise."""
+    """Design of the noise of one sum."""
 
     @property
     def max_value(self) -> int:
-        """D."""
+        """Largest level D."""
 
     @property
     def eps_star(self) -> float:
-        """Nats; the error has the ratio ``e^(-eps_star / D)``."""
+        """Parameter eps_star of the error, nats; its law has the ratio ``e^(-eps_star / D)``."""
 
     @property
     def messages(self) -> float:
@@ -38,7 +38,7 @@ class SumDesign(Protocol):
 
     @property
     def symbols(self) -> int:
-        """Different messages."""
+        """Number of different messages."""
 
     @property
     def mse(self) -> float:
@@ -47,19 +47,19 @@ class SumDesign(Protocol):
 
 @dataclass(frozen=True)
 class NoisySum(PlannedUsers):
-    """Sums of rounded numbers; messages are integers of -D..D, for several sums with a coordinate.
+    """Sums of rounded numbers. Messages are integers of -D..D, with a coordinate if there are several sums.
 
-    A user sends the own number, rounded at random to a multiple of ``1 / D`` of the largest unless D is the largest,
-    and does not if it is 0; and a share of the noise of every sum.
+    A user sends its number and a share of the noise of every sum. The number is rounded at random to a multiple of
+    ``1 / D`` of the largest number unless D is the largest number; 0 is not sent.
 
     Parameters
     ----------
     n_users : int
         Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
     numbers : Numbers
-        What users hold.
+        The users' numbers.
     design : SumDesign
-        Of the noise of each sum.
+        Design of the noise of each sum.
     """
 
     n_users: int
@@ -75,29 +75,29 @@ class NoisySum(PlannedUsers):
     @property
     @abstractmethod
     def _noises(self) -> list[Noise]:
-        """The noise of a sum, of all users together, in independent parts."""
+        """Independent parts of the noise of one sum, summed over all users."""
 
     @property
     def _symbols(self) -> int:
-        """Number of different messages of one sum, as bits are counted."""
+        """Number of different messages of one sum, as it enters the bits of a message."""
         return self.design.symbols
 
     @property
     def levels(self) -> int:
-        """D."""
+        """Number of levels D above 0."""
         return self.design.max_value
 
     @property
     def _worth(self) -> float:
-        """What one level is worth in the sum."""
+        """Value of one level in the sum."""
         return self.numbers.step * self.numbers.max_value / self.levels
 
     def counted_on(self) -> str:
-        """The users who share the noise."""
+        """Return a description of the users who share the noise."""
         return self.all_users()
 
     def cost(self) -> Cost:
-        """The own number, counted as sent by everybody, and the user's share of the noise of all sums."""
+        """Return the expected communication: a user's number, counted for all users, and its shares of the noise."""
         copies = self.numbers.coordinates
         part = copies / self.n_users
         most = 1 + most_sent(self._noises, part, self.expected_users)
@@ -105,7 +105,7 @@ class NoisySum(PlannedUsers):
         return Cost(1 + part * self.design.messages, bits, most_messages=most, most_certain=False)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """The rounded numbers above 0, and everybody's share of every noise; time grows with users times sums."""
+        """Draw the rounded numbers above 0 and all users' shares of each noise; time grows with users times sums."""
         where, number = self.numbers.inputs(users)
         level = self.numbers.rounded_inputs(self.levels, number, rng)
         noise = self._noise_of(len(users), rng)
@@ -120,7 +120,7 @@ class NoisySum(PlannedUsers):
         )
 
     def _noise_of(self, users: int, rng: np.random.Generator) -> Ints:
-        """Noise messages of some users by sum and integer -D..D, share by share."""
+        """Draw the noise messages of some users by sum and integer -D..D, share by share."""
         copies = self.numbers.coordinates
         total = np.zeros((copies, 2 * self.levels + 1), np.int64)
         step = max(1, _DRAWS // copies)
@@ -133,7 +133,7 @@ class NoisySum(PlannedUsers):
         return total
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Messages of each kind, (2 D + 1,) for -D..D, or (coordinates, 2 D + 1).
+        """Return the number of messages of each kind, (2 D + 1,) for -D..D, or (coordinates, 2 D + 1).
 
         Raises
         ------
@@ -148,7 +148,7 @@ class NoisySum(PlannedUsers):
         return counts.reshape(*self.numbers.estimate_shape, width)
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the messages of each kind: shares of noise add up."""
+        """Draw the number of messages of each kind from its exact law; the shares of the noise add up."""
         held = self.numbers.held(participants).astype(np.int64)
         counts = np.zeros((*held.shape[:-1], 2 * self.levels + 1), np.int64)
         counts[..., self.levels :] = self.numbers.rounded(self.levels, held, rng)
@@ -160,12 +160,12 @@ class NoisySum(PlannedUsers):
         return counts
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased sums, (R, *estimate_shape): of all messages."""
+        """Return unbiased sums, (R, *estimate_shape), computed from all messages."""
         counts = np.asarray(aggregate)
         return np.asarray(counts @ np.arange(-self.levels, self.levels + 1) * self._worth, float)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of each sum given the numbers: of the noise that remains, and of rounding."""
+        """Return the variance of each sum given the numbers: of the noise that does not cancel, and of rounding."""
         held = np.asarray(self.numbers.held(participants), float)
         chance = self.numbers.rounding(self.levels)[1]
         rounding = held @ (chance * (1 - chance))
@@ -173,7 +173,7 @@ class NoisySum(PlannedUsers):
         return np.asarray((rounding + noise) * self._worth**2)
 
     def parameters(self) -> dict[str, float]:
-        """Levels, error of the noise alone, and expected noise messages per sum."""
+        """Return the levels, the error of the noise alone, and the expected noise messages per sum."""
         return {
             "levels": float(self.levels),
             "eps_star": self.design.eps_star,

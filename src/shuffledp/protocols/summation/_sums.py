@@ -1,4 +1,4 @@
-"""What protocols for sums have in common: the numbers of a task, and messages about them."""
+"""Base of the protocols for sums: the numbers of a task, and messages about them."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ class Numbers:
 
     @property
     def step(self) -> float:
-        """What one multiple is worth."""
+        """Value of one multiple."""
         return 1 / self.max_value if self.real else 1.0
 
     @property
     def unit(self) -> float:
-        """What the largest number is worth."""
+        """Value of the largest number."""
         return self.max_value * self.step
 
     @property
     def estimate_shape(self) -> tuple[int, ...]:
-        """() or (coordinates,)."""
+        """Shape of the estimate of one repeat: () or (coordinates,)."""
         return () if self.coordinates == 1 else (self.coordinates,)
 
     def held(self, participants: Participants) -> NDArray[Any]:
-        """Users per number, (R, *estimate_shape, max_value + 1), as given: integers, or expectations.
+        """Return the users per number, (R, *estimate_shape, max_value + 1), as given: integers or expectations.
 
         Raises
         ------
@@ -62,21 +62,21 @@ class Numbers:
         return counts
 
     def total(self, held: Ints) -> Ints:
-        """Sums in steps, (R, *estimate_shape), of users per number."""
+        """Return the sums in steps, (R, *estimate_shape), from users per number."""
         return np.asarray(held @ np.arange(self.max_value + 1))
 
     def rounding(self, levels: int) -> tuple[Ints, Floats]:
-        """Level below each number of 0..max_value, and the probability of the next one, which keeps the mean."""
+        """Return the level below each number of 0..max_value, and the probability of the next level (unbiased)."""
         below, part = np.divmod(np.arange(self.max_value + 1) * levels, self.max_value)
         return below, part / self.max_value
 
     def rounding_variance(self, levels: int) -> Floats:
-        """Variance of each rounded number over the largest one, (max_value + 1,): that of a coin."""
+        """Return the variance of each rounded number over the largest one, a Bernoulli variance, (max_value + 1,)."""
         chance = self.rounding(levels)[1]
         return np.asarray(chance * (1 - chance) / levels**2)
 
     def rounded(self, levels: int, held: Ints, rng: np.random.Generator) -> Ints:
-        """Exact law of the users per level, (.., levels + 1), of users per number, (.., max_value + 1)."""
+        """Draw the users per level, (.., levels + 1), from the users per number, (.., max_value + 1); exact law."""
         below, chance = self.rounding(levels)
         up = rng.binomial(held, chance)
         found = np.zeros((*held.shape[:-1], levels + 2), np.int64)
@@ -85,19 +85,19 @@ class Numbers:
         return found[..., :-1]
 
     def rounded_inputs(self, levels: int, number: Ints, rng: np.random.Generator) -> Ints:
-        """Level of each user's number, (n,), with the right mean."""
+        """Draw the level of each user's number, (n,), with the number as its mean."""
         below, part = np.divmod(number * levels, self.max_value)
         if levels == self.max_value:
             return np.asarray(below)
         return np.asarray(below + (rng.random(number.shape) * self.max_value < part), np.int64)
 
     def inputs(self, users: Users) -> tuple[Ints, Ints]:
-        """Coordinate and multiple of each user, (n,) each.
+        """Return the coordinate and the multiple of each user, (n,) each.
 
         Raises
         ------
         ValueError
-            If a coordinate or a number is one that the task does not have.
+            If a coordinate or a number is outside of the task.
         """
         values = np.asarray(users.values, np.int64)
         if self.coordinates == 1:
@@ -113,11 +113,11 @@ class Numbers:
         return where, number
 
     def rows(self, where: Ints, what: Ints) -> Ints:
-        """Messages: (M,) numbers, or (M, 2) coordinates and numbers."""
+        """Return the messages: (M,) numbers, or (M, 2) coordinates and numbers."""
         return what if self.coordinates == 1 else np.column_stack((where, what))
 
     def read(self, payload: NDArray[np.generic]) -> tuple[Ints, Ints]:
-        """Coordinate and number of each message, the inverse of `rows`."""
+        """Return the coordinate and the number of each message, the inverse of `rows`."""
         content = np.asarray(payload, np.int64)
         if self.coordinates == 1:
             return np.zeros(len(content), np.int64), content
@@ -125,13 +125,13 @@ class Numbers:
 
 
 def numbers_of(task: Task, *, coordinates: bool = False) -> Numbers:
-    """The numbers of a summation task.
+    """Return the numbers of a summation task.
 
     Parameters
     ----------
     task : Summation
     coordinates : bool
-        Whether several sums at once can be estimated.
+        True if the protocol estimates several sums at once.
 
     Raises
     ------
@@ -148,14 +148,14 @@ def numbers_of(task: Task, *, coordinates: bool = False) -> Numbers:
 
 @dataclass(frozen=True)
 class SumReports(PlannedUsers):
-    """Users who send messages about their numbers.
+    """Base of the protocols whose users send messages about their numbers.
 
     Parameters
     ----------
     n_users : int
         Users that the protocol is calibrated for, user 1 included.
     numbers : Numbers
-        What users hold.
+        The users' numbers.
     """
 
     n_users: int
@@ -167,6 +167,6 @@ class SumReports(PlannedUsers):
 
 
 def over_users(participants: Participants, n_users: int, numbers: Numbers) -> Floats:
-    """Part of the planned users who take part, (R,) or (R, 1), to broadcast with `Numbers.total`."""
+    """Return the ratio of participants to planned users, (R,) or (R, 1), which broadcasts with `Numbers.total`."""
     n = np.asarray(participants.public.n_users, float)
     return np.asarray(n.reshape(-1, *[1] * len(numbers.estimate_shape)) / n_users)

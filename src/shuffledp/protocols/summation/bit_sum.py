@@ -25,7 +25,7 @@ class BitSum(LevelReports):
     @classmethod
     @from_request
     def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
-        """The smallest probability of a fair coin.
+        """Return the protocol with the smallest probability of a fair coin that meets the budget.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ class CentralGaussian(NoisySums):
     Parameters
     ----------
     sigma : float
-        Of the noise, in steps.
+        Parameter of the noise, in steps.
     relation : {"replace_one", "add_remove"}
         Neighboring relation of the guarantee.
     """

@@ -14,7 +14,7 @@ class CentralLaplace(NoisySums):
     Parameters
     ----------
     eps : float
-        Nats, of all sums together.
+        Budget of all sums together, nats.
     relation : {"replace_one", "add_remove"}
         Neighboring relation of the guarantee.
     """

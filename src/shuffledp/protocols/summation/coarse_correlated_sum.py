@@ -1,4 +1,4 @@
-"""Sums whose noise, the error itself included, is sent mostly in messages of the largest number: our own protocol."""
+"""Sums with coarse correlated noise, derived for this project: most noise messages are the largest number."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_PROFILED = 3
 
 @dataclass(frozen=True)
 class CoarseProfile:
-    """Profile of a sum with coarse noise.
+    """Privacy profile of a sum with coarse noise.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class CoarseProfile:
         Raises
         ------
         Infeasible
-            For another eps than the certified one, or a larger one, if D is above 3: that takes long.
+            If D is above 3 and an eps is below the certified one.
         """
         eps_ = np.asarray(eps, np.float64)
         certified = eps_ >= self.design.eps * (1 - 1e-12)
@@ -76,7 +76,7 @@ class CoarseCorrelatedSum(NoisySum):
     Parameters
     ----------
     certificate : CoarseCertificate
-        Of the design, for all ordered pairs of inputs.
+        Certificate of the design, for all ordered pairs of inputs.
     """
 
     design: CoarseDesign
@@ -99,14 +99,14 @@ class CoarseCorrelatedSum(NoisySum):
         gamma: float = 0.1,
         eps_star: float | None = None,
     ) -> Self:
-        """The shipped design for the setting, or, for numbers up to 3, one by a rule that is certified on the spot.
+        """Return the protocol with the shipped design, or, for numbers up to 3, with one certified at the call.
 
         Parameters
         ----------
         task : Summation
             One sum of numbers that are not negative.
         gamma : float
-            The error is that of discrete Laplace noise with ``(1 - gamma) eps``.
+            The error is discrete Laplace noise with ``(1 - gamma) eps``.
         eps_star : float, optional
             Nats; instead of ``(1 - gamma) eps``.
 
@@ -130,7 +130,7 @@ class CoarseCorrelatedSum(NoisySum):
 
     @cached_property
     def _noises(self) -> list[Noise]:
-        """The noise of the sum, of all users together, in independent parts."""
+        """Independent parts of the noise of the sum, summed over all users."""
         design, size = self.design, self.levels
         found: list[Noise] = [CoarseCentralNoise(design.central_ratio, size)]
         for index, (rate, center) in enumerate(zip(design.rates, design.centers, strict=True), 1):
@@ -139,11 +139,11 @@ class CoarseCorrelatedSum(NoisySum):
         return found
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """The exact accountant's upper bound; None for less noise than planned."""
+        """Return the exact accountant's upper bound; None for less noise than planned."""
         return None if users < self.n_users else CoarseProfile(self.design, self.certificate)
 
     def parameters(self) -> dict[str, float]:
-        """Levels, error, expected noise messages of all users, and the certificate: delta, its margin, and pairs."""
+        """Return levels, error, expected noise messages of all users, and the delta, margin and pairs certified."""
         return {
             **super().parameters(),
             "certified_delta": self.certificate.delta,

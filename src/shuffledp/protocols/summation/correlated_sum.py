@@ -35,7 +35,7 @@ class CorrelatedSum(CorrelatedNoiseSum):
         alphabet: str = "paper",
         law: str = "negative_binomial",
     ) -> Self:
-        """The noise of the sum, see :func:`shuffledp.protocols.summation._correlated.chosen_design`.
+        """Return the protocol with the noise of :func:`shuffledp.protocols.summation._correlated.chosen_design`.
 
         Parameters
         ----------
@@ -46,13 +46,14 @@ class CorrelatedSum(CorrelatedNoiseSum):
         hubs : sequence of int, optional
             For atoms ``hub``.
         gamma : float
-            The error is that of discrete Laplace noise with ``(1 - gamma) eps``.
+            The error is discrete Laplace noise with ``(1 - gamma) eps``.
         eps_star : float, optional
             Nats; instead of ``(1 - gamma) eps``.
         alphabet : {"paper", "used"}
-            How messages are counted in bits.
+            Messages that count for the bits of one.
         law : {"negative_binomial", "jumps"}
-            Of the numbers of atoms; ``jumps``, ours, needs about a quarter fewer messages and is for ``exact`` only.
+            Law of the numbers of atoms; ``jumps``, derived for this project, needs about a quarter fewer messages and
+            is for ``exact`` only.
 
         Raises
         ------

@@ -36,9 +36,9 @@ class FragmentedRappor(SumReports):
     flip_probability : float
         p, in (0, 1/2).
     estimator : {"plain", "centred"}
-        Whether the value 0 has no bit, or one, and weights are values less D / 2.
+        ``plain``: the value 0 has no bit. ``centred``: it has one, and weights are values less D / 2.
     calibration : {"sound", "worst_case", "optimistic"}
-        What p was made for, see `calibrate`.
+        Data sets of the other users for which p was calibrated, see `calibrate`.
     """
 
     flip_probability: float
@@ -53,7 +53,7 @@ class FragmentedRappor(SumReports):
 
     @property
     def standing(self) -> Standing:
-        """``upper`` if p suits every data set of the others, ``violated`` if it was made for one."""
+        """Guarantee: ``upper`` if p holds for every data set of the others, ``violated`` if for one of them."""
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
@@ -69,7 +69,7 @@ class FragmentedRappor(SumReports):
         estimator: str = "plain",
         calibration: str | None = None,
     ) -> Self:
-        """The smallest flip probability for all data sets of the other users, or for one of them.
+        """Return the protocol with the smallest flip probability for all data sets of the other users, or for one.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class FragmentedRappor(SumReports):
             violated for other data sets. ``exact`` holds for all of them, but for ``worst_case``.
         estimator : {"plain", "centred"}
         calibration : {"optimistic", "sound", "worst_case"}, optional
-            What the other users hold, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed`` has
+            Data of the other users, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed`` has
             ``optimistic`` alone: a third value. ``exact`` has ``sound``, the default, a bound for all data sets, and
             ``worst_case``: one of the two values; the budget is violated for other data sets.
 
@@ -102,7 +102,7 @@ class FragmentedRappor(SumReports):
 
     @property
     def averages(self) -> bool:
-        """For the calibration that holds for every data set of the others."""
+        """True for the calibration that holds for every data set of the other users."""
         return self.calibration == "sound"
 
     @property
@@ -117,23 +117,23 @@ class FragmentedRappor(SumReports):
 
     @property
     def weights(self) -> Floats:
-        """What a bit adds to the sum, in steps, (bits,)."""
+        """Contribution of each bit to the sum, in steps, (bits,)."""
         values = np.arange(self.first, self.numbers.max_value + 1, dtype=float)
         return values if self.estimator == "plain" else values - self.numbers.max_value / 2
 
     def local_epsilon(self) -> float:
-        """Of a user's own bits: two of them depend on its number, or the only one."""
+        """Return the local eps of a user's own bits. At most two of them depend on its number."""
         p = self.flip_probability
         return min(self.bits, 2) * (math.log1p(-p) - math.log(p))
 
     def cost(self) -> Cost:
-        """Expected one-bits of a user whose own value has a bit."""
+        """Return the expected number of one-bits of a user whose value has a bit."""
         p = self.flip_probability
         mean, bits = 1 - p + (self.bits - 1) * p, message_bits(self.bits)
         return Cost(mean, bits, own_messages=1 - p, most_messages=self.bits)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """The values, counted from the smallest with a bit, whose bits are one."""
+        """Draw the values with a one-bit, counted from the smallest value with a bit."""
         _, number = self.numbers.inputs(users)
         sent = []
         for block, coins in coin_blocks(len(number), self.bits, rng):
@@ -144,11 +144,11 @@ class FragmentedRappor(SumReports):
 
     @property
     def alphabet_size(self) -> int:
-        """One message per bit."""
+        """Number of bits."""
         return self.bits
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the one-bits of each value, (R, bits)."""
+        """Draw the one-bits of each value, (R, bits), from their exact law."""
         held = self.numbers.held(participants).astype(np.int64)
         own: Ints = held[:, self.first :]
         others = participants.public.n_users[:, None] - own
@@ -156,20 +156,20 @@ class FragmentedRappor(SumReports):
         return np.asarray(rng.binomial(own, 1 - p) + rng.binomial(others, p))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased sums, (R,)."""
+        """Return unbiased sums, (R,)."""
         n, p = np.asarray(public.n_users, float), self.flip_probability
         users = (np.asarray(aggregate, float) - n[:, None] * p) / (1 - 2 * p)
         offset = 0.0 if self.estimator == "plain" else n * self.numbers.max_value / 2
         return np.asarray((users @ self.weights + offset) * self.numbers.step)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of the sum, (R,), whatever the data."""
+        """Return the variance of the sum, (R,), which is the same for all data."""
         n, p = np.asarray(participants.public.n_users, float), self.flip_probability
         one = p * (1 - p) / (1 - 2 * p) ** 2 * float(self.weights @ self.weights)
         return np.asarray(n * one * self.numbers.step**2)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """A bound for every data set of the others; None for the calibrations that are not made to meet one."""
+        """Return a bound for every data set of the other users; None for the other two calibrations."""
         if self.calibration != "sound" or users < 2:
             return None
         return Profile(
@@ -178,7 +178,7 @@ class FragmentedRappor(SumReports):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Flip probability, and error of a sum."""
+        """Return the flip probability and the error of a sum."""
         mse = rappor_mse(
             self.usual_users, self.numbers.max_value, self.flip_probability, estimator=self.estimator
         )

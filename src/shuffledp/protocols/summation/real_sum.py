@@ -40,7 +40,7 @@ class RealSum(CorrelatedNoiseSum):
         alphabet: str = "paper",
         law: str = "negative_binomial",
     ) -> Self:
-        """Levels, and the noise of each sum.
+        """Return the protocol with the levels and the noise of each sum that meet the budget.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class RealSum(CorrelatedNoiseSum):
         ------
         Infeasible
             If delta is 0, the numbers are integers that would be rounded or may be negative, there are several sums
-            instead of one or one instead of several, or no design is known for so many levels.
+            instead of one or one instead of several, or no design is known for this number of levels.
         """
         numbers = numbers_of(task, coordinates=cls.touched > 1)
         if levels is not None:
@@ -78,7 +78,7 @@ class RealSum(CorrelatedNoiseSum):
 
     @classmethod
     def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:
-        """D, unless it is given."""
+        """Return D: the given number of levels, or the default; raise Infeasible for integers."""
         if not numbers.real:
             raise Infeasible(
                 "The task sums integers, or levels to which real numbers of data were rounded before; only numbers of "

@@ -1,9 +1,9 @@
 r"""Single-message sum: a number rounded to few levels, then generalized randomized response under the blanket.
 
-A message is one of g + 1 levels (Balle, Bell, Gascon and Nissim 2019). With many users ``lambda = 2 (g + 1) / (n
-mu^2)``, where Gaussian noise with a ratio mu of sensitivity to deviation meets the budget. That ranks all g; with the
-factor between it and the local budget found for the first, the next few are ranked again and worked out. Around the
-best g the error is flat; how the paper chooses it is not known.
+A message is one of g + 1 levels (Balle, Bell, Gascon and Nissim 2019). With many users
+``lambda = 2 (g + 1) / (n mu^2)``, where Gaussian noise with a ratio mu of sensitivity to deviation meets the budget.
+This lambda ranks all g. The local budget of the first gives a factor, with which the next few are ranked again and
+calibrated. Around the best g the error is flat; the choice of the paper is not known.
 """
 
 import math
@@ -26,7 +26,7 @@ _TRIED = 3
 
 
 def spread_error(numbers: Numbers, levels: int, uniform_rate: float) -> float:
-    """Return the squared error per user when users are spread evenly over all numbers, which are at most 1.
+    """Return the squared error per user for users spread evenly over all numbers, which are at most 1.
 
     The mean of `level_variances` in closed form, as there may be a million numbers: where g / D is h / P in lowest
     terms the parts behind the point are 0, 1 / P, .., (P - 1) / P equally often, but for the largest number.
@@ -43,7 +43,7 @@ def spread_error(numbers: Numbers, levels: int, uniform_rate: float) -> float:
 def best_levels(
     numbers: Numbers, n: int, eps: float, delta: float, budget_of: Callable[[int], float]
 ) -> tuple[int, float]:
-    """Return the levels with the least `spread_error`, and their local budget, which `budget_of` gives."""
+    """Return the levels with the least `spread_error`, and their local budget by `budget_of`."""
     hidden = n * gaussian_ratio(eps, delta) ** 2
     weight = 2 / hidden
     every = range(1, 9 + math.ceil(4 * hidden ** (1 / 3)))
@@ -81,7 +81,7 @@ class SingleMessageSum(LevelReports):
         accounting: str = "exact",
         levels: int | None = None,
     ) -> Self:
-        """Levels, and the largest local budget for them.
+        """Return the protocol with the given or best levels and the largest local budget for them.
 
         Parameters
         ----------

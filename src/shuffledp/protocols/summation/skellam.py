@@ -22,7 +22,7 @@ class Skellam(SkellamNoise):
     Parameters
     ----------
     numbers : Numbers
-        What users hold.
+        The users' numbers.
     """
 
     numbers: Numbers
@@ -34,38 +34,38 @@ class Skellam(SkellamNoise):
 
     @classmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """Numbers that are not negative."""
+        """Return the numbers of the task; raise Infeasible for negative numbers or several sums."""
         return {"numbers": numbers_of(task)}
 
     @property
     def moved(self) -> tuple[int, int]:
-        """One sum, by the largest number."""
+        """Largest change of the sum by one user, and the number of sums that change, one."""
         return moved_sums(self.numbers, self.relation)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Numbers and shares of the noise, (n,)."""
+        """Draw the users' numbers plus their shares of the noise, (n,)."""
         _, number = self.numbers.inputs(users)
         return Messages(number + skellam(self.variance / self.n_users, rng, number.shape))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """The sum in steps, (1,)."""
+        """Return the sum in steps, (1,)."""
         return np.array([messages.payload.sum()])
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the noisy sum, (R, 1), at a cost that does not depend on the number of users."""
+        """Draw the noisy sum, (R, 1), from its exact law, in time independent of the number of users."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         noise = self.variance * over_users(participants, self.n_users, self.numbers)
         return np.asarray(total + skellam(noise, rng, total.shape))[:, None]
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """The noisy sums, (R,)."""
+        """Return the noisy sums, (R,)."""
         return np.asarray(np.asarray(aggregate, float)[:, 0] * self.numbers.step)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of the noise, (R,)."""
+        """Return the variance of the noise, (R,)."""
         noise = self.variance * over_users(participants, self.n_users, self.numbers)
         return np.asarray(noise * self.numbers.step**2)
 
     def parameters(self) -> dict[str, float]:
-        """Error of the sum when as many take part as are planned for."""
+        """Return the error of the sum if the planned number of users takes part."""
         return {"noise_rmse": math.sqrt(self.variance) * self.numbers.step}

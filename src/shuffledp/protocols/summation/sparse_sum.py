@@ -19,7 +19,7 @@ class SparseSum(RealSum):
 
     @classmethod
     def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:
-        """D, unless it is given; integers are never rounded."""
+        """Return D: the given number of levels, or the default; integers are never rounded."""
         if numbers.coordinates == 1:
             raise Infeasible("One sum alone need not share the budget: see correlated_sum and real_sum.")
         if numbers.real:

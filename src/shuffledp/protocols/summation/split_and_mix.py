@@ -48,9 +48,9 @@ class SplitAndMix(SumReports):
     group_order : int
         q.
     form : {"figure", "average", "worst_case", "collision"}
-        Where m comes from.
+        Formula of m.
     most_users : int
-        Users that q has room for, if their number is random; 0 for `n_users`.
+        Largest number of users for which q is made, if their number is random; 0 for `n_users`.
     """
 
     eps: float
@@ -80,7 +80,7 @@ class SplitAndMix(SumReports):
         group: str = "wide",
         failure: float = 1e-9,
     ) -> Self:
-        """All of eps for the noise, all of delta for the shares.
+        """Return the protocol that spends all of eps on the noise and all of delta on the shares.
 
         Parameters
         ----------
@@ -95,8 +95,8 @@ class SplitAndMix(SumReports):
             Formula of the number of shares, see :func:`shuffledp.accounting.ikos_shares`. Only ``worst_case`` and
             ``collision`` are proven for all inputs.
         group : {"wide", "figure"}
-            ``wide``: so large that the noisy sum wraps around with probability at most `failure`. ``figure``: ``n D``,
-            for which sums near 0 and n D do wrap around: the estimate is biased there, by up to n D.
+            ``wide``: the noisy sum wraps around with probability at most `failure`. ``figure``: ``n D``, for which sums
+            near 0 and n D wrap around and the estimate is biased by up to n D.
         failure : float
             In (0, 1).
 
@@ -136,54 +136,54 @@ class SplitAndMix(SumReports):
 
     @property
     def standing(self) -> Standing:
-        """By the formula of the number of shares."""
+        """Guarantee, by the formula of the number of shares."""
         return TOO_FEW_SHARES.get(self.form, super().standing)
 
     @property
     def _stop(self) -> float:
-        """``1 - a`` of the noise."""
+        """Success probability ``1 - a`` of the geometric noise."""
         return -math.expm1(-self.eps / self.numbers.max_value)
 
     def _noise(self, parts: Floats, rng: np.random.Generator) -> Ints:
-        """Noise of users who send the given parts of it."""
+        """Draw the noise of users who send the given parts of it."""
         draws = rng.negative_binomial(parts, self._stop) - rng.negative_binomial(parts, self._stop)
         return np.asarray(draws, np.int64)
 
     def counted_on(self) -> str:
-        """The users who share the noise."""
+        """Return a description of the users who share the noise."""
         return self.all_users()
 
     def local_epsilon(self) -> float:
-        """Of a user's own shares, which add up to its number and its part of the noise."""
+        """Return the local eps of a user's own shares, which add up to its number plus its part of the noise."""
         size = self.numbers.max_value
         return polya_local_epsilon(1 / self.n_users, self.eps / size, size)
 
     def cost(self) -> Cost:
-        """m shares; none of them alone says anything."""
+        """Return the expected communication of a user: m shares, any single one of them uniform."""
         return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Shares of the noisy number."""
+        """Draw the shares of the noisy numbers."""
         _, number = self.numbers.inputs(users)
         noisy = number + self._noise(np.full(len(number), 1 / self.n_users), rng)
         return Messages(split(noisy, self.shares, self.group_order, rng).ravel())
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Sum modulo q, (1,)."""
+        """Return the sum modulo q, (1,)."""
         return np.array([sum_modulo(np.asarray(messages.payload, np.int64), self.group_order)])
 
     def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-        """Sum modulo q, (1,)."""
+        """Return the sum modulo q of two aggregates, (1,)."""
         return np.asarray((first + second) % self.group_order)
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the sum modulo q, (R, 1)."""
+        """Draw the sum modulo q, (R, 1), from its exact law."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         noise = self._noise(over_users(participants, self.n_users, self.numbers), rng)
         return np.asarray(np.mod(total + noise, self.group_order)[:, None])
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """The member of the class that is nearest to the middle of the possible sums, (R,)."""
+        """Return the possible value of the noisy sum that is nearest to the middle of its range, (R,)."""
         q = self.group_order
         total = np.mod(np.asarray(aggregate)[:, 0], q)
         # The lowest of q integers around n D / 2; of two equally near ones the upper is taken.
@@ -193,17 +193,17 @@ class SplitAndMix(SumReports):
 
     @property
     def biased(self) -> bool:
-        """Whether the noise may carry some sum across the ends of the group, but with negligible probability."""
+        """True if the noise may wrap a sum around the group, with a probability that is not negligible."""
         users = max(self.n_users, self.most_users)
         room = (self.group_order - 1 - users * self.numbers.max_value) // 2
         rate = self.eps / self.numbers.max_value
         return 2 * math.exp(-rate * (room + 1)) > _NEGLIGIBLE
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Variance of the estimate, (R,).
+        """Return the variance of the estimate, (R,).
 
-        That of the noise, as if it never wrapped around; if `biased`, that of what is decoded, and None unless as many
-        users take part as were planned.
+        If `biased`, the variance of the decoded sum, and None unless the planned number of users takes part. Otherwise
+        the variance of the noise, without wrapping.
         """
         if self.biased:
             moments = self._decoded_error(participants)
@@ -212,14 +212,14 @@ class SplitAndMix(SumReports):
         return np.asarray(noise * over_users(participants, self.n_users, self.numbers))
 
     def expected_squared_error(self, participants: Participants) -> Floats | None:
-        """Variance plus squared bias, (R,); None if `biased` and other users take part than were planned."""
+        """Return variance plus squared bias, (R,); None if `biased` and the number of users is not the planned one."""
         if not self.biased:
             return self.expected_variance(participants)
         moments = self._decoded_error(participants)
         return None if moments is None else moments[1]
 
     def _decoded_error(self, participants: Participants) -> tuple[Floats, Floats] | None:
-        """Mean and mean square of the error of the estimate, (R,) each, wrapping included; None for other users.
+        """Return mean and mean square of the error, wrapping included, (R,) each; None for other numbers of users.
 
         With noise X and the sum r places above the lowest of the q integers that are decoded, the error is ``X - q J``,
         ``J = floor((r + X) / q)``. For r in 0..q-1 (others differ by multiples of q) and discrete Laplace X all moments
@@ -236,7 +236,7 @@ class SplitAndMix(SumReports):
         above, below = np.exp(-rate * up) / (1 + a), np.exp(-rate * down) / (1 + a)
 
         def with_noise(start: Floats, tail: Floats) -> Floats:
-            """Sum over k >= 0 of E[X; X >= start + k q], where ``tail = Pr[X >= start]``."""
+            """Return the sum over k >= 0 of E[X; X >= start + k q], where ``tail = Pr[X >= start]``."""
             return tail * ((start + a / self._stop) / around + q * (1 - around) / around**2)
 
         mean_j = (above - below) / around
@@ -248,9 +248,9 @@ class SplitAndMix(SumReports):
         return mean * self.numbers.step, square * self.numbers.step**2
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Noise in the sum, and the security of the shares.
+        """Return the profile of the noise in the sum, with the statistical distance of the shares.
 
-        None if that is not proven for all inputs, and for less than all of the noise.
+        None if the distance is not proven for all inputs, or if fewer users than planned send noise.
         """
         if users < self.n_users:
             return None
@@ -264,7 +264,7 @@ class SplitAndMix(SumReports):
         return laplace_profile(self.eps / self.numbers.max_value, self.numbers.max_value, distance=distance)
 
     def parameters(self) -> dict[str, float]:
-        """Budget, error, shares and group."""
+        """Return the budget, the error, the number of shares and the order of the group."""
         variance = central_laplace_mse(self.numbers.max_value, self.eps)
         return {
             "eps_star": self.eps,

@@ -1,10 +1,10 @@
 r"""Unary bits: a number as r bits, as many ones as its level, each replaced by a fair coin with probability lambda.
 
-The protocol is that of Cheu, Smith, Ullman, Zeber and Zhilyaev (2019) for real numbers; the accounting is derived for
-this project. Tell the adversary which bits of the *other* users became coins: they add M fair coins to the number of
-ones, ``M ~ Bin(r (n - 1), lambda)``, whatever they hold. With more ones in the victim's input the likelihood ratio to
-any smaller level grows with the count, so that the best event is "the count is at least t" (or at most), which gains
-most between the levels 0 and r. So delta is at most that of the count
+The protocol is by Cheu, Smith, Ullman, Zeber and Zhilyaev (2019), for real numbers; the accounting is derived for this
+project. Reveal to the adversary which bits of the *other* users became coins: these add M fair coins to the number of
+ones, ``M ~ Bin(r (n - 1), lambda)``, for all inputs of the others. With more ones in the victim's input the likelihood
+ratio to any smaller level grows with the count, so that the best event is "the count is at least t" (or at most), which
+gains most between the levels 0 and r. So delta is at most the delta of the count
 
 .. math:: Bin(M, 1/2) + Bin(r, 1 - \lambda/2) \quad\text{against}\quad Bin(M, 1/2) + Bin(r, \lambda/2),
 
@@ -82,7 +82,7 @@ def _delta(n: int, bits: int, rate: float, eps: float, tail: float) -> float:
 
 
 def _mixed_delta(coins: Window, bits: int, rate: float, eps: float, tail: float, block: int = 1) -> float:
-    """Return delta averaged over the number of coins of the others, which the adversary learns."""
+    """Return delta averaged over the number of coins of the other users, which the adversary learns."""
     lowest_block = coins.start // block
     weights = np.bincount(coins.support // block - lowest_block, coins.pmf)
     number = block * (lowest_block + np.arange(weights.size))  # the fewest of each block
@@ -102,7 +102,7 @@ def _mixed_delta(coins: Window, bits: int, rate: float, eps: float, tail: float,
 
 
 def _with_own(noise: Floats, own: Window, bits: int, *, turned: bool) -> Floats:
-    """Return the laws (rows, w + bits) of noise plus the victim's ones, of which `own` is the law at level 0."""
+    """Return the laws (rows, w + bits) of noise plus the victim's ones; `own` is the law of these at level 0."""
     law = np.zeros((noise.shape[0], noise.shape[1] + bits))
     for ones, mass in zip(own.support.tolist(), own.pmf.tolist(), strict=True):
         place = bits - ones if turned else ones
@@ -111,7 +111,7 @@ def _with_own(noise: Floats, own: Window, bits: int, *, turned: bool) -> Floats:
 
 
 def bit_variances(numbers: Numbers, bits: int, uniform_rate: float) -> Floats:
-    """Return what a user adds to the squared error of a sum over the largest number, (max_value + 1,), by its number.
+    """Return the variance that a user of each number adds to a sum, over the squared largest number, (max_value + 1,).
 
     Exact, rounding included: every bit has the variance of a coin with ``lambda / 2``.
     """
@@ -126,7 +126,8 @@ class UnaryBits(SumReports):
     Parameters
     ----------
     bits : int
-        r >= 1, messages of each user; as many are ones as its number has levels of ``1 / r``.
+        r >= 1, messages of each user; the number of ones is the level of its number, in units of ``1 / r`` of the
+        largest.
     uniform_rate : float
         Probability lambda of a fair coin in place of a bit.
     """
@@ -144,16 +145,16 @@ class UnaryBits(SumReports):
     @classmethod
     @from_request
     def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, bits: int | None = None) -> Self:
-        """The smallest probability of a fair coin.
+        """Return the protocol with the smallest probability of a fair coin that meets the budget.
 
         Parameters
         ----------
         task : Summation
             One sum of numbers that are not negative.
         accounting : {"exact"}
-            A bound for all data sets; it tells which bits of the others became coins.
+            A bound for all data sets, against an adversary who learns which bits of the others became coins.
         bits : int, optional
-            Of each user, >= 1. Default: the largest number, so that nothing is rounded, and 64 at most.
+            Number of bits of each user, >= 1. Default: the largest number, without rounding, but at most 64.
 
         Raises
         ------
@@ -165,23 +166,23 @@ class UnaryBits(SumReports):
         return cls(n, numbers, chosen, unary_bits_rate(n, chosen, eps, delta))
 
     def local_epsilon(self) -> float:
-        """Of all bits of a user, each of which may differ between two numbers."""
+        """Return the local eps of all bits of a user, each of which may differ between two numbers."""
         return self.bits * (math.log(2 - self.uniform_rate) - math.log(self.uniform_rate))
 
     def cost(self) -> Cost:
-        """So many messages of one bit, all of them the user's own."""
+        """Return the expected communication of a user: r messages of one bit, all about the user's number."""
         bits = float(self.bits)
         return Cost(bits, 1.0, own_messages=bits, most_messages=bits)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """The bits of all users, each a fair coin with probability lambda."""
+        """Draw the bits of all users, each replaced by a fair coin with probability lambda."""
         levels = self.numbers.rounded_inputs(self.bits, self.numbers.inputs(users)[1], rng)
         ones = np.arange(self.bits) < levels[:, None]
         coins = rng.random(ones.shape) < self.uniform_rate
         return Messages(np.where(coins, rng.random(ones.shape) < 0.5, ones).astype(np.int64).ravel())
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Exact law of the zeros and ones, (R, 2), at a cost that does not depend on the number of users."""
+        """Draw the zeros and ones, (R, 2), from their exact law, in time independent of the number of users."""
         held = self.numbers.held(participants).astype(np.int64)
         ones = self.numbers.rounded(self.bits, held, rng) @ np.arange(self.bits + 1)
         every = self.bits * participants.public.n_users
@@ -190,23 +191,23 @@ class UnaryBits(SumReports):
         return np.column_stack((every - seen, seen))
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Unbiased sums, (R,)."""
+        """Return unbiased sums, (R,)."""
         seen = np.asarray(aggregate, float)[:, 1]
         coins = self.bits * np.asarray(public.n_users, float) * self.uniform_rate
         return np.asarray((seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Variance of the sum given the participants' numbers, (R,), rounding included."""
+        """Return the variance of the sum given the participants' numbers, (R,), rounding included."""
         each = bit_variances(self.numbers, self.bits, self.uniform_rate)
         return np.asarray(self.numbers.held(participants) @ each * self.numbers.unit**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """The bound for every data set of the others."""
+        """Return the bound for every data set of the other users."""
         return Profile(
             lambda eps: unary_bits_delta(eps, users, self.bits, self.uniform_rate),
             "one count among fair coins, the others' being told from their bits",
         )
 
     def parameters(self) -> dict[str, float]:
-        """Bits of each user, and probability of a fair coin."""
+        """Return the number of bits of each user, and the probability of a fair coin."""
         return {"bits": float(self.bits), "uniform_rate": self.uniform_rate}
