@@ -55,7 +55,7 @@ class Claim:
     errata : str
         Errata and reading notes that bear on it.
     headline : bool
-        Whether the paper claims this first of all.
+        True for the main claim of the paper.
     wrong : str
         If the outcome is another than expected: which side is wrong (the catalogue, the measurement, neither), and why.
     """

@@ -52,7 +52,7 @@ def paper_files(root: Path, own: str = NONE) -> dict[str, Path]:
     root : Path
         The project's folder.
     own : str
-        Folder of the user's own experiments; "none" leaves them out.
+        Folder of the user's experiments; "none" leaves them out.
 
     Raises
     ------

@@ -533,7 +533,7 @@ class TrainingRun(Concept):
 
 
 class Drawn(Concept):
-    """What figures and tables have in common."""
+    """Base class of figures and tables."""
 
     title: Text
     experiment: Id

@@ -55,7 +55,7 @@ def plan(job: Mapping[str, Any]) -> dict[str, Any]:
 def family(task_kind: str, name: str) -> str:
     """Return the private module that defines the base of a built-in protocol, or the protocol's own name.
 
-    Protocols of one family share their code and most of their laws. The source is parsed; nothing is imported.
+    Protocols of one family share their code and most of their laws. The source is parsed, not imported.
     """
     tree = ast.parse(module_path(task_kind, name).read_text(encoding="utf-8"))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]

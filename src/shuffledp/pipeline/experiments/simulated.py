@@ -94,7 +94,7 @@ class Simulated(Work):
     def cell(
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
     ) -> tuple[Row, list[Row]]:
-        """Calibrate, simulate all repeats, and add the closed-form expectation where there is one."""
+        """Calibrate, simulate all repeats, and add the closed-form expectation if one exists."""
         asked, data = with_found_domain(resolved["task"], resolved["data"], self.prepared)
         task, law = task_from(asked), population_from(resolved["population"])
         source = self._source(data, task)
