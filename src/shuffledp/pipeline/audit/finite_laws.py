@@ -74,7 +74,10 @@ WINDOW = 2.0**-36
 
 
 def averaged(parts: Sequence[tuple[float, Bounds]]) -> Bounds:
-    """Return the interval of a sum of numbers times probabilities; a single number of probability 1 adds no error."""
+    """Return the interval of a sum of numbers times probabilities.
+
+    Rounding and omitted mass widen it, except for a single number of probability 1.
+    """
     share = 0.0 if [weight for weight, _ in parts] == [1.0] else WINDOW
     low, high = (sum(weight * found[end] for weight, found in parts) for end in (0, 1))
     return Bounds(low * (1 - share), high * (1 + share))
@@ -93,7 +96,7 @@ class Error(NamedTuple):
     share : float
         Relative error of every cell.
     norm : float
-        Absolute error of all cells on top of it: the root of the sum of its squares, as Fourier transforms have it.
+        Additional absolute error of all cells in the 2-norm, as Fourier transforms have it.
     beyond : float
         Mass of outcomes, or of parts of cells, that the table leaves out.
     """
@@ -127,7 +130,7 @@ class Block:
     start : tuple of int
         The counts of the first cell.
     error : Error
-        Of the probabilities.
+        Bound on the error of the probabilities.
     """
 
     mass: Floats

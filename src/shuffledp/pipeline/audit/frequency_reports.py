@@ -70,7 +70,10 @@ def solh(protocol: Solh, eps: float) -> View:
 
 
 def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return 0 for messages that count only for the first of two values, 1 for the second, 2 for both, 3 for none."""
+    """Return the kind of each message by the values for which it counts.
+
+    Kind 0 counts for the first of two values only, 1 for the second only, 2 for both, 3 for neither.
+    """
     first, second = counts_for.T.astype(np.int64)
     return np.asarray(np.array([[3, 1], [0, 2]])[first, second], np.int64)
 
@@ -200,7 +203,7 @@ def private_coin(protocol: PrivateCoin, eps: float) -> View:
     inputs = range(min(protocol.domain_size, 4))
 
     def law(own: int | None) -> dict[tuple[int, ...], float]:
-        """Return the law of the kind of a uniform tuple, or of one whose entries are orthogonal to a value's vector."""
+        """Return the law of the kind of a uniform tuple, or of a tuple with entries orthogonal to a value's vector."""
         vectors = [v for v in range(2**bits) if own is None or (v & (own + 1)).bit_count() % 2 == 0]
         first = [(v & 1).bit_count() % 2 == 0 for v in vectors]
         second = [(v & 2).bit_count() % 2 == 0 for v in vectors]

@@ -120,7 +120,10 @@ def agreement(
 def agreement_of(
     payloads: Iterable[NDArray[Any]], view: View, held: Held, rng: np.random.Generator
 ) -> Agreement:
-    """Compare shuffled messages of independent runs, a payload each, with the law of a view; see `agreement`."""
+    """Compare shuffled messages of independent runs with the law of a view; see `agreement`.
+
+    Each run has one payload.
+    """
     tallies, first, anywhere = [], [], []
     for payload in payloads:
         tallies.append([count for part in view.tally(payload) for count in part])

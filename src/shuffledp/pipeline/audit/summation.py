@@ -371,7 +371,7 @@ def _dense(own: Own) -> Block:
 
 
 def _share_counts(shares: int, order: int, total: NDArray[np.float64]) -> Own:
-    """Return the law of the counts of m shares by value, without the last, given the law of their sum modulo q."""
+    """Return the law of the number of m shares with each value except the last, given the law of their sum modulo q."""
     law: dict[tuple[int, ...], float] = {}
 
     def extend(place: tuple[int, ...], left: int) -> None:
