@@ -52,7 +52,7 @@ def announce(beat: Path) -> None:
 
 
 def once(signum: signal.Signals) -> None:
-    """Run a signal's handler once, in a thread, however often the signal comes.
+    """Install a handler that runs a signal's handler once, in a thread, however often the signal comes.
 
     A handler that holds a lock and is interrupted by the same signal deadlocks, as Snakemake's does when ``timeout`` or
     a service manager terminates it twice. In a thread it waits for the main program instead.

@@ -179,7 +179,7 @@ def reading_notes(paper: str) -> list[ReadingNote]:
 
 
 def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Findings:
-    """Return the entries that a YAML text describes, by number; every witness function belongs to an entry."""
+    """Return the entries of a YAML text, by number; raise unless every witness function belongs to an entry."""
     where = f"{paper}/errata.yaml"
     try:
         content = yaml_files.parse(text, f"{where}: not valid YAML")

@@ -18,7 +18,7 @@ Law = Mapping[tuple[int, ...], float]
 
 
 def with_message(law: Law, message: Sequence[float]) -> Law:
-    """Return the law of the multiset after one more message, given by the probabilities of its outputs."""
+    """Return the law of the multiset after one more message with the given probabilities of its outputs."""
     found: defaultdict[tuple[int, ...], float] = defaultdict(float)
     for counts, mass in law.items():
         for i, probability in enumerate(message):

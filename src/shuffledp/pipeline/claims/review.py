@@ -40,7 +40,7 @@ def _fates(paper: str) -> list[tuple[str, str, str]]:
 
 
 def verdicts(paper: str) -> dict[str, str]:
-    """Return the verdict on every erratum that a paper ever had, a key of :data:`VERDICTS` by id, by number."""
+    """Return the verdict on every erratum that a paper ever had, by id: a key of :data:`VERDICTS`."""
     return {key: verdict for key, verdict, _ in _fates(paper)}
 
 

@@ -1,8 +1,8 @@
 """The configuration of the pipeline.
 
-`model` is its grammar, `files` finds and `loading` reads the files, `experiments` and `baselines` check their names,
-and `settings` holds the result. The module `shuffledp.pipeline.figures.selection` checks the selections of figures and
-tables.
+`grammar` defines its keys and values, `config_files` finds and `loading` reads the files, `experiments` and `baselines`
+check their names, and `settings` holds the result. The module `shuffledp.pipeline.figures.selection` checks the
+selections of figures and tables.
 """
 
 from shuffledp.pipeline.config.config_errors import ConfigurationError

@@ -103,7 +103,7 @@ def _check_resolved(
     grid_places: Mapping[str, str],
     counted: Container[str] = (),
 ) -> None:
-    """Compare a part of a file with its grammar at every value of each variable, with the others at their first.
+    """Compare a part of a file with its grammar at each value of every variable, the other variables at their first.
 
     A variable in ``counted`` has increasing whole numbers: only its first and its last value are checked.
     """

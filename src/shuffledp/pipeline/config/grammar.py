@@ -42,7 +42,7 @@ def _mistake(text: str) -> PydanticCustomError:
 
 
 class Concept(BaseModel):
-    """A mapping whose keys are known; an unknown or missing one is named before anything else is looked at."""
+    """Base class of mappings with known keys; an unknown or missing key is reported before any other error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -40,7 +40,7 @@ _UNCOUNTED = frozenset(("shuffledp.numerics.argument_guards", "shuffledp.numeric
 
 
 def try_methods(settings: Settings, root: Path) -> None:
-    """Run the beginning of every method at its first cell, and at the cells that have an end of a grid.
+    """Run the first step of every method at its first cell, and at the cells with one end of a grid.
 
     Plug-ins are skipped: their code may not be interrupted.
 
@@ -87,7 +87,7 @@ def _try(experiment: Experiment, method: Method, place: str, root: Path, done: s
 
 
 def _cells(job: Job) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the first point under all accountings, and points that differ from it by one end or text of a variable."""
+    """Yield the first point under all accountings, and the points with one end, or a text, of a single variable."""
     first = {name: values[0] for name, values in job["grid"].items()}
     for accounting in job["accounting"]:
         yield first, accounting

@@ -112,7 +112,7 @@ def prepare(
 
 
 def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the checksum list of numbers that were counted from other content of a file, and the file."""
+    """Yield the checksum list and the file of prepared numbers that were counted from other content of the file."""
     for checksum in sorted(prepared.glob("file_*.sha256")):
         try:
             about = json.loads(read_verified(checksum.with_suffix(".json"), checksum))

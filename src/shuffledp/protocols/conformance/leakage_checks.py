@@ -273,7 +273,7 @@ def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, 
 def _passed_on(
     protocol: ProtocolBase, case: Case, held: NDArray[Any], rest: NDArray[Any], seed: int, alone: bool
 ) -> list[NDArray[Any]]:
-    """Return the messages of every run with one input of user 1 and another input of all others in the view."""
+    """Return the messages of every run for one input of user 1 and another input of all visible others."""
     others = np.array([0 if alone else int(case.population.mean)])
     public = crowd(case.task, held, rest, others).public.of_repeat(0)
     users = users_of(case.task, np.concatenate((held[None], same(rest, int(others[0])))))

@@ -1,4 +1,4 @@
-"""Check that the methods of a user's class return the values that the interface requires, with a one-sentence fault."""
+"""Check that the methods of a user's class return values as the interface requires; faults are single sentences."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Checks of `shuffledp check-baseline` beyond the conformance checks, for third-party classes.
 
-Independence of a user's messages from other users and from the user's place; agreement of the declared trust with the
-class; variances to a few percent; and the checks of `exposure`. Bounds are as in the conformance checks, with the same
-rate of false alarms.
+They test that a user's messages do not depend on other users or on the user's place, that the class respects its
+declared trust, and that variances are right to a few percent. They include the checks of `leakage_checks`. Bounds are
+as in the conformance checks, with the same rate of false alarms.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _places_alike(protocol: ProtocolBase, case: Case, where: str) -> None:
 
 
 def check_seeded_crowds(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that many users with the same seed send the same, and with other seeds different messages."""
+    """Check that many users send the same messages with the same seed, and that estimates differ between seeds."""
     different = False
     where = protocol_class.__name__
     for case, protocol, where in sending(protocol_class, cases):
