@@ -484,9 +484,9 @@ def _smaller_counts(ratio: float, common: tuple[Summand, ...], tail: float) -> B
 class PairNoise:
     """Noise of two counts: a geometric count each, and a common count, the sum of negative binomial counts.
 
-    With ``a`` the ratio of the geometric laws, (i, j) has the probability ``a^|i - j| h(min(i, j))``, where ``h(t) = (1
-    - a)^2 sum_k common(k) a^(2 (t - k))``. Of a difference ``i - j`` beyond all sums of inputs only the sign matters,
-    so that laws are over the smaller count and the difference, cut off at `band`.
+    With ``a`` the ratio of the geometric laws, (i, j) has the probability ``a^|i - j| h(min(i, j))``, where
+    ``h(t) = (1 - a)^2 sum_k common(k) a^(2 (t - k))``. Of a difference ``i - j`` beyond all sums of inputs only the
+    sign matters, so that laws are over the difference, cut off at `band`, and the smaller count.
 
     Parameters
     ----------

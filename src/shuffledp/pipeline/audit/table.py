@@ -404,7 +404,7 @@ def _tested(row: Row, part: str, p_value: float, method: str) -> Line:
 
 
 def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
-    """Yield the audit of some protocols.
+    """Yield the lines of the audit of some protocols.
 
     Parameters
     ----------

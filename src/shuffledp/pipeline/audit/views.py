@@ -142,7 +142,7 @@ class View(ABC):
             yield Case(self.eps, b, a, others)
 
     def numbers(self, law: Law) -> list[tuple[int, float]]:
-        """Return the enumerated numbers of users with their probabilities; the analyzer learns the number."""
+        """Return the enumerated numbers of users with their probabilities; the number is part of the view."""
         if self.alone:
             return [(1, 1.0)]
         window = law.window()
@@ -419,7 +419,7 @@ class ModularView(View):
         return [(total % self.order,)]
 
     def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the quarter of the group that has the share."""
+        """Return the quarter of the group in which each share lies."""
         return np.asarray(np.asarray(payload, float) * 4 // self.order, np.int64)
 
 
@@ -462,7 +462,7 @@ class SlotsView(View):
         return len(next(iter(self.own[0])))
 
     def _kept(self, held: Held) -> list[Block]:
-        """Return the sums over all K-subsets of the users of the law of their reports, for K = 0, 1, .."""
+        """Return the sums of the reports' laws over all K-subsets of the users, for K = 0, 1, .."""
         if held not in self._known:
             if not held:
                 self._known[held] = [point(self.axes)]
@@ -487,7 +487,7 @@ class SlotsView(View):
         return law
 
     def seen(self, held: Held) -> Block:
-        """Return the law of the number of filled slots and of the reports, for users with these inputs in any order."""
+        """Return the law of filled slots and reports, for users with these inputs in any order."""
         held, n = tuple(sorted(held)), len(held)
         chances, subsets, parts = self._filled(n), self._kept(held), []
         choose = 1.0
