@@ -168,7 +168,7 @@ def points_of(methods: Sequence[Mapping[str, Any]], most: int = 0) -> list[Point
     Parameters
     ----------
     methods : sequence of mapping
-        As `shuffledp.pipeline.experiments.audited.plan` makes them.
+        As returned by `shuffledp.pipeline.experiments.audited.plan`.
     most : int
         Claims per protocol and accounting, evenly spread over all; 0 for all of them.
     """

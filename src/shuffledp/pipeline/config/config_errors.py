@@ -33,7 +33,7 @@ def merged_in(override: str) -> Iterator[None]:
     Parameters
     ----------
     override : str
-        Place of the override, as `overridden` returns it; empty if there is none.
+        Place of the override, as returned by `overridden`; empty if there is none.
     """
     try:
         yield

@@ -47,7 +47,7 @@ def try_methods(settings: Settings, root: Path) -> None:
     Parameters
     ----------
     settings : Settings
-        As `shuffledp.pipeline.config.load_experiments` gives them.
+        As returned by `shuffledp.pipeline.config.load_experiments`.
     root : Path
         The project's folder.
 

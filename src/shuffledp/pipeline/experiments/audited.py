@@ -34,7 +34,7 @@ def plan(job: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     job : mapping
-        As `Experiment.job` makes it, of a method with a built-in protocol.
+        As returned by `Experiment.job`, of a method with a built-in protocol.
     """
     said = {part: job[part] for part in ("population", "budget", "options")}
     task = with_domain(job["task"], job["data"]) if job["data"]["name"] == OWN else job["task"]
@@ -90,7 +90,7 @@ def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict
     Parameters
     ----------
     jobs : iterable of mapping
-        Jobs of the methods of all experiments, as `Experiment.job` makes them. Functions and plug-ins are skipped, and
+        Jobs of the methods of all experiments, as returned by `Experiment.job`. Functions and plug-ins are skipped, and
         so are methods on a file of the user if the domain is only found when the file is counted.
     effort : {"full", "quick"}
         See `EFFORT`.

@@ -20,7 +20,7 @@ class Work(ABC):
     Parameters
     ----------
     job : Job
-        As `Experiment.job` makes it.
+        As returned by `Experiment.job`.
     prepared : Path
         Folder of the prepared data sets.
     root : Path

@@ -18,7 +18,7 @@ def entries(job: Job, root: Path) -> tuple[Entry, ...]:
     Parameters
     ----------
     job : mapping
-        As `Experiment.job` makes it.
+        As returned by `Experiment.job`.
     root : Path
         Folder that plug-in paths start from.
 

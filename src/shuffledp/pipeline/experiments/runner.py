@@ -56,7 +56,7 @@ def run(
     Parameters
     ----------
     job : mapping
-        As `Experiment.job` makes it.
+        As returned by `Experiment.job`.
     prepared : Path
         Folder of the prepared data sets.
     root : Path

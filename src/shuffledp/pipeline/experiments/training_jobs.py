@@ -148,7 +148,7 @@ def train_run(
     Parameters
     ----------
     job : mapping
-        As `TrainingRun.job` makes it.
+        As returned by `TrainingRun.job`.
     prepared, raw : Path
         Folders of the prepared and of the raw data sets.
     checkpoint : Path

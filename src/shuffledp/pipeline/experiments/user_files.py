@@ -29,7 +29,7 @@ def check(asked: Mapping[str, Any], root: Path) -> None:
     Parameters
     ----------
     asked : mapping
-        As `shuffledp.pipeline.experiments.sources.user_file.request` makes it.
+        As returned by `shuffledp.pipeline.experiments.sources.user_file.request`.
     root : Path
         The pipeline's folder, from which relative paths start.
 
@@ -60,7 +60,7 @@ def prepare(
     Parameters
     ----------
     asked : mapping
-        As `shuffledp.pipeline.experiments.sources.user_file.request` makes it.
+        As returned by `shuffledp.pipeline.experiments.sources.user_file.request`.
     root : Path
         The pipeline's folder, from which relative paths start.
     prepared : Path

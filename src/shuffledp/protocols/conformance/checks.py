@@ -55,7 +55,7 @@ def check_protocol(
     Parameters
     ----------
     protocol_class : type
-        As `shuffledp.protocols.get` returns it.
+        As returned by `shuffledp.protocols.get`.
     cases : iterable of Case
         For example `default_cases(protocol_class)`.
     say : callable
