@@ -244,7 +244,7 @@ def _from_ratios(ratios: NDArray[np.longdouble], mode: int, falls: float, rises:
     Parameters
     ----------
     ratios : (w - 1,) ndarray
-        Each with an error of at most 6 roundings.
+        Ratios of successive probabilities, each with an error of at most 6 roundings.
     mode : int
         The cell from which on both sides probabilities only fall.
     falls, rises : float
@@ -448,7 +448,7 @@ def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
     common : sequence of Summand
         Summands of the common part of both counts.
     part : float
-        Above 0.
+        Share of the noise, above 0.
     """
     alone = negative_binomial_counts(part, 1 - ratio, WIDE_TAIL)
     together = negative_binomials([shared(one, part) for one in common], WIDE_TAIL)
@@ -573,7 +573,7 @@ def hockey_stick(pairs: Sequence[Pair], eps: float, *, below: bool = False) -> B
     pairs : sequence of Pair
         Factors of P and of Q; equal factors may be left out.
     eps : float
-        Nats.
+        Privacy parameter in nats.
     below : bool
         Only a lower bound is needed: the upper end bounds the sum with losses rounded down.
 

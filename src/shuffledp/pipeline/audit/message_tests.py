@@ -99,7 +99,7 @@ def agreement(
     ----------
     protocol : ProtocolBase
     view : View
-        Of this protocol.
+        View of this protocol.
     held : tuple of int
         Inputs of the users, as places in ``view.inputs``; different inputs give the most powerful test.
     rng : numpy.random.Generator

@@ -104,7 +104,7 @@ def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None)
     gains : mapping
         Law of user 1's messages with its first input; with the second input the counts change places.
     eps : float
-        Nats.
+        Privacy parameter in nats.
     alone : Block, optional
         Law of the other messages if user 1 adds no message; `total` if left out.
 

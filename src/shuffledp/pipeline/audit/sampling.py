@@ -85,12 +85,12 @@ def seen(setting: Setting, rng: np.random.Generator, runs: int, rate: float) -> 
     Parameters
     ----------
     setting : Setting
-        Its population must be a law; errors of ``calibrate`` are raised.
+        Setting whose population is a law; errors of ``calibrate`` are raised.
     rng : numpy.random.Generator
     runs : int
         Runs per input; fewer where a run has many messages.
     rate : float
-        In (0, 1): probability with which the bound on delta may be above the truth.
+        Largest probability that the bound on delta exceeds the truth, in (0, 1).
 
     Raises
     ------

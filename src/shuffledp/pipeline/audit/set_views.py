@@ -122,9 +122,9 @@ def _set_view(
     Parameters
     ----------
     plans : sequence of SegmentedPlan
-        Of every level with users if labeled, otherwise of all users.
+        Plans of every level with users if labeled, otherwise of all users.
     rates, sizes, eps : sequence
-        Of every level: probability of sending an item, users, and claim.
+        For every level: probability of sending an item, number of users, and claimed eps.
     """
     d, s = plans[0].domain_size, plans[0].set_size
     items = _counted_items(plans)

@@ -266,7 +266,7 @@ def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) 
     count : int
         Number of settings, over the accountings in turn, the last one first.
     runs : int
-        Per input of user 1 and setting.
+        Runs per input of user 1 and setting.
     """
     place = crc32(f"{protocol.task_kind}.{protocol.name}".encode())
     turn = [protocol.accountings[-1 - i % len(protocol.accountings)] for i in range(count)]

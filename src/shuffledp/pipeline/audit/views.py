@@ -445,7 +445,7 @@ class SlotsView(View):
     rate : float, optional
         If user 1's own coin protects: the probability that it takes part. Then the number of users is not seen.
     population : Law, optional
-        Of the others, in that case.
+        Number of other users, in that case.
     """
 
     slots: int = 1
