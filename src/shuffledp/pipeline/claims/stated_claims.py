@@ -43,7 +43,7 @@ class Claim:
     expected : str
         Outcome that was expected before any run, by the reference calculations of the catalogue; ``open`` if none was.
     rule : callable
-        Decides it.
+        Function that decides the claim.
     options : mapping
         Parameters of the rule.
     accountings : tuple of str
@@ -88,7 +88,7 @@ class Catalogue:
     Attributes
     ----------
     paper : str
-        Key.
+        Key of the paper.
     accountings : tuple of str
         Accountings of the claims that it declares.
     claims : list

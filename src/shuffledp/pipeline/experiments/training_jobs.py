@@ -65,7 +65,7 @@ class TrainingRun:
     Attributes
     ----------
     paper, id : str
-        Keys.
+        Keys of the paper and the run.
     data : str
         One of `IMAGES`.
     settings : mapping

@@ -174,7 +174,7 @@ def default_cases(
     Parameters
     ----------
     protocol_class : type
-        Its ``accountings`` are used.
+        Protocol class, whose ``accountings`` are used.
     options : mapping, optional
         Options of ``calibrate``.
     users : int

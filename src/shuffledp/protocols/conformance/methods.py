@@ -33,7 +33,7 @@ def fault(protocol_class: Protocol, cases: Iterable[Case], file: str) -> str | N
     protocol_class : type
         The baseline.
     cases : iterable of Case
-        Each is tried once, in order, where it sends few messages.
+        Cases, each tried once in order if it sends few messages.
     file : str
         File of the class, for messages.
     """
