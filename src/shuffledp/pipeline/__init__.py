@@ -1,6 +1,6 @@
 """The experiment pipeline: configuration, data sets, experiments, figures, claims, audit and site.
 
-Importing it raises `MissingExtra` where the extra ``pipeline`` is not installed.
+The import raises `MissingExtra` if the extra ``pipeline`` is not installed.
 """
 
 from shuffledp.optional_dependencies import require

@@ -1,7 +1,7 @@
-"""Columns of Arrow tables from plain values and back, without pandas.
+"""Conversion of plain values to columns of Arrow tables and back, without pandas.
 
-pyarrow imports pandas at its first conversion of values, which takes longer than many a job computes. Buffers are made
-and read here instead; the tables are the same.
+pyarrow imports pandas at its first conversion of values, which takes longer than many jobs. Buffers are therefore
+created and read directly; the tables are the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DTYPES = {pa.float64(): np.float64, pa.int32(): np.int32, pa.int64(): np.int64}
 
 
 def column(values: Sequence[Any] | NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """An Arrow array.
+    """Return an Arrow array of plain values.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ def column(values: Sequence[Any] | NDArray[Any], kind: pa.DataType) -> pa.Array:
     Raises
     ------
     TypeError
-        If a value is of another kind, naming it.
+        If a value is of another kind; the message names it.
     ValueError
-        If a number is no integer of the width asked for.
+        If a number is no integer of the given width.
     """
     known = np.array([value is not None for value in values], bool)
     valid = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
@@ -68,14 +68,14 @@ def _number_buffer(values: Sequence[Any] | NDArray[Any], kind: pa.DataType) -> p
 
 
 def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """An Arrow table of rows whose keys are the schema's names; see `column`."""
+    """Return an Arrow table of rows whose keys are the schema's names; see `column`."""
     return pa.Table.from_arrays(
         [column([row[f.name] for row in rows], f.type) for f in schema], schema=schema
     )
 
 
 def read(source: Path | bytes) -> tuple[dict[str, NDArray[Any]], dict[bytes, bytes]]:
-    """Columns of a Parquet file without nulls, and the metadata of its schema.
+    """Return the columns of a Parquet file without nulls, and the metadata of its schema.
 
     Numbers are arrays of their own type, texts are arrays of ``object``.
 

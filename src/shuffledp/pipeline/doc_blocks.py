@@ -1,6 +1,6 @@
-"""What a tool measured, in a page of the documentation.
+"""Measured values in pages of the documentation.
 
-A block stands between ``<!-- measured NAME -->`` and ``<!-- measured NAME end -->``, each on a line of its own.
+A block is enclosed by ``<!-- measured NAME -->`` and ``<!-- measured NAME end -->``, each on a line of its own.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from pathlib import Path
 
 
 def read_block(page: Path, name: str) -> str:
-    """Return what stands in a block, without the empty lines around it.
+    """Return the content of a block, without the empty lines around it.
 
     Parameters
     ----------
     page : Path
         Text in UTF-8.
     name : str
-        Of the block.
+        Name of the block.
 
     Raises
     ------
@@ -28,14 +28,14 @@ def read_block(page: Path, name: str) -> str:
 
 
 def write_block(page: Path, name: str, text: str) -> None:
-    """Replace what stands in a block, and nothing else of the page.
+    """Replace the content of a block; the rest of the page is unchanged.
 
     Parameters
     ----------
     page : Path
         Text in UTF-8.
     name : str
-        Of the block.
+        Name of the block.
     text : str
         Markdown.
 

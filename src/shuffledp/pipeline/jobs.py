@@ -1,8 +1,8 @@
-"""What every job of the workflow does first: write a log, and stop when the workflow is gone.
+"""Common setup of all jobs of the workflow: a log file, and the end of a job whose workflow has ended.
 
-A workflow that is killed leaves its running scripts behind. Such an orphan would burn time and, with newer code
-already running, could publish an older result; it therefore ends itself within a second. On another machine of a
-cluster, where a sign of life takes its time, it does not publish without one.
+A killed workflow leaves its running scripts behind. Such an orphan would consume time and, with newer code already
+running, could publish an older result; it therefore ends itself within a second. On another machine of a cluster, where
+a sign of life takes longer, it does not publish without one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _POLL_SECONDS = 0.5
 
 @contextmanager
 def job(log_file: str) -> Iterator[logging.Logger]:
-    """Logging to a file and to the terminal; the traceback of a failure goes into the file.
+    """Log to a file and to the terminal inside the context; the traceback of a failure goes into the file.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def job(log_file: str) -> Iterator[logging.Logger]:
 
 
 def place() -> str:
-    """Where a process number means one process: machine, its start, and the container."""
+    """Return the scope of process numbers: machine, its start, and the container."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{platform.node()}/{boot}/{Path('/proc/self/ns/pid').readlink()}".replace(" ", "")
@@ -84,7 +84,7 @@ def place() -> str:
 
 
 def born(pid: int) -> str | None:
-    """When a process of this machine started, which tells it from a later one of its number; None if it has ended."""
+    """Return the start of a process of this machine, which identifies it with its number; None if it has ended."""
     try:
         state, *rest = (
             Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
@@ -105,26 +105,26 @@ def born(pid: int) -> str | None:
 
 
 def identity(pid: int) -> str:
-    """A running process of this machine in words: place, number, start."""
+    """Return the identity of a running process of this machine: place, number, start."""
     return f"{place()} {pid} {born(pid)}"
 
 
 def silence_of_main_process(said: str, now: Callable[[], float] = time.monotonic) -> Callable[[], float]:
-    """A question to be asked again and again: for how long the main process has given no sign of life.
+    """Return a function that gives the time since the main process last gave a sign of life.
 
     Parameters
     ----------
     said : str
-        What the main process put into the environment variable `MAIN`.
+        Value of the environment variable `MAIN`, set by the main process.
     now : callable
         A clock, in seconds.
 
     Returns
     -------
     callable
-        Seconds: infinity once it is known to be gone. Of this machine the process itself is looked at. Of another one
-        it is the file that the main process touches: how long it has not changed, by this machine's clock (clocks of
-        two machines are never compared), at first `FRESH_SECONDS`, because whoever touched it last may have died long
+        Seconds; infinity if the process has ended. On the same machine the process itself is checked. Otherwise the
+        result is the age of the last change of the main process's file, by this machine's clock (clocks of two machines
+        are never compared). It begins at `FRESH_SECONDS`, because the main process may have ended long
         ago. A later run writes its own name into that file, which ends the jobs of an earlier one at once.
     """
     where, pid, start, beat = said.split(" ", 3)
@@ -147,7 +147,7 @@ def silence_of_main_process(said: str, now: Callable[[], float] = time.monotonic
 
 
 def _read_beat(beat: Path) -> tuple[str | None, int | None]:
-    """Who touches a file and when it was last touched, by the clock of the file's server; None if it cannot be read."""
+    """Return a file's content and its modification time by the file server's clock; None if it cannot be read."""
     try:
         with beat.open(encoding="utf-8") as stream:  # opening asks a network's file server anew
             return stream.read(), os.fstat(stream.fileno()).st_mtime_ns
@@ -156,10 +156,10 @@ def _read_beat(beat: Path) -> tuple[str | None, int | None]:
 
 
 def end_with_main_process() -> None:
-    """End this process as soon as the run that it belongs to is over: for what runs for a workflow on another machine.
+    """End this process once the run that it belongs to is over, for a workflow on another machine.
 
-    There Snakemake itself is started anew for every job. One that waited in a cluster's queue while its run was killed
-    must not begin: it would first remove the results that it was to make, which a later run may have made meanwhile.
+    Snakemake starts anew for every job there. A job that waited in a cluster's queue while its run was killed must not
+    begin: it would first remove its old results, which a later run may have computed in the meantime.
 
     Raises
     ------
@@ -180,9 +180,10 @@ def end_with_main_process() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as its parent or the run's main process is gone, and before it publishes anything then.
+    """End this process once its parent or the run's main process has ended, and before it publishes any result then.
 
-    The parent alone does not do: a job whose workflow died while it was loading finds the system's first process.
+    A check of the parent alone is not enough: a job whose workflow ended during the job's start has process 1 as its
+    parent.
     """
     parent = os.getppid()
     said = os.environ.get(MAIN)
@@ -200,7 +201,7 @@ def _end_with_parent() -> None:
 
 
 def _watch(lives: Callable[[], bool]) -> None:
-    """End this process when what it works for has ended."""
+    """End this process when ``lives`` returns False."""
 
     def watch() -> None:
         pause = threading.Event()

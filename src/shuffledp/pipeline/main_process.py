@@ -1,6 +1,6 @@
-"""What the main process of a run does once it starts: it says who it is, shows that it lives, and ends in order.
+"""Start of the main process of a run: its identity, its signs of life, and its orderly end.
 
-Its jobs read this in `shuffledp.pipeline.jobs`: they end themselves when it is gone.
+Jobs read the identity in `shuffledp.pipeline.jobs` and end themselves when the main process has ended.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shuffledp.storage import write_atomically
 
 
 def check_writable(folders: Iterable[Path]) -> None:
-    """Raise OSError that names what is read-only, or no folder, before a run begins that writes there."""
+    """Raise OSError for a folder that is read-only, or for a path that is no folder, before a run writes there."""
     for folder in folders:
         there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
         if not there.is_dir():
@@ -29,9 +29,9 @@ def check_writable(folders: Iterable[Path]) -> None:
 
 
 def announce(beat: Path) -> None:
-    """Tell all jobs which process is the main one, and touch a file now and then for those of other machines.
+    """Publish the identity of the main process, and touch a file regularly for jobs on other machines.
 
-    The file has this process's name in it, so that what is left of an earlier run does not take this one for its own.
+    The file has this process's identity, so that jobs left by an earlier run do not take this process for their own.
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ def announce(beat: Path) -> None:
 
 
 def once(signum: signal.Signals) -> None:
-    """Let a signal's handler run once, in a thread, however often the signal comes.
+    """Install a handler that runs a signal's handler once, in a thread, however often the signal comes.
 
-    A handler that takes a lock and is interrupted by the same signal waits for itself for ever, which Snakemake's does
-    when ``timeout`` or a service manager terminates it twice. From a thread it waits for the main program instead.
+    A handler that holds a lock and is interrupted by the same signal deadlocks, as Snakemake's does when ``timeout`` or
+    a service manager terminates it twice. In a thread it waits for the main program instead.
     """
     original = signal.getsignal(signum)
     if not callable(original):

@@ -1,4 +1,4 @@
-"""The manifest of a paper's folder of figures and tables: one model, which drawing jobs write and the site reads."""
+"""The manifest of a paper's folder of figures and tables: one model, written by drawing jobs and read by the site."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ Scale = Literal["linear", "log"]
 
 
 class ManifestError(ValueError):
-    """A manifest, or a file that it names, does not have the agreed form."""
+    """Error for a manifest, or a file that it names, without the agreed form."""
 
 
 class _Part(BaseModel):
-    """A part of a manifest."""
+    """Base class of the parts of a manifest."""
 
     model_config = ConfigDict(frozen=True)
 
 
 class Run(_Part):
-    """What produced the figures of a paper."""
+    """Version, commit, seed and scale of the run that drew the figures of a paper."""
 
     version: str
     commit: str
@@ -56,7 +56,7 @@ class Run(_Part):
 
 
 class Curve(_Part):
-    """How one curve of a figure looks; marker and kind of line are written as Matplotlib writes them.
+    """Style of one curve of a figure; marker and line style are written as Matplotlib writes them.
 
     ``id`` is in the column ``curve`` of the figure's CSV; ``dash`` is "-", "" for none, or ``[offset, [on, off, ...]]``
     in units of the line's width.
@@ -70,7 +70,7 @@ class Curve(_Part):
 
 
 class Chart(_Part):
-    """What a figure shows of its CSV file: the columns on the axes and in the panels, and its curves in order."""
+    """Columns of a figure's CSV file on the axes and in the panels, and its curves in order."""
 
     x: Title
     y: Title
@@ -84,11 +84,11 @@ class Chart(_Part):
 
 
 class Entry(_Part):
-    """One figure or table; of a paper that `read` returns, every path exists and matches its checksum.
+    """Figure or table; of a paper that `read` returns, every path exists and matches its checksum.
 
-    Entries with the same ``drawing`` show the same thing in several ways: ``variant`` is the value, of what ``by``
-    names, that distinguishes this one (empty if it is alone). ``finding`` is what one learns from it, in a sentence;
-    ``board`` the column by which the rows of a leaderboard are chosen.
+    Entries with the same ``drawing`` are variants of one drawing: ``variant`` is the value of ``by`` of this entry
+    (empty for a single entry). ``finding`` is the result in one sentence; ``board`` the column that selects the rows of
+    a leaderboard.
     """
 
     id: Id
@@ -118,7 +118,7 @@ class Entry(_Part):
 
 
 class DrawnPaper(_Part):
-    """A paper, or a study of our own, and everything that was drawn for it."""
+    """Paper, or study of the project's own, with all its drawings."""
 
     key: Annotated[str, Field(pattern="^[a-z0-9_]+$")]
     kind: Literal["paper", "study"]
@@ -168,11 +168,11 @@ def read(folder: Path) -> DrawnPaper:
 
 
 def _in_folder(entry: Entry, folder: Path, checksums: Path) -> Entry:
-    """An entry with the paths of its files, each verified."""
+    """Return an entry with the verified paths of its files."""
     files = {form: verified(folder / name, checksums) for form, name in entry.files.items()}
     return entry.model_copy(update={"caption": verified(folder / entry.caption, checksums), "files": files})
 
 
 def without(paper: DrawnPaper, condition: Callable[[Entry], bool]) -> DrawnPaper:
-    """The paper without the entries that meet a condition."""
+    """Return the paper without the entries that meet a condition."""
     return paper.model_copy(update={"entries": tuple(e for e in paper.entries if not condition(e))})

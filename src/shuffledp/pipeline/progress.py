@@ -1,6 +1,6 @@
-"""One line per finished part of a run: how many are done, which one it was, how long it took, how long is left.
+"""Progress of a run: one line per finished part, with the number of finished parts, its name and time, and time left.
 
-Snakemake prints three lines per job without its name. Its errors, and its log file, stay as they are.
+Snakemake prints three lines per job without its name. Its errors, and its log file, are unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SHORT = 90
 
 
 def seconds_before(benchmark: Path) -> float | None:
-    """How long a job took in an earlier run, by the file that Snakemake wrote; None without one."""
+    """Return the seconds of a job in an earlier run, from Snakemake's file; None without one."""
     try:
         rows = list(csv.DictReader(benchmark.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
         return float(rows[-1]["s"])
@@ -29,14 +29,14 @@ def seconds_before(benchmark: Path) -> float | None:
 
 
 class Progress(logging.Filter):
-    """What has been done of a run, by the records of Snakemake's logger.
+    """Progress of a run, by the records of Snakemake's logger.
 
     Parameters
     ----------
     before : mapping
-        Seconds that every job took in an earlier run, by its number; None where that is not known.
+        Seconds of every job in an earlier run, by its number; None if unknown.
     folders : tuple of str
-        Beginnings that names of parts leave out of their log files' paths.
+        Prefixes of the log files' paths that the names of parts leave out.
     now : callable
         A clock, in seconds.
     """
@@ -56,7 +56,7 @@ class Progress(logging.Filter):
         self._last, self._done = "", 0.0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Look at a record, and leave out what the line of a finished part replaces."""
+        """Record a job's start or end; return False for records that the line of a finished part replaces."""
         event = getattr(getattr(record, "event", None), "name", "")
         told = vars(record)
         if event == "JOB_INFO":
@@ -76,7 +76,7 @@ class Progress(logging.Filter):
         return name.removesuffix(".log")
 
     def line(self, told: Mapping[str, Any]) -> str:
-        """Return the line of the part that finished last, from what Snakemake counts."""
+        """Return the line of the part that finished last, from Snakemake's counts."""
         text = f"{told['done']} of {told['total']} done, {self._last}"
         if told["done"] >= told["total"] or not self._done:
             return text
@@ -89,7 +89,7 @@ def _in_words(seconds: float) -> str:
 
 
 def show(logger: logging.Logger, progress: Progress) -> None:
-    """Print such lines on the terminal instead of Snakemake's; its handler for the terminal keeps all else."""
+    """Print progress lines on the terminal instead of Snakemake's; its terminal handler prints all other records."""
     for handler in logger.handlers:
         if handler.name == "DefaultStreamHandler":
             handler.filters.insert(0, progress)  # before the one that leaves out the start of a job

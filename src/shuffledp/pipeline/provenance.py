@@ -1,4 +1,4 @@
-"""What a result was made with: versions, commit, configuration, seed and data."""
+"""Provenance of a result: versions, commit, configuration, seed and data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PACKAGES = ("shuffledp", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "s
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that numbers depend on."""
+    """Return the versions of Python and of the packages on which numbers depend."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -26,7 +26,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, str]:
-    """What the last bits of numbers depend on besides versions: processor, a digest of its features, the C library."""
+    """Return the processor, a digest of its features, and the C library, on which the last bits of numbers depend."""
     model, features = platform.processor(), ""
     with contextlib.suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -44,7 +44,7 @@ def machine() -> dict[str, str]:
 
 
 def commit(folder: Path) -> str:
-    """Short git commit of a folder, with ``+`` when files were changed since; empty outside a repository."""
+    """Return the short git commit of a folder, with ``+`` after uncommitted changes; empty outside a repository."""
     try:
         head = _git(folder, "rev-parse", "--short=12", "HEAD")
         return head + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
@@ -58,7 +58,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def of_job(job: Mapping[str, Any], job_hash: str, data: Mapping[str, Any], root: Path) -> dict[str, Any]:
-    """Provenance of one result; ``data`` says which source was used."""
+    """Return the provenance of one result; ``data`` has the source that was used."""
     return {
         "job": dict(job),
         "config_sha256": job_hash,

@@ -1,7 +1,7 @@
-"""Removing what is damaged: of the pipeline's own files alone, by their places.
+"""Removal of damaged files, restricted by place to the pipeline's own files.
 
-A list of checksums is ours if it lies where the pipeline publishes one, and what it names is ours if it belongs to that
-bundle. Nothing else is ever removed, whatever a list says and wherever a link points.
+A list of checksums belongs to the pipeline if it is in a place where the pipeline publishes one, and a listed file does
+if it belongs to that bundle. Other files are never removed, for any content of a list and any target of a link.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from shuffledp import storage
 
 
 def _beside(checksum: Path, path: Path) -> bool:
-    """``<bundle>.sha256`` has ``<bundle>.<anything>`` in its own folder."""
+    """Return if a file is in the list's folder and named ``<bundle>.<anything>``, for a list ``<bundle>.sha256``."""
     return path.parent == checksum.parent and path.name.startswith(f"{checksum.stem}.")
 
 
 def _in_folder(checksum: Path, path: Path) -> bool:
-    """A list of a folder that is the pipeline's altogether."""
+    """Return if a file is in the list's folder, for folders that have only the pipeline's files."""
     return path.parent == checksum.parent
 
 
 def _of_site(checksum: Path, path: Path) -> bool:
-    """The list of the site stands in the results folder, where a user may keep other things."""
+    """Return if a file belongs to the site; its list is in the results folder, where users may keep other files."""
     parts = path.relative_to(checksum.parent).parts
     return parts == ("index.html",) or parts[0] in ("pages", "site")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where lists of checksums are published, and what belongs to one.
+    """Place of published lists of checksums, and the files that belong to a list.
 
-    ``unlisted`` are files of the place that are good for nothing without a list.
+    ``unlisted`` are files of the place that are useless without a list.
     """
 
     lists: str
@@ -58,14 +58,14 @@ PREPARED = (Place("*.sha256", _beside, ("*.parquet", "*.npz")),)
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was removed, or that could not be."""
+    """File that was removed, or that could not be removed."""
 
     text: str
     removed: bool = True
 
 
 def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
-    """Remove what does not match its list of checksums, and what killed jobs left.
+    """Remove files that do not match their list of checksums, and leftovers of killed jobs.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
     Yields
     ------
     Finding
-        What was done, as it is done.
+        Each removal, when it is done.
     """
     if not folder.is_dir():
         return
@@ -97,7 +97,7 @@ def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
 
 
 def _leftovers(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
-    """Temporary files beside what is published; of the site's own folders below it, too."""
+    """Remove temporary files in the folders of published files, and in the site's folders."""
     patterns = {place.lists.rpartition("/")[0] for place in places}
     if places is RESULTS:
         patterns |= {"pages", "site", "site/*"}
@@ -109,7 +109,7 @@ def _leftovers(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
 
 
 def _bundle(folder: Path, place: Place, checksum: Path, damaged: list[Path]) -> Iterator[Finding]:
-    """The damaged files of a bundle, then its list."""
+    """Remove the damaged files of a bundle, then its list."""
     own = [path for path in damaged if path != checksum and place.belongs(checksum, path)]
     foreign = [path for path in damaged if path != checksum and not place.belongs(checksum, path)]
     for path in filter(

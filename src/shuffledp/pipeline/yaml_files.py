@@ -1,6 +1,6 @@
-"""YAML as this project writes it: a key given twice is a mistake, and keys are text.
+"""YAML of this project: a repeated key is an error, and keys are text.
 
-Plain YAML lets the last of two equal keys win, and reads `no:` as False.
+Plain YAML keeps the last of two equal keys, and reads `no:` as False.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ LONGEST = 1_000_000
 
 
 class YamlError(ValueError):
-    """A text that is no YAML, or not as this project writes it; one line with the place."""
+    """Error for a text that is no YAML, or not of this project's form; one line with the place."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader with stricter mappings."""
+    """Safe loader with stricter mappings."""
 
 
 class _QuickLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The same in C, where PyYAML was built with it: a tenth of the time, but it refuses some texts that are YAML."""
+    """Safe loader in C, if PyYAML was built with it: ten times faster, but it refuses some valid YAML."""
 
 
 def _named_mapping(loader: Any, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -54,19 +54,19 @@ for _each in (_Loader, _QuickLoader):
 
 
 def parse(text: str, place: str) -> Any:
-    """Content of a YAML text.
+    """Return the content of a YAML text.
 
     Parameters
     ----------
     text : str
-        What to read.
+        Text in YAML.
     place : str
-        What messages call it, such as its file.
+        Name of the text for messages, such as its file.
 
     Raises
     ------
     YamlError
-        Naming place and line.
+        If the text is malformed; the message has place and line.
     """
     if len(text) > LONGEST:
         raise YamlError(f"{place}: has {len(text):,} characters, at most {LONGEST:,} are read.")
@@ -85,12 +85,12 @@ def parse(text: str, place: str) -> Any:
 
 
 def read(path: Path) -> Any:
-    """Content of a YAML file.
+    """Return the content of a YAML file.
 
     Raises
     ------
     YamlError
-        If it is missing, cannot be read or is malformed, naming file and line.
+        If the file is missing, unreadable or malformed; the message has file and line.
     """
     try:
         text = path.read_text(encoding="utf-8")

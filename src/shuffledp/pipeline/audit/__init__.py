@@ -1,7 +1,7 @@
-"""Independent audit: calibrated protocols against the exact law of what the analyzer sees, for a handful of users.
+"""Independent audit: calibrated protocols against the exact law of the analyzer's view, for a handful of users.
 
-The laws are written from the definition of the messages, the divergences are sums over outcomes; of the accounting only
-the calibrated parameters are used. So an error in an accounting does not hide itself.
+The laws follow from the definition of the messages, the divergences are sums over outcomes. Of the accounting only the
+calibrated parameters are used, so that an error in an accounting cannot hide itself.
 """
 
 from typing import TYPE_CHECKING

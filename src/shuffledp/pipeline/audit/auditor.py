@@ -1,4 +1,4 @@
-"""A calibration against the truth: what was claimed, and the delta that enumeration finds."""
+"""Comparison of a calibration with the truth: the claim, and the delta that enumeration finds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True)
 class Setting:
-    """What a calibration is asked for.
+    """Arguments of a calibration.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Setting:
     options: tuple[tuple[str, Any], ...] = ()
 
     def calibrated(self) -> ProtocolBase:
-        """The protocol; raises what its ``calibrate`` raises."""
+        """Return the calibrated protocol; raises as its ``calibrate``."""
         return self.protocol.calibrate(
             self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
         )
@@ -86,10 +86,10 @@ class Row:
     label : str
         The ``guarantee`` of the calibrated protocol; empty without one.
     eps, delta, found, error : float
-        The claim, the lower end of the true delta that was found, and how far its upper end is above; nan without one.
-        For several privacy levels those of the level with the largest ratio.
+        The claim, the lower end of the true delta, and the distance of its upper end; nan without a delta.
+        With several privacy levels, of the level with the largest ratio.
     note : str
-        Reason, error, what the view leaves out, or for an excess the inputs.
+        Reason, error, the parts that the view leaves out, or for an excess the inputs.
     """
 
     setting: Setting
@@ -103,7 +103,7 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Found over claimed."""
+        """Ratio of the delta found to the claimed one."""
         return self.found / self.delta if self.delta > 0 else math.nan
 
 
@@ -115,10 +115,10 @@ def decided(found: Bounds, claimed: float) -> bool | None:
 
 
 def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
-    """What the analyzer sees of a calibrated protocol, or why it is not enumerated.
+    """Return the analyzer's view of a calibrated protocol, or the reason why it is not enumerated.
 
     Protocols of one family share their messages, so that views are found by class: a plug-in that derives from a
-    built-in protocol is audited as one of its family.
+    built-in protocol is audited as a member of its family.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
 
 
 def audited(setting: Setting) -> Row:
-    """Calibrate, enumerate, compare.
+    """Calibrate a protocol, enumerate its laws and compare the delta with the claim.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def audited(setting: Setting) -> Row:
     Returns
     -------
     Row
-        ``Infeasible`` is an outcome; any other error of the calibration is a finding, not raised.
+        ``Infeasible`` is an outcome. Any other error of the calibration is not raised but returned as a finding.
     """
     try:
         protocol = setting.calibrated()
@@ -157,7 +157,7 @@ def audited(setting: Setting) -> Row:
 
 
 def compared(setting: Setting, protocol: ProtocolBase) -> Row:
-    """The calibrated protocol against its claim, the budget's delta at the budget's eps."""
+    """Compare a calibrated protocol with its claim, the budget's delta at the budget's eps."""
     label, delta = str(protocol.guarantee), setting.budget.delta
     if not isinstance(setting.population, Law):
         return Row(setting, NOT_ENUMERATED, label, note="the population is not a law")

@@ -1,4 +1,4 @@
-"""The audits of all protocols in one table, which exists only if no sound claim is exceeded."""
+"""Table of the audits of all protocols, which is published only if no sound claim is exceeded."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ VIOLATION = "violation"
 
 
 class Violated(RuntimeError):  # noqa: N818  (what the audit says)
-    """Sound claims are exceeded."""
+    """Error for sound claims that are exceeded."""
 
 
 def joined(tables: Sequence[Path]) -> str:
-    """The rows of several tables in one, by task and protocol, whatever table a protocol is in.
+    """Return the rows of several tables, sorted by task and protocol.
 
     Raises
     ------

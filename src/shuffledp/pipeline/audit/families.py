@@ -11,13 +11,13 @@ _T = TypeVar("_T")
 
 
 def of_family(protocol: ProtocolBase, known: Mapping[str, _T]) -> _T | None:
-    """Return what is known of the nearest class that a protocol derives from; None if nothing is.
+    """Return the entry of the nearest class from which a protocol derives; None if no class has an entry.
 
     Parameters
     ----------
     protocol : ProtocolBase
     known : mapping
-        By module and class, from `shuffledp.protocols` on, such as ``frequency.solh.Solh``.
+        Entries by module and class below `shuffledp.protocols`, such as ``frequency.solh.Solh``.
     """
     for kind in type(protocol).__mro__:
         name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("shuffledp.protocols.")

@@ -1,9 +1,9 @@
-"""Finite laws of counts, and how far two of them are apart.
+"""Finite laws of counts, and divergences between two of them.
 
-Nothing in here comes from the accounting: probabilities follow from the ratios of neighboring ones, sums are made by
-adding up outcomes, and a hockey-stick divergence is the sum over outcomes. Every law carries a bound on its rounding
-error and on the mass that it leaves out (`Error`), every divergence is an interval that contains the true one
-(`Bounds`). Calibrated parameters, and rates computed from them, count as the floating-point numbers that they are.
+The accounting is not used: probabilities follow from the ratios of neighboring ones, and a hockey-stick divergence is
+the sum over outcomes. Every law has a bound on its rounding error and on the mass that it leaves out (`Error`), every
+divergence is an interval that contains the true one (`Bounds`). Calibrated parameters, and rates computed from them,
+count as exact floating-point numbers.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ _NUDGE = 1e-9
 
 
 class TooLarge(Exception):  # noqa: N818  (a reason, not an error)
-    """A law has more outcomes than are enumerated."""
+    """Error for a law with more outcomes than are enumerated."""
 
 
 class Bounds(NamedTuple):
-    """An interval that contains a number."""
+    """Interval that contains a number."""
 
     low: float
     high: float
@@ -74,7 +74,10 @@ WINDOW = 2.0**-36
 
 
 def averaged(parts: Sequence[tuple[float, Bounds]]) -> Bounds:
-    """Return the interval of the sum of numbers times probabilities of a population; a sure one has no error."""
+    """Return the interval of a sum of numbers times probabilities.
+
+    Rounding and omitted mass widen it, except for a single number of probability 1.
+    """
     share = 0.0 if [weight for weight, _ in parts] == [1.0] else WINDOW
     low, high = (sum(weight * found[end] for weight, found in parts) for end in (0, 1))
     return Bounds(low * (1 - share), high * (1 + share))
@@ -93,7 +96,7 @@ class Error(NamedTuple):
     share : float
         Relative error of every cell.
     norm : float
-        Absolute error of all cells on top of it: the root of the sum of its squares, as Fourier transforms have it.
+        Additional absolute error of all cells in the 2-norm, as Fourier transforms have it.
     beyond : float
         Mass of outcomes, or of parts of cells, that the table leaves out.
     """
@@ -103,11 +106,11 @@ class Error(NamedTuple):
     beyond: float = 0.0
 
     def rounded(self, times: float) -> Error:
-        """Return the error after so many more roundings of every cell."""
+        """Return the error after `times` more roundings of every cell."""
         return self._replace(share=self.share + times * UNIT)
 
     def and_of(self, other: Error, times: float = 1.0) -> Error:
-        """Return the error of sums or products of independent counts; products of errors are far below either."""
+        """Return the error of sums or products of independent counts, without the negligible products of errors."""
         return Error(
             self.share + other.share + times * UNIT, self.norm + other.norm, self.beyond + other.beyond
         )
@@ -127,7 +130,7 @@ class Block:
     start : tuple of int
         The counts of the first cell.
     error : Error
-        Of the probabilities.
+        Bound on the error of the probabilities.
     """
 
     mass: Floats
@@ -142,17 +145,17 @@ class Block:
 
 
 def point(axes: int) -> Block:
-    """The law of counts that are all 0."""
+    """Return the law of counts that are all 0."""
     return Block(np.ones((1,) * axes), (0,) * axes)
 
 
 def _cells(start: Place, low: Place | NDArray[Any], shape: Place) -> tuple[slice, ...]:
-    """Where a law that starts at `start` lies in a table that starts at `low`."""
+    """Return the slices of a law that starts at `start` in a table that starts at `low`."""
     return tuple(slice(int(a - b), int(a - b) + size) for a, b, size in zip(start, low, shape, strict=True))
 
 
 def plus(block: Block, own: Own) -> Block:
-    """Law of the counts after one more user has added to them."""
+    """Return the law of the counts after one more user has added to them."""
     places = np.array(list(own))
     low, high = places.min(axis=0), places.max(axis=0)
     shape = np.array(block.mass.shape) + high - low
@@ -166,7 +169,7 @@ def plus(block: Block, own: Own) -> Block:
 
 
 def added(block: Block, other: Block) -> Block:
-    """Law of the sum of two independent vectors of counts."""
+    """Return the law of the sum of two independent vectors of counts."""
     shape = [a + b - 1 for a, b in zip(block.mass.shape, other.mass.shape, strict=True)]
     if math.prod(shape) > MOST_CELLS:
         raise TooLarge(f"a law with {math.prod(shape)} outcomes")
@@ -192,8 +195,8 @@ def transformed(*factors: Floats) -> float:
     Notes
     -----
     A transform of N numbers has a relative error of at most ``7 u log2 N`` in the 2-norm (Higham, Accuracy and
-    Stability of Numerical Algorithms, theorem 24.2), and of a law no value above 1. So each of the transforms adds at
-    most so much times the 2-norm of a law; twice that covers the lengths that are no powers of 2.
+    Stability of Numerical Algorithms, theorem 24.2), and a law's transform has no value above 1. Each transform adds at
+    most this error times the 2-norm of a law; twice this bound covers lengths that are no powers of 2.
     """
     size = sum(factor.size for factor in factors)
     norms = sum(float(np.linalg.norm(factor)) for factor in factors)
@@ -201,7 +204,7 @@ def transformed(*factors: Floats) -> float:
 
 
 def independent(*blocks: Block) -> Block:
-    """Law of several independent vectors of counts side by side."""
+    """Return the joint law of several independent vectors of counts."""
     size = math.prod(b.mass.size for b in blocks)
     if size > MOST_CELLS:
         raise TooLarge(f"a law with {size} outcomes")
@@ -211,12 +214,12 @@ def independent(*blocks: Block) -> Block:
 
 
 def moved(block: Block, step: Place) -> Block:
-    """The law after a fixed vector was added to the counts."""
+    """Return the law after a fixed vector was added to the counts."""
     return replace(block, start=tuple(a + b for a, b in zip(block.start, step, strict=True)))
 
 
 def mixed(parts: Sequence[tuple[float, Block]]) -> Block:
-    """Law of a vector that follows one of several laws, chosen with the given probabilities."""
+    """Return the law of a vector that follows one of several laws, chosen with the given probabilities."""
     low = np.min([b.start for _, b in parts], axis=0)
     high = np.max([np.add(b.start, b.mass.shape) for _, b in parts], axis=0)
     if math.prod((high - low).tolist()) > MOST_CELLS:
@@ -236,16 +239,16 @@ def mixed(parts: Sequence[tuple[float, Block]]) -> Block:
 
 
 def _from_ratios(ratios: NDArray[np.longdouble], mode: int, falls: float, rises: float, tail: float) -> Block:
-    """Law with these ratios of each probability to the one before, multiplied up from the mode and made to sum to 1.
+    """Return the law with these ratios of successive probabilities, multiplied from the mode and normalized.
 
     Parameters
     ----------
     ratios : (w - 1,) ndarray
-        Each with an error of at most 6 roundings.
+        Ratios of successive probabilities, each with an error of at most 6 roundings.
     mode : int
         The cell from which on both sides probabilities only fall.
     falls, rises : float
-        Largest ratio above the table, and largest inverse ratio below it; 0 if nothing lies there.
+        Largest ratio above the table, and largest inverse ratio below it; 0 without outcomes there.
     tail : float
         Mass that may be cut off on either side.
 
@@ -267,23 +270,23 @@ def _from_ratios(ratios: NDArray[np.longdouble], mode: int, falls: float, rises:
 
 
 def in_cells(edges: Floats) -> Block:
-    """Standard Gaussian probabilities between increasing edges, below the first one and above the last one.
+    """Return the standard Gaussian probabilities of the cells between increasing edges and of the two outer cells.
 
-    Those of small cells are differences, of the smaller tails. The error is ten times the largest found in tests, for
-    cells of 1/200 within 12 standard deviations.
+    Probabilities of small cells are differences of the smaller tails. The error is ten times the largest found in
+    tests, for cells of 1/200 within 12 standard deviations.
     """
     inner = np.where(edges[1:] < 0, np.diff(ndtr(edges)), -np.diff(ndtr(-edges)))
     return Block(np.concatenate(([ndtr(edges[0])], inner, [ndtr(-edges[-1])])), (0,), Error(share=2.0**-30))
 
 
 def _reach(variance: float) -> float:
-    """Distance beyond which a Poisson or binomial count has a mass below `TAIL`, by Bernstein's inequality."""
+    """Return a distance beyond which a Poisson or binomial count has mass below `TAIL`, by Bernstein's inequality."""
     nats = -math.log(TAIL)
     return nats / 3 + math.sqrt(nats**2 / 9 + 2 * variance * nats)
 
 
 def binomial_counts(trials: int, rate: float, tail: float = TAIL) -> Block:
-    """Law of a binomial count, without at most `tail` of its mass on either side."""
+    """Return the law of a binomial count, without at most `tail` of its mass on either side."""
     if rate in (0.0, 1.0) or trials == 0:
         return moved(point(1), (int(rate) * trials,))
     mean, reach = trials * rate, _reach(trials * rate * (1 - rate))
@@ -298,7 +301,7 @@ def binomial_counts(trials: int, rate: float, tail: float = TAIL) -> Block:
 
 
 def poisson_counts(mean: float, tail: float = TAIL) -> Block:
-    """Law of a Poisson count, without at most `tail` of its mass on either side."""
+    """Return the law of a Poisson count, without at most `tail` of its mass on either side."""
     if mean == 0:
         return point(1)
     low, high = max(0, math.floor(mean - _reach(mean))), math.ceil(mean + _reach(mean))
@@ -308,7 +311,7 @@ def poisson_counts(mean: float, tail: float = TAIL) -> Block:
 
 
 def negative_binomial_counts(shape: float, stop: float, tail: float = TAIL) -> Block:
-    """Law of a negative binomial count: ``C(j + shape - 1, j) stop^shape (1 - stop)^j``."""
+    """Return the law of a negative binomial count: ``C(j + shape - 1, j) stop^shape (1 - stop)^j``."""
     if stop >= 1 or shape == 0:
         return point(1)
     high = int(nbinom.isf(tail, shape, stop))
@@ -321,13 +324,13 @@ def negative_binomial_counts(shape: float, stop: float, tail: float = TAIL) -> B
 
 
 class Jumps(NamedTuple):
-    """A Poisson number of jumps of random size, see `jump_chances`."""
+    """Poisson number of jumps of random size, see `jump_chances`."""
 
     rate: float
     center: float
 
     def part(self, part: float) -> Jumps:
-        """So large a part of the noise."""
+        """Return the given share of the noise."""
         return Jumps(self.rate * part, self.center)
 
 
@@ -336,7 +339,7 @@ Summand = tuple[float, float] | Jumps
 
 
 def jump_chances(center: float) -> Floats:
-    """Law of the size 1, 2, .. of a jump: around the center, and a constant part below it."""
+    """Return the law of the size 1, 2, .. of a jump: a Gaussian around the center plus a constant up to it."""
     sizes = np.arange(1, max(3, int(2.125 * center) + 2))
     weights = norm.pdf(sizes, center, 0.225 * center) / norm.pdf(0, 0, 0.225 * center)
     weights += np.where(sizes <= center, 0.136, 0.0)
@@ -344,16 +347,16 @@ def jump_chances(center: float) -> Floats:
 
 
 def compound_counts(rates: Mapping[Place, float], low: Place, shape: Place, beyond: float) -> Block:
-    """Law of the sum of independent Poisson numbers of fixed vectors, within a box beyond which there is little.
+    """Return the law of a sum of independent Poisson multiples of fixed vectors, on a box with little mass outside.
 
     Parameters
     ----------
     rates : mapping
         Expected number of every vector.
     low, shape : tuple of int
-        The box: its first cell and its sides. What lies beyond wraps around into it.
+        The box: its first cell and its sides. Mass beyond wraps around into it.
     beyond : float
-        Mass of what lies beyond, at most.
+        Upper bound on the mass beyond the box.
 
     Notes
     -----
@@ -374,7 +377,7 @@ def compound_counts(rates: Mapping[Place, float], low: Place, shape: Place, beyo
 
 
 def jump_counts(jumps: Jumps) -> Block:
-    """Law of the sum of the jumps."""
+    """Return the law of the sum of the jumps."""
     chances = jump_chances(jumps.center).tolist()
     rates: dict[Place, float] = {(j,): jumps.rate * chance for j, chance in enumerate(chances, 1)}
     # The sum is below that of as many jumps of the largest size.
@@ -385,7 +388,7 @@ def jump_counts(jumps: Jumps) -> Block:
 
 
 def negative_binomials(summands: Sequence[Summand], tail: float = TAIL) -> Block:
-    """Law of a sum of independent negative binomial counts, given by shape and probability of stopping, or of jumps."""
+    """Return the law of a sum of independent summands: negative binomial counts (shape, stop) or jumps."""
     laws = (
         jump_counts(one) if isinstance(one, Jumps) else negative_binomial_counts(*one, tail)
         for one in summands
@@ -394,20 +397,20 @@ def negative_binomials(summands: Sequence[Summand], tail: float = TAIL) -> Block
 
 
 def shared(summand: Summand, part: float) -> Summand:
-    """So large a part of a noise."""
+    """Return the given share of a noise summand."""
     if isinstance(summand, Jumps):
         return summand.part(part)
     return (summand[0] * part, summand[1])
 
 
 def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
-    """Law of the counts of some of the kinds of `total` things, by conditioning from one kind to the next.
+    """Return the law of the counts of some kinds of `total` items, by conditioning from one kind to the next.
 
     Parameters
     ----------
     total : int
     chances : sequence of float
-        Of the kinds that are counted; the rest of 1 belongs to the kinds that are not.
+        Probabilities of the counted kinds; the rest up to 1 belongs to the other kinds.
     """
     block = binomial_counts(total, chances[0], WIDE_TAIL)
     left, error = 1 - chances[0], block.error
@@ -428,21 +431,24 @@ def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
 
 
 def binomial_share(trials: int) -> float:
-    """Relative error of scipy's binomial probabilities and fair tails: twice the largest found in tests, or more."""
+    """Return the relative error of scipy's binomial probabilities and fair tails.
+
+    It is at least twice the largest error found in tests.
+    """
     return (256 + 32 * math.sqrt(trials)) * UNIT
 
 
 def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
-    """Law of two counts with a part of the noise of `PairNoise`: all its summands have so much of their shape.
+    """Return the law of two counts with a share of the noise of `PairNoise`: all shapes are multiplied by `part`.
 
     Parameters
     ----------
     ratio : float
         a of the geometric laws, which become negative binomial ones of shape `part`.
     common : sequence of Summand
-        What both counts have.
+        Summands of the common part of both counts.
     part : float
-        Above 0.
+        Share of the noise, above 0.
     """
     alone = negative_binomial_counts(part, 1 - ratio, WIDE_TAIL)
     together = negative_binomials([shared(one, part) for one in common], WIDE_TAIL)
@@ -459,13 +465,13 @@ def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
 
 @lru_cache(2)  # the same for all that inputs do
 def _summands(ratio: float, common: tuple[Summand, ...], tail: float) -> tuple[Block, Block]:
-    """The common part of a `PairNoise`, and the geometric counts whose sum with it is h."""
+    """Return the common part of a `PairNoise`, and the geometric counts whose sum with it has the law h."""
     return negative_binomials(common, tail), negative_binomial_counts(1.0, 1 - ratio**2, tail)
 
 
 @lru_cache(2)
 def _smaller_counts(ratio: float, common: tuple[Summand, ...], tail: float) -> Block:
-    """h of a `PairNoise`."""
+    """Return h of a `PairNoise`."""
     noise, beyond = _summands(ratio, common, tail)
     padded, a = np.pad(noise.mass, (0, beyond.mass.size)).astype(np.longdouble), np.longdouble(ratio)
     summed = lfilter(np.ones(1, np.longdouble), np.array([1, -(a**2)]), padded)
@@ -476,20 +482,20 @@ def _smaller_counts(ratio: float, common: tuple[Summand, ...], tail: float) -> B
 
 @dataclass(frozen=True, eq=False)
 class PairNoise:
-    """Noise of two counts: a geometric one each, and the same number of both, a sum of negative binomial counts.
+    """Noise of two counts: a geometric count each, and a common count, the sum of negative binomial counts.
 
     With ``a`` the ratio of the geometric laws, (i, j) has the probability ``a^|i - j| h(min(i, j))``, where
-    ``h(t) = (1 - a)^2 sum_k common(k) a^(2 (t - k))``. So of a difference ``i - j`` beyond all that inputs can do,
-    nothing matters but its sign, and laws are over that difference, cut off, and the smaller count.
+    ``h(t) = (1 - a)^2 sum_k common(k) a^(2 (t - k))``. Of a difference ``i - j`` beyond all sums of inputs only the
+    sign matters, so that laws are over the difference, cut off at `band`, and the smaller count.
 
     Parameters
     ----------
     ratio : float
         a, in (0, 1).
     common : tuple of Summand
-        Of the common part.
+        Summands of the common part.
     band : int
-        Where the difference is cut off; at least all that inputs add to it.
+        Largest absolute difference that is kept; at least the sum of all inputs.
     """
 
     ratio: float
@@ -497,7 +503,7 @@ class PairNoise:
     band: int
 
     def smaller(self) -> Block:
-        """Return h, as far as it matters."""
+        """Return h without negligible mass."""
         most = MOST_CELLS // (2 * self.band + 1)
         for tail in (TAIL, WIDE_TAIL):
             size = sum(part.mass.size for part in _summands(self.ratio, self.common, tail))
@@ -506,7 +512,7 @@ class PairNoise:
         raise TooLarge(f"{size} noise messages of a kind")
 
     def moved(self, step: Place) -> Block:
-        """Law of the difference, cut off, and of the smaller count, when inputs added `step` to the counts."""
+        """Return the law of cut-off difference and smaller count after inputs added `step` to the counts."""
         smaller, (u, v), a = self.smaller(), step, self.ratio
         h = smaller.mass
         if abs(u - v) > self.band:
@@ -530,7 +536,7 @@ class PairNoise:
         return Block(table, (-self.band, start), smaller.error.rounded(8)._replace(norm=rows))
 
     def tallied(self, first: int, second: int) -> Place:
-        """The counts as laws of this noise have them."""
+        """Return the two counts as a cell of this noise's laws."""
         return (max(-self.band, min(self.band, first - second)), min(first, second))
 
 
@@ -547,7 +553,7 @@ class Pair(NamedTuple):
 
 
 def outcomes(first: Block, second: Block) -> Pair:
-    """Both laws over the cells of either; cells that neither reaches are dropped."""
+    """Return both laws over the cells of either; cells with probability 0 in both are dropped."""
     low = np.minimum(first.start, second.start)
     high = np.maximum(np.add(first.start, first.mass.shape), np.add(second.start, second.mass.shape))
     tables = []
@@ -560,16 +566,16 @@ def outcomes(first: Block, second: Block) -> Pair:
 
 
 def hockey_stick(pairs: Sequence[Pair], eps: float, *, below: bool = False) -> Bounds:
-    """Bounds on ``sum max(P - e^eps Q, 0)`` for products of laws.
+    """Return bounds on ``sum max(P - e^eps Q, 0)`` for products of laws.
 
     Parameters
     ----------
     pairs : sequence of Pair
-        Factors of P and of Q; those that agree may be left out.
+        Factors of P and of Q; equal factors may be left out.
     eps : float
-        Nats.
+        Privacy parameter in nats.
     below : bool
-        A lower bound will do: the upper end is that of the sum with losses rounded down.
+        Only a lower bound is needed: the upper end bounds the sum with losses rounded down.
 
     Notes
     -----
@@ -610,7 +616,7 @@ Table = tuple[Floats, Floats]
 
 
 def _of_two(large: Table, small: Table, eps: float, slack: float) -> tuple[float, float]:
-    """The sum itself, and ``P(A) + e^eps Q(A)``: for every outcome of one factor those of the other by their ratio."""
+    """Return the sum, and ``P(A) + e^eps Q(A)``; each outcome of one factor meets a range of the other's ratios."""
     (p, q), (r, s) = large, small
     p, q = p[p > 0], q[p > 0]
     r, s = r[r > 0], s[r > 0]
@@ -628,7 +634,7 @@ def _of_two(large: Table, small: Table, eps: float, slack: float) -> tuple[float
 
 
 def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float, float]:
-    """A lower and an upper bound on the sum, the mass that they are of, and the error of the transforms."""
+    """Return lower and upper bounds on the sum, the mass of their terms, and the error of the transforms."""
     kept, sure = [], 0.0  # sure: log of the chance that no factor has shown an outcome that Q never has
     for p, q in parts:
         both = (p > 0) & (q > 0)
@@ -655,7 +661,7 @@ def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float, f
 
 
 def pooled(block: Block, groups: int) -> tuple[list[NDArray[np.int64]], Floats]:
-    """A coarse table of a law: the inner ends of up to `groups` ranges of every count, and the table's mass.
+    """Return a coarse table of a law: inner ends of up to `groups` ranges per count, and the table's mass.
 
     Parameters
     ----------

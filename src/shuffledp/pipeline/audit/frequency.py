@@ -69,7 +69,7 @@ _ALL_KINDS = 30_000
 
 
 def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
-    """Reports of the users, and of dummies with input 0: k, or as many as the other users fall short of k."""
+    """Return the view of user reports and dummies with input 0: k, or the shortfall of the other users below k."""
     k, axes = protocol.domain_size, protocol.domain_size - 1
     own = tuple(response(v, k, protocol.eps_local, axes) for v in range(k))
 
@@ -92,7 +92,7 @@ def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
 
 
 def random_checkin(protocol: RandomCheckin, eps: float) -> View:
-    """Reports in slots; the filler has input 0."""
+    """Return the view of reports in slots; the filler has input 0."""
     k = protocol.domain_size
     return SlotsView(
         inputs=tuple(range(k)),
@@ -107,12 +107,12 @@ def random_checkin(protocol: RandomCheckin, eps: float) -> View:
 
 
 def _tracked(k: int, messages: int) -> int:
-    """Values whose counts are kept: all but one, or two where that is too many."""
+    """Return the number of values whose counts are kept: all but one, or two if the law were too large."""
     return k - 1 if k == 2 or (messages + 1) ** (k - 1) <= _ALL_KINDS else 2
 
 
 def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
-    """A report of each user, and as many uniform dummies as its place says; all values are alike."""
+    """Return the view of one report per user and uniform dummies; all values are alike."""
     k, most = protocol.domain_size, max(protocol.dummies_in_all, protocol.n_users)
     axes = _tracked(k, most + protocol.n_users)
     inputs = range(k if axes == k - 1 else 3)
@@ -135,7 +135,10 @@ def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
 
 
 def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None = None) -> View:
-    """Every user sends its dummies with some probability; the number of messages tells how many did."""
+    """Return the view in which each user sends its dummies with some probability.
+
+    The number of messages reveals the number of users who did.
+    """
     k, each = protocol.domain_size, protocol.per_sender
     users = protocol.n_users if number is None else number
     axes = _tracked(k, (each + 1) * protocol.n_users)
@@ -188,7 +191,7 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None =
 
 
 def truncation(protocol: Truncation, eps: float) -> View:
-    """The own value, and one more message of every value with probability ``1 - miss_rate``."""
+    """Return the view of the user's value, and one more message of every value with probability ``1 - miss_rate``."""
     k = protocol.domain_size
     return ProductView(
         inputs=tuple(range(k)),
@@ -203,7 +206,7 @@ def truncation(protocol: Truncation, eps: float) -> View:
 
 
 def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
-    """The own value, with some probability, and noise on the count of every value."""
+    """Return the view of the user's value, sent with some probability, and noise on the count of every value."""
     k, keep = protocol.domain_size, protocol.keep
     own: Own = {(1,): 1.0} if keep == 1 else {(1,): keep, (0,): 1 - keep}
     nothing: Own = {(0,): 1.0}
@@ -221,7 +224,7 @@ def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
 
 
 def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
-    """Noise messages of one value when n users take part."""
+    """Return the law of the noise messages of one value when n users take part."""
     return _noise(_NOISES, protocol)(protocol, n)
 
 
@@ -233,7 +236,7 @@ def _noise(known: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
 
 
 def _geometric_noise(half: float, share: float, turn: int) -> Block:
-    """``left^(turn - z)`` below the mode and ``right^(z - turn)`` from there on, made to sum to 1."""
+    """Return ``left^(turn - z)`` below the mode and ``right^(z - turn)`` from the mode on, normalized."""
     left, right = max((math.exp(-half) - (1 - share)) / share, 0.0), share / (math.exp(half) - 1 + share)
     down = left ** np.arange(turn, 0, -1, dtype=float)
     up = right ** np.arange(math.ceil(math.log(TAIL) / math.log(right)) + 1, dtype=float)
@@ -257,13 +260,16 @@ _NOISES: Mapping[str, Noise] = {
 
 
 def correlated_noise(protocol: CorrelatedNoise, eps: float) -> View:
-    """A +1 of the own value; of every value +1 and -1 noise; planned users' shares of the noise make up all of it."""
+    """Return the view of a +1 of the user's value, and +1 and -1 noise of every value.
+
+    The noise shares of the planned number of users sum to the whole noise.
+    """
     shape_and_stop = (protocol.shape, -math.expm1(-protocol.decay))
     return _correlated(protocol, eps, shape_and_stop, math.exp(-protocol.eps_geometric))
 
 
 def jump_noise(protocol: JumpCounts, eps: float) -> View:
-    """The same, with jumps of random size in both."""
+    """Return the view of `correlated_noise` with jumps of random size common to +1 and -1."""
     return _correlated(protocol, eps, Jumps(protocol.rate, protocol.center), math.exp(-protocol.eps_star))
 
 
@@ -299,14 +305,14 @@ def _correlated(
 
 
 def turned(block: Block, worth: int) -> Block:
-    """The law modulo q of a count after a number was added."""
+    """Return the law modulo q of a count after a number was added."""
     return replace(block, mass=np.roll(block.mass, worth % block.mass.size))
 
 
 def polya_modulo(order: int, ratio: float, shape: float) -> Block:
-    """Law modulo q of a difference of two negative binomial variables, from its characteristic function.
+    """Return the law modulo q of a difference of two negative binomial variables, from its characteristic function.
 
-    That of shape 1, all users' noise, is a geometric law on either side.
+    Shape 1, the noise of all users, gives the two-sided geometric law.
     """
     if order > MOST_CELLS:
         raise TooLarge(f"a group of order {order}")
@@ -323,9 +329,10 @@ def polya_modulo(order: int, ratio: float, shape: float) -> Block:
 
 
 def gaussian_modulo(order: int, tau: float, users: int) -> Block:
-    """Law modulo q of a sum of discrete Gaussians.
+    """Return the law modulo q of a sum of discrete Gaussians.
 
-    The power of a transform has as many times its error, which is below 7 roundings a level for numbers up to 1.
+    A power of a transform multiplies its error by the exponent; the error is below 7 roundings a level for numbers up
+    to 1.
     """
     reach = math.ceil(14 * tau) + 2
     if max(order, 2 * reach) > MOST_CELLS:
@@ -338,7 +345,7 @@ def gaussian_modulo(order: int, tau: float, users: int) -> Block:
 
 
 def secret_shares(protocol: SecretShares, eps: float) -> View:
-    """The sum modulo q that all shares add up to."""
+    """Return the view of the sum of all shares modulo q."""
     noise = _noise(_SHARES, protocol)
     return ModularView(
         inputs=(0, 1),
@@ -365,7 +372,7 @@ _SHARES: Mapping[str, Noise] = {
 
 
 def laplace_counts(ratio: float) -> Block:
-    """Law of discrete Laplace noise, probabilities proportional to ``ratio^|y|``."""
+    """Return the law of discrete Laplace noise, with probabilities proportional to ``ratio^|y|``."""
     reach = math.ceil(math.log(TAIL) / math.log(ratio))
     if 2 * reach + 1 > MOST_CELLS:
         raise TooLarge(f"noise up to {reach}")
@@ -375,7 +382,7 @@ def laplace_counts(ratio: float) -> Block:
 
 
 def gaussian_counts(sigma: float) -> Block:
-    """Law of discrete Gaussian noise."""
+    """Return the law of discrete Gaussian noise."""
     reach = math.ceil(math.sqrt(-2 * math.log(TAIL)) * sigma)
     if 2 * reach + 1 > MOST_CELLS:
         raise TooLarge(f"noise up to {reach}")
@@ -389,19 +396,19 @@ def gaussian_counts(sigma: float) -> Block:
 
 
 def skellam_counts(variance: float) -> Block:
-    """Law of the difference of two Poisson counts."""
+    """Return the law of the difference of two Poisson counts."""
     one = poisson_counts(variance / 2)
     most = one.start[0] + one.mass.size - 1
     return added(one, Block(one.mass[::-1], (-most,), one.error))
 
 
 def noisy_counts_of(protocol: NoisyHistogram | Skellam) -> int:
-    """Return the number of counts with noise of their own: of two values among a public number of users, one."""
+    """Return the number of counts with independent noise: one for two values among a public number of users."""
     return 1 if protocol.domain_size == 2 and protocol.relation == "replace_one" else protocol.domain_size
 
 
 def count_noise(protocol: NoisyHistogram | Skellam, n: int) -> Block:
-    """Noise of one count among n users, the same for every value."""
+    """Return the law of the noise of one count among n users, the same for every value."""
     return _noise(_OF_A_COUNT, protocol)(protocol, n)
 
 
@@ -419,7 +426,7 @@ _OF_A_COUNT: Mapping[str, Noise] = {
 
 
 def curator_noise(protocol: NoisyHistogram, eps: float) -> View:
-    """Noisy counts, as the curator is trusted; all values are alike."""
+    """Return the view of noisy counts of a trusted curator; all values are alike."""
     k, parts = protocol.domain_size, noisy_counts_of(protocol)
     noise = count_noise(protocol, 1)
 
@@ -440,7 +447,7 @@ def curator_noise(protocol: NoisyHistogram, eps: float) -> View:
 
 
 def skellam(protocol: Skellam, eps: float) -> View:
-    """Noisy counts, as only sums are revealed; all values are alike."""
+    """Return the view of noisy counts of which only sums are revealed; all values are alike."""
     k, parts = protocol.domain_size, noisy_counts_of(protocol)
     return ProductView(
         inputs=tuple(range(k)),

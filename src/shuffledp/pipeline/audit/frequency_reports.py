@@ -1,4 +1,4 @@
-"""What the analyzer sees of reports that count for several values: hashed ones, rows of bits, subsets, tuples."""
+"""Views of reports that count for several values: hashed reports, rows of bits, subsets, tuples."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def solh(protocol: Solh, eps: float) -> View:
-    """A seed and a noisy cell; a report matters by whether it agrees with the hashes of the two values compared.
+    """Return the view of a seed and a noisy cell per report, reduced to agreement with the two values' hashes.
 
     The hash functions count as fully random: their patterns occur equally often up to some 1e-5 among the seeds.
     """
@@ -70,13 +70,16 @@ def solh(protocol: Solh, eps: float) -> View:
 
 
 def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """0 for messages that count for the first of two values only, 1 for the second only, 2 for both, 3 for none."""
+    """Return the kind of each message by the values for which it counts.
+
+    Kind 0 counts for the first of two values only, 1 for the second only, 2 for both, 3 for neither.
+    """
     first, second = counts_for.T.astype(np.int64)
     return np.asarray(np.array([[3, 1], [0, 2]])[first, second], np.int64)
 
 
 def row_law(protocol: UnaryBits, value: int) -> Own:
-    """Bits of the first two values in a row: set for the first only, the second only, both."""
+    """Return the law of a row's bits of two values: set only for the first, only for the second, or for both."""
     one, two = (protocol.own_rate if v == value else protocol.other_rate for v in (0, 1))
     return {
         unit(0, 3): one * (1 - two),
@@ -87,7 +90,7 @@ def row_law(protocol: UnaryBits, value: int) -> Own:
 
 
 def whole_rows(protocol: WholeRows, eps: float) -> View:
-    """Rows of bits, of which those of two values matter; rows without a value are noise."""
+    """Return the view of rows of bits, reduced to the bits of two values; rows without a value are noise."""
     inputs = range(min(protocol.domain_size, 3))
     empty = row_law(protocol, -1)
     fakes = protocol.rows_per_user - 1
@@ -108,7 +111,7 @@ def whole_rows(protocol: WholeRows, eps: float) -> View:
 
 
 def flipped_bits(protocol: FlippedBits, eps: float) -> View:
-    """A bit per value, each flipped with probability p; only the counts of one-bits are seen."""
+    """Return the view of a bit per value, flipped with probability p; only the counts of one-bits are seen."""
     p, k = protocol.flip_probability, protocol.domain_size
     summed = protocol.trust == "secure_sum"
 
@@ -133,7 +136,7 @@ def flipped_bits(protocol: FlippedBits, eps: float) -> View:
 
 
 def subset_selection(protocol: SubsetSelection, eps: float) -> View:
-    """Subsets, of which it matters whether they hold each of the two values compared."""
+    """Return the view of subsets, reduced to whether they contain each of the two values compared."""
     report, k = protocol.report, protocol.domain_size
     if math.comb(k, report.size) > MOST_CELLS:
         raise TooLarge("too many subsets")
@@ -160,7 +163,7 @@ def subset_selection(protocol: SubsetSelection, eps: float) -> View:
 
 
 def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
-    """A hash function and a bin; a message matters by whether the two values compared are hashed to its bin."""
+    """Return the view of a hash function and a bin per message, reduced to agreement with the two values' hashes."""
     q, b = protocol.family.prime, protocol.family.bins
     if q * q > MOST_CELLS:
         raise TooLarge(f"{q * (q - 1)} hash functions")
@@ -195,12 +198,12 @@ def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
 
 
 def private_coin(protocol: PrivateCoin, eps: float) -> View:
-    """Tuples matter by whether all their entries are orthogonal to the vectors of the two values compared."""
+    """Return the view of tuples, reduced to whether all entries are orthogonal to each of two values' vectors."""
     bits, entries = protocol.bits, protocol.entries
     inputs = range(min(protocol.domain_size, 4))
 
     def law(own: int | None) -> dict[tuple[int, ...], float]:
-        """Kinds of a uniform tuple, or of one whose entries are orthogonal to the vector of a value."""
+        """Return the law of the kind of a uniform tuple, or of a tuple with entries orthogonal to a value's vector."""
         vectors = [v for v in range(2**bits) if own is None or (v & (own + 1)).bit_count() % 2 == 0]
         first = [(v & 1).bit_count() % 2 == 0 for v in vectors]
         second = [(v & 2).bit_count() % 2 == 0 for v in vectors]
@@ -231,7 +234,7 @@ def private_coin(protocol: PrivateCoin, eps: float) -> View:
 
 
 def public_coin(protocol: PublicCoin, eps: float) -> View:
-    """Cells of the hash functions that the public coin fixed: marks of users, and a coin of each user for each."""
+    """Return the view of the public coin's hash cells: marks of users, and a coin of each user for each cell."""
     k, columns = protocol.domain_size, 2 * protocol.n_users
     rows = np.arange(protocol.rows)[:, None]
     hashed = hash_values(protocol.hash_seed * 2**16 + rows, np.arange(k), columns)

@@ -1,4 +1,4 @@
-"""What profiles at any scale have in common: what they find, and two kinds of reports among many."""
+"""Common parts of profiles at any scale: their result, and two kinds of reports among many."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ TWO = "two counts with independent noise"
 
 @dataclass(frozen=True)
 class Measured:
-    """What was found of a protocol's delta.
+    """Bounds on a protocol's delta, and the method that found them.
 
     Parameters
     ----------
     found : Bounds
-        On the number that was computed, at the eps that was asked for.
+        Bounds on the computed number, at the given eps.
     side : {"exact", "lower"}
-        Whether this is the delta of the worst case, or a lower bound on it.
+        Exact delta of the worst case, or a lower bound on it.
     method : str
-        How it was found.
+        Method of computation.
     """
 
     found: Bounds
@@ -38,40 +38,40 @@ class Measured:
 
     @property
     def delta(self) -> float:
-        """The lower end."""
+        """Lower end of the bounds."""
         return self.found.low
 
 
 class NoProfile(Exception):  # noqa: N818  (a reason, not an error)
-    """There is no profile of this protocol here; the message says why."""
+    """Error for a protocol without a profile in this package; the message has the reason."""
 
 
 def number_of(population: Law) -> int:
-    """All users; raises `NoProfile` if their number is random."""
+    """Return the number of all users; raises `NoProfile` if it is random."""
     if not isinstance(population, Fixed):
         raise NoProfile("a random number of users is not written down for this protocol")
     return population.others + 1
 
 
 def truth(eps_local: float, kinds: int) -> tuple[float, float]:
-    """Probabilities of the own value and of each other one in generalized randomized response."""
+    """Return the probabilities of the true value and of each other value in generalized randomized response."""
     keep = 1 / (1 + (kinds - 1) * math.exp(-eps_local))
     return keep, math.exp(-eps_local) * keep
 
 
 def gains_of(own: float, other: float) -> pairs.Gains:
-    """One report, which counts for the own value, the other one, or neither."""
+    """Return the law of one report, which counts for user 1's value, the other value, or neither."""
     return {(1, 0): own, (0, 1): other, (0, 0): max(0.0, 1 - own - other)}
 
 
 def alone(own: float, other: float, eps: float) -> Measured:
-    """One report that is seen with its sender, by the chances of the likeliest outcome under either input."""
+    """Return delta of one report seen with its sender, from the likeliest outcome's chances under both inputs."""
     found = around(own - math.exp(eps) * other, 8 * UNIT * (own + math.exp(eps) * other))
     return Measured(found, "exact", "one report and its sender")
 
 
 def binary(reports: Law, own: float, other: float, eps: float) -> Measured:
-    """Ones among reports of which all but user 1's are of a 0."""
+    """Return delta of the number of ones among reports; all reports except user 1's are of the input 0."""
     parts = [
         (weight, pairs.of_one_count(binomial_counts(m, other), own, other, eps))
         for m, weight in pairs.ranges(reports)

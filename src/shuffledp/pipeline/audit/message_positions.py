@@ -1,4 +1,4 @@
-"""Where messages count: what views of histograms write their laws with."""
+"""Positions of messages in the counts of histogram views."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MANY = 1_000_000
 
 
 def unit(place: int, axes: int) -> tuple[int, ...]:
-    """One message of a kind; none of the counted ones if there is no such axis."""
+    """Return the cell of one message of a kind; zeros if the kind is not counted."""
     return tuple(int(i == place) for i in range(axes))
 
 
 def response(value: int, k: int, eps_local: float, axes: int) -> Own:
-    """One report of generalized randomized response, as counts of the first `axes` values."""
+    """Return the law of one report of generalized randomized response, as counts of the first `axes` values."""
     keep = 1 / (1 + (k - 1) * math.exp(-eps_local))
     law: dict[tuple[int, ...], float] = {}
     for sent in range(k):
@@ -32,5 +32,5 @@ def response(value: int, k: int, eps_local: float, axes: int) -> Own:
 
 
 def plain(payload: NDArray[Any]) -> NDArray[np.int64]:
-    """Messages that are numbers are their own kinds."""
+    """Return the kinds of messages that are numbers: the numbers themselves."""
     return np.asarray(payload, np.int64)

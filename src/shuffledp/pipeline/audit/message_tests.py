@@ -1,6 +1,6 @@
-"""Are the messages those of the law? Chi-square tests of simulated runs against a view.
+"""Chi-square tests of the messages of simulated runs against the law of a view.
 
-Without them a view and a protocol could drift apart, and the audit would be one of a protocol that nobody runs.
+Without these tests a view and a protocol could diverge unnoticed, and the audit would cover a protocol that is not run.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class Agreement:
     counts : float
         p-value of the tallied counts against the law; 0 if a count occurred that the law excludes.
     order : float
-        p-value of the first message of a run against one at a random place; 1 where there is nothing to compare.
+        p-value of the first message of a run against one at a random place; 1 without a comparison.
     """
 
     counts: float
     order: float
 
     def fits(self, level: float) -> bool:
-        """Whether neither test rejects at a level, i.e. with at most twice this probability by chance."""
+        """Return if neither test rejects at a level. A false rejection has at most twice this probability."""
         return self.counts >= level and self.order >= level
 
 
@@ -62,7 +62,7 @@ def checked(setting: Setting, rng: np.random.Generator, runs: int) -> Agreement 
     Returns
     -------
     Agreement or None
-        None where there is nothing to compare: infeasible, not enumerated, or too many messages.
+        None if the setting is infeasible, not enumerated, or has too many messages.
     """
     try:
         protocol = setting.calibrated()
@@ -85,7 +85,7 @@ def checked(setting: Setting, rng: np.random.Generator, runs: int) -> Agreement 
 
 
 def announced(protocol: ProtocolBase, setting: Setting, n: int) -> ProtocolBase:
-    """The protocol once the number of users is announced, levels of nearly equal sizes."""
+    """Return the protocol for an announced number of users, with privacy levels of nearly equal sizes."""
     levels = setting.task.levels if isinstance(setting.task, Sets) else 1
     return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
 
@@ -99,9 +99,9 @@ def agreement(
     ----------
     protocol : ProtocolBase
     view : View
-        Of this protocol.
+        View of this protocol.
     held : tuple of int
-        Inputs of the users, as places in ``view.inputs``; different ones show most.
+        Inputs of the users, as places in ``view.inputs``; different inputs give the most powerful test.
     rng : numpy.random.Generator
     runs : int
 
@@ -109,7 +109,7 @@ def agreement(
     -----
     Counts are cut into ranges that are about equally likely under the law. Each part of the view is tested in a table
     of some sixty cells, and all parts together in a coarser one; cells where fewer than 5 runs are expected are put
-    together. p-values are those of large samples, corrected for the number of tests.
+    together. p-values hold for large samples and are corrected for the number of tests.
     """
     users = view.users(held)
     public = Public(np.array([len(held)]), levels_of(view, held))
@@ -120,7 +120,10 @@ def agreement(
 def agreement_of(
     payloads: Iterable[NDArray[Any]], view: View, held: Held, rng: np.random.Generator
 ) -> Agreement:
-    """Compare shuffled messages of independent runs, a payload each, with the law of a view; see `agreement`."""
+    """Compare shuffled messages of independent runs with the law of a view; see `agreement`.
+
+    Each run has one payload.
+    """
     tallies, first, anywhere = [], [], []
     for payload in payloads:
         tallies.append([count for part in view.tally(payload) for count in part])
@@ -132,7 +135,7 @@ def agreement_of(
 
 
 def levels_of(view: View, held: Held) -> NDArray[np.float64] | None:
-    """Users of each privacy level, (1, levels), where inputs have one."""
+    """Return the number of users of each privacy level, (1, levels); None if inputs have no level."""
     if not view.with_levels:
         return None
     levels = [level for level, _ in view.inputs]
@@ -140,7 +143,7 @@ def levels_of(view: View, held: Held) -> NDArray[np.float64] | None:
 
 
 def _counts_fit(view: View, held: Held, tallies: NDArray[np.int64]) -> float:
-    """The least p-value of each part alone and of all together, times their number."""
+    """Return the least p-value of each part alone and of all together, times the number of tests."""
     blocks = view.blocks(held)
     columns = np.split(tallies, np.cumsum([b.mass.ndim for b in blocks])[:-1], axis=1)
     tables = []
@@ -166,7 +169,7 @@ def _counts_fit(view: View, held: Held, tallies: NDArray[np.int64]) -> float:
 def _table(
     block: Block, counts: NDArray[np.int64], groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Cell of every run in a coarse table of a law, (runs,), and the cells' probabilities."""
+    """Return the cell of every run in a coarse table of a law, (runs,), and the cells' probabilities."""
     ends, table = pooled(block, groups)
     cells = [np.searchsorted(end, column, side="right") for end, column in zip(ends, counts.T, strict=True)]
     return np.ravel_multi_index(cells, table.shape), table.ravel()
@@ -191,7 +194,7 @@ def _chi_square(seen: NDArray[np.int64], law: NDArray[np.float64]) -> float:
 
 
 def _same(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """Chi-square test of two samples of letters."""
+    """Return the p-value of a chi-square test that two samples of letters have the same law."""
     if not first.size:
         return 1.0
     kinds = np.unique(np.append(first, second))

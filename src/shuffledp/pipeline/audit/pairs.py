@@ -1,7 +1,7 @@
-"""Two counts that user 1 moves, among any number of messages: delta by direct sums, with bounds on their error.
+"""Delta of two counts that user 1 moves, among any number of messages, by direct sums with error bounds.
 
-Each function adds up hockey-stick terms over outcomes. Post-processing of what is seen, such as looking at two counts
-only, makes delta smaller, so that its lower end is one of the protocol's delta, too.
+Each function adds up hockey-stick terms over outcomes. Post-processing of the view, such as reduction to two counts,
+makes delta smaller, so that the lower end of its bounds is also a lower bound on the protocol's delta.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MOST_TOTALS = 300_000
 
 
 def total_of(law: Law, rate: float) -> Block:
-    """Law of the reports of one kind among those of the other users, each of whom sends one with the same rate."""
+    """Return the law of the number of other users who send one kind of report, each with the same rate."""
     thinned = law.thinned(rate)
     if isinstance(thinned, Binomial):
         return binomial_counts(thinned.trials, thinned.rate)
@@ -54,9 +54,9 @@ def total_of(law: Law, rate: float) -> Block:
 
 
 def ranges(law: Law, count: int = 16) -> list[tuple[int, float]]:
-    """Numbers of other users in about `count` ranges and their weights; the largest of a range stands for it.
+    """Return about `count` numbers of other users with weights; each is the largest of a range of numbers.
 
-    More users who all hold the same are what anybody could add, so that delta does not grow with their number.
+    Further users with one fixed input are post-processing, so that delta does not grow with their number.
     """
     if isinstance(law, Fixed):
         return [(law.others, 1.0)]
@@ -69,7 +69,7 @@ def ranges(law: Law, count: int = 16) -> list[tuple[int, float]]:
 
 
 def spent(senders: Block, each: int, rate: float) -> Block:
-    """Law of how many of the dummies count, of which every sender sends as many, each counting with a rate.
+    """Return the law of the number of counted dummies: every sender sends `each`, each counted with a rate.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def spent(senders: Block, each: int, rate: float) -> Block:
 
     Notes
     -----
-    Numbers of senders are taken in runs, about as many as a run is long: the dummies of those before a run, which are
+    Numbers of senders are split into about as many runs as a run is long: dummies of senders before a run, which are
     added to its law, come from a whole number of runs.
     """
     size = senders.mass.size
@@ -95,18 +95,18 @@ def spent(senders: Block, each: int, rate: float) -> Block:
 
 
 def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None) -> Bounds:
-    """Delta of two counts whose other messages fall on either with equal chances, given how many there are.
+    """Return delta of two counts whose other messages fall on either with equal chances, given their total.
 
     Parameters
     ----------
     total : Block
         Law of the other messages on the two counts together.
     gains : mapping
-        Law of what user 1 adds with its first input; with the second the counts change places.
+        Law of user 1's messages with its first input; with the second input the counts change places.
     eps : float
-        Nats.
+        Privacy parameter in nats.
     alone : Block, optional
-        Law of the other messages if user 1 adds nothing; `total` if left out.
+        Law of the other messages if user 1 adds no message; `total` if left out.
 
     Returns
     -------
@@ -164,11 +164,11 @@ def _masses(law: Block, at: NDArray[np.int64]) -> Floats:
 def _excess(
     terms: Sequence[tuple[int, int, Floats, Floats]], t: NDArray[np.int64], x: NDArray[np.int64], eps: float
 ) -> Floats:
-    """``P - e^eps Q`` at first counts x, over the probability of x among t fair messages and a power of t.
+    """Return ``P - e^eps Q`` at first counts x, over the probability of x among t fair messages and a power of t.
 
-    Without the i + j messages of user 1 the fair probability is that with them, times ``2^(i + j)`` and the numbers
-    of ways to choose i of x and j of t - x in order, over those of i + j of t. A term has i, j, the mass of t - i - j
-    with the chance of i and j and that power, and the last number.
+    The fair probability without the i + j messages of user 1 is the one with them, times ``2^(i + j)`` and the number
+    of ordered choices of i of x and j of t - x, over the number of ordered choices of i + j of t. A term has i, j, the
+    mass of t - i - j with the chance of i and j and that power, and the last number.
     """
     most = max(i + j for i, j, *_ in terms)
     first, second = _falling(x, most), _falling(t - x, most)
@@ -179,7 +179,7 @@ def _excess(
 
 
 def _falling(x: NDArray[np.int64], most: int) -> list[Floats]:
-    """``1, x, x (x - 1), ..`` with 0 for what is negative."""
+    """Return the falling factorials ``1, x, x (x - 1), ..`` with 0 for negative factors."""
     found = [np.ones(x.size)]
     for less in range(most):
         found.append(found[-1] * np.maximum(x - less, 0))
@@ -187,7 +187,7 @@ def _falling(x: NDArray[np.int64], most: int) -> list[Floats]:
 
 
 def _fair_tail(trials: NDArray[np.int64], x: NDArray[np.int64]) -> Floats:
-    """Probabilities that fair binomial counts are at least x."""
+    """Return the probabilities that fair binomial counts are at least x."""
     n, k = trials.astype(float), x.astype(float)
     inside = (k >= 1) & (k <= n)
     tail = betainc(np.where(inside, k, 1.0), np.where(inside, n - k + 1, 1.0), 0.5)
@@ -195,7 +195,7 @@ def _fair_tail(trials: NDArray[np.int64], x: NDArray[np.int64]) -> Floats:
 
 
 def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple[Bounds, Bounds]:
-    """Delta in both directions of a count to which user 1 adds 1 with either probability."""
+    """Return delta in both directions of a count to which user 1 adds 1 with either probability."""
     laws = [with_coin(noise, rate) for rate in (first, second)]
     return (
         hockey_stick([outcomes(laws[0], laws[1])], eps),
@@ -204,13 +204,16 @@ def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple
 
 
 def of_two_counts(noise: Block, own: float, other: float, eps: float) -> Bounds:
-    """Delta of two counts with independent noises of one law; user 1 adds 1 to its own, or to the other one."""
+    """Return delta of two counts with independent noises of one law.
+
+    User 1 adds 1 to the count of its input with rate `own`, and 1 to the other count with rate `other`.
+    """
     high, low = with_coin(noise, own), with_coin(noise, other)
     return hockey_stick([outcomes(high, low), outcomes(low, high)], eps)
 
 
 def with_coin(noise: Block, rate: float) -> Block:
-    """Law of a count to which a 1 is added with a rate."""
+    """Return the law of a count to which a 1 is added with a rate."""
     if rate in (0.0, 1.0):
         return moved(noise, (int(rate),))
     grown = np.append(noise.mass * (1 - rate), 0.0)
@@ -219,6 +222,6 @@ def with_coin(noise: Block, rate: float) -> Block:
 
 
 def binomial_gains(most: int, rate: float) -> Gains:
-    """User 1 adds each of some messages with a rate, all of them to one count."""
+    """Return the law of a binomial number of user 1's messages, all on one count."""
     law = binomial_counts(most, rate)
     return {(law.start[0] + j, 0): float(mass) for j, mass in enumerate(law.mass)}

@@ -26,7 +26,7 @@ def _one_of(*choices: Any) -> Draw:
 
 
 def _sometimes(draw: Draw, share: float = 0.5) -> Draw:
-    """None, for the protocol's own choice, in the other cases."""
+    """Return a draw that gives None, the protocol's default, with probability ``1 - share``."""
     return lambda rng, task: draw(rng, task) if rng.random() < share else None
 
 
@@ -134,18 +134,18 @@ _MOST_WIDE = 60
 
 
 def protocols() -> list[type[ProtocolBase]]:
-    """All registered protocols."""
+    """Return all registered protocols."""
     return [get(kind, name) for kind in TASK_KINDS for name in available(kind)]
 
 
 def option_names(protocol: type[ProtocolBase]) -> list[str]:
-    """Keywords of ``calibrate`` besides the accounting."""
+    """Return the keywords of ``calibrate`` besides the accounting."""
     parameters = inspect.signature(protocol.calibrate).parameters.values()
     return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "accounting"]
 
 
 def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Setting:
-    """A setting with few users and values for one protocol.
+    """Draw a setting with few users and values for one protocol.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Se
     -----
     eps is log-uniform in [0.1, 4] nats and delta in [1e-4, 0.5]; half of the draws keep to eps >= 0.5 and
     delta >= 0.01, where a handful of users hide each other and noise has few enough outcomes to be enumerated. Most
-    numbers of other users are below 6, the largest is that of `_most_others`.
+    numbers of other users are below 6, the largest is `_most_others`.
     """
     task = _task(protocol, rng)
     accounting = str(rng.choice(protocol.accountings))
@@ -185,7 +185,7 @@ def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Se
 
 
 def _atoms(atoms: str, accounting: str, size: Any) -> dict[str, Any]:
-    """Noises that exist for this accounting and number of levels; 3 levels are the fewest that have a hub."""
+    """Return the noise options for this accounting and number of levels; 3 levels are the fewest with a hub."""
     if accounting != "exact":
         return {"atoms": "halving", "hubs": None, "law": "negative_binomial"}
     if atoms == "hub" and size < 3:
@@ -218,7 +218,7 @@ def _task(protocol: type[ProtocolBase], rng: np.random.Generator) -> Task:
 
 
 def _most_others(protocol: type[ProtocolBase], task: Task) -> int:
-    """Other users up to which settings are drawn: as many as are enumerated in about a second."""
+    """Return the largest number of other users in settings: enumeration takes about a second."""
     if (protocol.task_kind, protocol.name) in _MANY:
         return 300_000
     if protocol.name in _SHIFTS:
@@ -253,7 +253,7 @@ def _population(
 
 
 def stratified(count: int, seed: int) -> list[tuple[int, Setting]]:
-    """Settings for all protocols in turn, each from a seed of its own, so that any one can be drawn again.
+    """Draw settings for all protocols in turn, each from its own seed, so that any setting can be redrawn.
 
     Parameters
     ----------
@@ -271,6 +271,6 @@ def stratified(count: int, seed: int) -> list[tuple[int, Setting]]:
 
 
 def numbered(number: int, seed: int, every: list[type[ProtocolBase]] | None = None) -> Setting:
-    """One setting of `stratified` by its number."""
+    """Draw one setting of `stratified` by its number."""
     every = protocols() if every is None else every
     return random_setting(every[number % len(every)], np.random.default_rng([seed, number]))

@@ -1,8 +1,8 @@
-"""What runs of a calibrated protocol show: encoder, dummies, shuffler and analyzer, for a handful of users.
+"""Tests of a calibrated protocol by simulation: encoder, dummies, shuffler and analyzer, for a handful of users.
 
-Each run is one repeat, message by message. Three things are read off the same runs: a lower bound on delta with a
-stated confidence (an event learned on one half and measured on the other, after Clopper and Pearson), whether the
-messages follow the law that the enumeration rests on, and whether the estimates are right on average.
+Each run is one repeat, message by message. The same runs give three results: a lower bound on delta with a stated
+confidence (an event chosen on one half and measured on the other, after Clopper and Pearson), a test of the messages
+against the enumerated law, and a test of the mean estimate against the truth.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ _LEAST_RUNS = 60
 
 
 class Unseen(Exception):  # noqa: N818  (a reason, not an error)
-    """There are no runs of this setting; the message says why."""
+    """Error for a setting without runs; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What the runs of one setting show.
+    """Results of the runs of one setting.
 
     Parameters
     ----------
     eps : float
         Claimed for user 1, nats.
     delta : float
-        Lower bound on delta; above the truth with a probability of at most the `rate` asked for.
+        Lower bound on delta; above the truth with a probability of at most `rate`.
     law : float or None
-        p-value of the messages against the law that is enumerated; None without one.
+        p-value of the messages against the enumerated law; None without one.
     bias : float or None
-        p-value of the mean estimate against the truth, for all coordinates together; None where it is not looked at.
+        p-value of the mean estimate against the truth, for all coordinates together; None without a test.
     bias_note : str
-        Why it is not.
+        Reason for a missing test of the bias.
     runs : int
-        Per input of user 1.
+        Runs per input of user 1.
     """
 
     eps: float
@@ -72,7 +72,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class _Place:
-    """Users with user 1's input, and the protocol that runs for that number of them."""
+    """Users with user 1's input, and the protocol for their number."""
 
     protocol: ProtocolBase
     users: Users
@@ -85,19 +85,19 @@ def seen(setting: Setting, rng: np.random.Generator, runs: int, rate: float) -> 
     Parameters
     ----------
     setting : Setting
-        Its population has to be a law; what ``calibrate`` raises is raised.
+        Setting whose population is a law; errors of ``calibrate`` are raised.
     rng : numpy.random.Generator
     runs : int
-        Per input; fewer where a run has many messages.
+        Runs per input; fewer where a run has many messages.
     rate : float
-        In (0, 1): probability with which the bound on delta may be above the truth.
+        Largest probability that the bound on delta exceeds the truth, in (0, 1).
 
     Raises
     ------
     Infeasible
         If the calibration is.
     Unseen
-        If there is nothing to run.
+        If the setting cannot be run.
     """
     law = setting.population
     if not isinstance(law, Law):
@@ -159,7 +159,7 @@ def _known(protocol: ProtocolBase, setting: Setting) -> View | None:
 
 
 def _eps_of(view: View | None, setting: Setting) -> float:
-    """The claim for user 1: of its level, the first one, where there are several."""
+    """Return the claimed eps of user 1, of the first privacy level."""
     return setting.budget.levels[0]
 
 
@@ -167,7 +167,7 @@ Held = Callable[[int, int], Any]
 
 
 def _held(view: View | None, setting: Setting) -> Held:
-    """What n users hold: user 1 the first or the second input, the others the last one."""
+    """Return a function that gives n users' inputs: user 1 has the first or the second input, others the last."""
     if view is not None:
         count = len(view.inputs)
         if view.with_levels:
@@ -202,7 +202,7 @@ def _bound(
     eps: float,
     rate: float,
 ) -> float:
-    """From the counts that the analyzer has, and from the first message that arrives; the larger bound."""
+    """Return the larger of two lower bounds on delta: from the analyzer's counts, and from the first message."""
     summed = protocol.trust in ("central", "secure_sum")
     flat = [payload for side in payloads for payload in side]
     rows = [_identities(payload) for payload in flat]
@@ -243,7 +243,7 @@ def _identities(payload: NDArray[Any]) -> NDArray[Any]:
 def _fits(
     view: View | None, payloads: list[list[NDArray[Any]]], numbers: NDArray[np.int64], held: Held, rng: Any
 ) -> float | None:
-    """The messages of the first input against the law of the view, for the number of users that occurred most."""
+    """Return the p-value of the first input's messages under the view's law, for the most frequent number of users."""
     if view is None:
         return None
     own = numbers[::2]
@@ -283,7 +283,7 @@ def _bias(
     numbers: NDArray[np.int64],
     payloads: list[list[NDArray[Any]]],
 ) -> tuple[float | None, str]:
-    """p-value of Student's test of the errors' mean, of all coordinates together, for the likeliest number of users."""
+    """Return the p-value of Student's test of the mean errors for the likeliest number of users; None with a reason."""
     if protocol.biased:
         return None, "declared as biased"
     if isinstance(task, Sets) and task.levels > 1:

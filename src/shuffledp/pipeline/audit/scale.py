@@ -1,10 +1,10 @@
-"""Delta of calibrated protocols at any number of users and values: what two counts show, written from the messages.
+"""Delta of calibrated protocols at any number of users and values, from the law of two counts of messages.
 
-At the scale of an experiment the laws of all messages have too many outcomes. So user 1 has one of two inputs, the
-others all hold a third one (where there is none, user 1's second one), and two counts are looked at: of messages that
-are likelier under the first input, and of those that are likelier under the second. The number of users is looked at
-only where a law needs it. All of this makes delta smaller, never larger: an excess over a claim is one. Of the
-accounting nothing is used but calibrated parameters.
+At the scale of an experiment the laws of all messages have too many outcomes. Therefore user 1 has one of two inputs,
+the others all hold a third one (if none exists, user 1's second one), and the view is reduced to two counts: of
+messages that are likelier under the first input, and of messages that are likelier under the second. The number of
+users is part of the view only if a law needs it. Each reduction makes delta smaller, never larger, so that an excess
+over a claim is genuine. Of the accounting only calibrated parameters are used.
 """
 
 from __future__ import annotations
@@ -64,18 +64,18 @@ def at_scale(
     levels: Sequence[float],
     neighbours: Neighbours = "replace_one",
 ) -> list[Measured]:
-    """Delta of a calibrated protocol at each claimed eps, found without its accounting.
+    """Return delta of a calibrated protocol at each claimed eps, found without its accounting.
 
     Parameters
     ----------
     protocol : ProtocolBase
-        As announced, where a first round changes parameters.
+        Protocol after the announcement, where a first round changes parameters.
     population : Law
         Number of other users.
     levels : sequence of float
         Claimed eps, nats, one per privacy level.
     neighbours : {"replace_one", "add_remove"}
-        What user 1 may do: hold another input, or not take part.
+        Neighboring relation: user 1 has another input, or does not take part.
 
     Returns
     -------

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 def _items(plan: Any, rate: float, eps: float) -> Measured:
-    """Messages of the items of one set and not of the other, and the reverse; the others hold neither.
+    """Return delta of the message counts of the items in exactly one of two sets; the others' set has neither.
 
-    Sets that differ in one item, and in as many as leave the others a set of their own.
+    The two sets differ in one item, and in as many as leave a third set for the others.
     """
     d, s = plan.domain_size, plan.set_size
     apart = min(s, (d - s) // 2)
@@ -59,12 +59,12 @@ def _of_binomial(slots: int, share: float, items: int, rate: float, eps: float) 
 
 
 def balls_into_bins(protocol: BallsIntoBins, population: Law, level: int, eps: float) -> Measured:
-    """All items as they are."""
+    """Return delta of the items of two sets, sent without noise."""
     return _items(replace(protocol.plan, level_sizes=(number_of(population),)), 1.0, eps)
 
 
 def segmented(protocol: Segmented, population: Law, level: int, eps: float) -> Measured:
-    """Items with the rate of the level."""
+    """Return delta of the items, sent with the rate of the level."""
     number_of(population)
     if protocol.announcing is not None:
         raise NoProfile("the data round depends on a private first round")
@@ -72,7 +72,7 @@ def segmented(protocol: Segmented, population: Law, level: int, eps: float) -> M
 
 
 def separate(protocol: SeparateLevels, population: Law, level: int, eps: float) -> Measured:
-    """Messages with the label of the level, which none but its own users send."""
+    """Return delta of messages with the label of the level, which only its own users send."""
     number_of(population)
     if protocol.level_sizes[level] == 0:
         return Measured(Bounds(0.0, 0.0), "exact", "a level without users")
@@ -81,7 +81,7 @@ def separate(protocol: SeparateLevels, population: Law, level: int, eps: float) 
 
 
 def subsets(protocol: SubsetReports, population: Law, level: int, eps: float) -> Measured:
-    """Subsets that meet the first set and not the second, and the reverse; the others hold a third, disjoint one."""
+    """Return delta of subsets that meet exactly one of two sets; the others have a third, disjoint set."""
     of = protocol.mechanism
     d, s, k, faint = of.domain_size, of.set_size, of.subset_size, math.exp(-of.eps_local)
     if 2 * s > d:

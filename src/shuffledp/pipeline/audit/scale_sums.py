@@ -59,12 +59,12 @@ _drawn = lru_cache(32)(negative_binomials)  # the same for all numbers
 
 
 def polya_shares(protocol: PolyaShares, population: Law, level: int, eps: float) -> Measured:
-    """The sum of the shares, modulo q or, where noise stays far below that, modulo what it stays below."""
+    """Return delta of the sum of the shares modulo q, or modulo a smaller number that noise rarely exceeds."""
     return _shares(protocol, population, eps, protocol.precision, float(protocol.base_users))
 
 
 def split_shares(protocol: SplitAndMix, population: Law, level: int, eps: float) -> Measured:
-    """The same, with a number of the user's own in the sum."""
+    """Return delta of the sum of the shares, with user 1's number in the sum."""
     return _shares(protocol, population, eps, protocol.numbers.max_value, float(protocol.n_users))
 
 
@@ -84,12 +84,12 @@ def _shares(
 
 
 def noisy_sums(protocol: NoisySums, population: Law, level: int, eps: float) -> Measured:
-    """Noisy sums, which inputs move; the largest move is the worst."""
+    """Return the largest delta of noisy sums over pairs of inputs."""
     return _moved_sums(curator_noise(protocol, eps), population, eps)
 
 
 def secure_sums(protocol: Skellam, population: Law, level: int, eps: float) -> Measured:
-    """The same of sums without a curator."""
+    """Return the largest delta of noisy sums without a curator, over pairs of inputs."""
     return _moved_sums(skellam(protocol, eps), population, eps)
 
 
@@ -108,10 +108,10 @@ def _moved_sums(view: View, population: Law, eps: float) -> Measured:
 
 
 def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, eps: float) -> Measured:
-    """A number of user 1 or none, among noises that each add up to 0.
+    """Return delta of a number of user 1 or none, among noises that each add up to 0.
 
-    The view's parts are independent, so that leaving out some of them, those whose laws are too large, makes delta
-    smaller; so does looking at the difference of the +1 and -1 only.
+    The view's parts are independent, so that omitting parts with too large a law makes delta smaller. Reduction to the
+    difference of +1 and -1 makes it smaller, too.
     """
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")
@@ -160,14 +160,14 @@ def _moved_ones(ratio: float, common: tuple[tuple[float, float], ...], one: Plac
 
 
 def level_reports(protocol: LevelReports, population: Law, level: int, eps: float) -> Measured:
-    """Reports of the highest level; user 1 has the largest number or 0, all others 0."""
+    """Return delta of the reports of the highest level; user 1 has the largest number or 0, all others 0."""
     own, other = truth(protocol.eps_local, protocol.levels + 1)
     noise = binomial_counts(number_of(population) - 1, other)
     return Measured(largest(pairs.of_one_count(noise, own, other, eps)), "lower", BINARY)
 
 
 def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> Measured:
-    """Ones among all bits; user 1 has the largest number or 0, all others 0."""
+    """Return delta of the ones among all bits; user 1 has the largest number or 0, all others 0."""
     half, bits = protocol.uniform_rate / 2, protocol.bits
     noise = binomial_counts(bits * (number_of(population) - 1), half)
     laws = [added(noise, binomial_counts(bits, rate)) for rate in (1 - half, half)]
@@ -176,7 +176,7 @@ def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> 
 
 
 def fragmented_rappor(protocol: FragmentedRappor, population: Law, level: int, eps: float) -> Measured:
-    """The bits of two numbers, or of one where there is no other; the others hold what has neither."""
+    """Return delta of the bits of two numbers, or of one if there is no other; the others have neither."""
     n, p, most = number_of(population), protocol.flip_probability, protocol.numbers.max_value
     noise = binomial_counts(n - 1, p)
     if most >= 2:
@@ -185,7 +185,7 @@ def fragmented_rappor(protocol: FragmentedRappor, population: Law, level: int, e
 
 
 def noisy_vectors(protocol: CentralGaussian, population: Law, level: int, eps: float) -> Measured:
-    """The first coordinate of the noisy sum, in cells."""
+    """Return delta of the first coordinate of the noisy sum, in cells."""
     view = central_gaussian(protocol, eps)
     laws = [view.blocks((i,))[0] for i in range(3)]
     found = largest(

@@ -67,7 +67,7 @@ _FAR = 12
 
 
 def fixed_dummies(protocol: FixedDummies, population: Law, level: int, eps: float) -> Measured:
-    """Uniform dummies on two values, and what others who hold a third one report of them."""
+    """Return delta of two values' counts: uniform dummies, and reports of others, who hold a third value."""
     n, k = number_of(population), protocol.domain_size
     dummies = int(protocol.dummies_of(np.array([n]))[0])
     own, other = truth(protocol.eps_local, k)
@@ -82,10 +82,10 @@ def fixed_dummies(protocol: FixedDummies, population: Law, level: int, eps: floa
 
 
 def flexible_dummies(protocol: FlexibleDummies, population: Law, level: int, eps: float) -> Measured:
-    """The same, where every user sends its dummies with some probability.
+    """Return delta of two values' counts if every user sends its dummies with some probability.
 
-    For values sent as they are the ratio of the two laws depends on the two counts alone, so that how many users sent
-    dummies says nothing more.
+    For values sent without noise the likelihood ratio depends on the two counts alone, so that the number of users who
+    sent dummies adds no information.
     """
     n, k, each = number_of(population), protocol.domain_size, protocol.per_sender
     own, other = truth(protocol.eps_local, k)
@@ -99,13 +99,13 @@ def flexible_dummies(protocol: FlexibleDummies, population: Law, level: int, eps
 
 
 def truncation(protocol: Truncation, population: Law, level: int, eps: float) -> Measured:
-    """Two values, each with a message of every user but for a miss."""
+    """Return delta of two values, each with a message of every user except with the miss rate."""
     noise = binomial_counts(number_of(population), 1 - protocol.miss_rate)
     return Measured(pairs.of_two_counts(noise, 1.0, 0.0, eps), "exact", TWO)
 
 
 def noisy_counts(protocol: NoisyCounts, population: Law, level: int, eps: float) -> Measured:
-    """Two values with their noise; the others hold a third one."""
+    """Return delta of two values with their noise; the others hold a third one."""
     noise = noise_of_a_value(protocol, number_of(population))
     side: Side = "exact" if protocol.keep == 1 else "lower"
     if side == "lower" and protocol.domain_size == 2:
@@ -114,7 +114,7 @@ def noisy_counts(protocol: NoisyCounts, population: Law, level: int, eps: float)
 
 
 def correlated_counts(protocol: CorrelatedNoise, population: Law, level: int, eps: float) -> Measured:
-    """The +1 and -1 of two values."""
+    """Return delta of the +1 and -1 of two values."""
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")
     return _correlated_pair(
@@ -135,7 +135,7 @@ def _correlated_pair(ratio: float, shape: float, stop: float, eps: float) -> Mea
 
 
 def solh(protocol: Solh, population: Law, level: int, eps: float) -> Measured:
-    """Reports that agree with the hash of one of two values only; the hash functions count as fully random."""
+    """Return delta of reports that agree with one of two values' hashes; hash functions count as fully random."""
     cells = protocol.cells
     keep, _ = truth(protocol.eps_local, cells)
     total = pairs.total_of(population, 2 * (1 - 1 / cells) / cells)
@@ -146,7 +146,7 @@ def solh(protocol: Solh, population: Law, level: int, eps: float) -> Measured:
 
 
 def private_coin(protocol: PrivateCoin, population: Law, level: int, eps: float) -> Measured:
-    """Tuples whose entries are all orthogonal to the vector of one of two values only.
+    """Return delta of tuples whose entries are all orthogonal to the vector of exactly one of two values.
 
     The entries of a tuple of a third value are orthogonal to either vector half of the time, like random ones.
     """
@@ -159,7 +159,7 @@ def private_coin(protocol: PrivateCoin, population: Law, level: int, eps: float)
 
 
 def public_coin(protocol: PublicCoin, population: Law, level: int, eps: float) -> Measured:
-    """Marks of the cells of one of two values, and of the other, in the rows where these differ."""
+    """Return delta of the marks of two values' cells, in the rows where the cells differ."""
     n, columns = number_of(population), 2 * protocol.n_users
     rows = np.arange(protocol.rows)[:, None]
     hashed = hash_values(protocol.hash_seed * 2**16 + rows, np.arange(min(protocol.domain_size, 4)), columns)
@@ -175,7 +175,7 @@ def public_coin(protocol: PublicCoin, population: Law, level: int, eps: float) -
 
 
 def gaussian_shares(protocol: MultiExpected, population: Law, level: int, eps: float) -> Measured:
-    """The sum of the shares in cells: discrete Gaussians of more than a few units add up to a Gaussian."""
+    """Return delta of the sum of the shares in cells; discrete Gaussians of a few units sum to almost a Gaussian."""
     found = []
     for others, weight in pairs.ranges(population):
         spread = protocol.tau * math.sqrt(others + 1)
@@ -195,7 +195,7 @@ def curator_counts(
     level: int,
     eps: float,
 ) -> Measured:
-    """Noisy counts of two values, or of one if there are but two."""
+    """Return delta of the noisy counts of two values, or of one if there are only two."""
     if protocol.domain_size == 2:
         return presence(protocol, population, eps)
     noise = count_noise(protocol, number_of(population))
@@ -205,13 +205,13 @@ def curator_counts(
 def presence(
     protocol: frequency_curator.NoisyHistogram | frequency_skellam.Skellam, population: Law, eps: float
 ) -> Measured:
-    """The noisy count of one value, with user 1 or without: what counts where users are added or removed."""
+    """Return delta of the noisy count of one value, with user 1 or without, for the add-remove relation."""
     noise = count_noise(protocol, number_of(population))
     return Measured(largest(pairs.of_one_count(noise, 1.0, 0.0, eps)), "exact", "the count of one value")
 
 
 def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float) -> Measured:
-    """The bits of two values; the others hold a third one, or one bit is looked at and they hold the other value."""
+    """Return delta of the bits of two values; others hold a third, or the other one if only one bit is used."""
     p, noise = (
         protocol.flip_probability,
         binomial_counts(number_of(population) - 1, protocol.flip_probability),
@@ -222,7 +222,7 @@ def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float)
 
 
 def whole_rows(protocol: WholeRows, population: Law, level: int, eps: float) -> Measured:
-    """Rows with the bit of one of two values only; the others' rows are of a third value."""
+    """Return delta of rows with the bit of exactly one of two values; the others' rows are of a third value."""
     if protocol.domain_size == 2:
         raise NoProfile("no third value that the others could hold")
     n = number_of(population)
@@ -233,7 +233,7 @@ def whole_rows(protocol: WholeRows, population: Law, level: int, eps: float) -> 
 
 
 def subset_selection(protocol: SubsetSelection, population: Law, level: int, eps: float) -> Measured:
-    """Subsets with one of two values only; the others hold a third one."""
+    """Return delta of subsets with exactly one of two values; the others hold a third one."""
     k, w, faint = protocol.domain_size, protocol.report.size, math.exp(-protocol.report.eps_local)
     if k == 2:
         raise NoProfile("no third value that the others could hold")
@@ -246,7 +246,7 @@ def subset_selection(protocol: SubsetSelection, population: Law, level: int, eps
 
 
 def hashed_balls(protocol: HashedBallsIntoBins, population: Law, level: int, eps: float) -> Measured:
-    """Messages whose bin is that of one of two values only; the others hold a third one."""
+    """Return delta of messages whose bin is the hash of exactly one of two values; the others hold a third one."""
     if protocol.domain_size == 2:
         raise NoProfile("no third value that the others could hold")
     n, view = number_of(population), hashed_balls_into_bins(protocol, eps)

@@ -52,7 +52,7 @@ def level_cases(
     *,
     shifts: bool,
 ) -> Iterator[Case]:
-    """Cases where user 1 has a level, the others have the rest of the levels' places, and inputs are level by level."""
+    """Yield cases by user 1's level: the others fill the remaining places of the levels with inputs of each level."""
     for level, size in enumerate(sizes):
         if size == 0:
             continue
@@ -70,7 +70,7 @@ def level_cases(
 
 
 def _blankets(plan: SegmentedPlan, items: Sequence[int]) -> tuple[Block, ...]:
-    """Blanket messages of all users of a plan: independent per item if Poisson, otherwise from a number of slots."""
+    """Return the laws of all users' blanket messages: independent per item if Poisson, otherwise from slots."""
     if plan.blanket_law == "poisson":
         return (poisson_counts(plan.n * plan.blankets / plan.domain_size),) * len(items)
     slots, chance = plan.n * plan.slots.count, plan.slots.rate / plan.domain_size
@@ -78,7 +78,7 @@ def _blankets(plan: SegmentedPlan, items: Sequence[int]) -> tuple[Block, ...]:
 
 
 def _reported(plan: SegmentedPlan, items: Sequence[int], held: Sequence[int], rate: float) -> tuple[Own, ...]:
-    """What a user who sends each of its items with a rate adds to the counts of some items."""
+    """Return the laws of a user's messages for some items, each item of its set sent with a rate."""
     if plan.blanket_law == "poisson":
         return tuple(_coin(rate if item in held else 0.0) for item in items)
     mine = [i for i, item in enumerate(items) if item in held]
@@ -98,7 +98,7 @@ def _coin(rate: float) -> Own:
 
 
 def _counted_items(plans: Sequence[SegmentedPlan]) -> tuple[int, ...]:
-    """Items whose counts are kept: all, or two where slots make the counts depend on each other in too many ways."""
+    """Return the items whose counts are kept: all, or two if slots make the joint law of counts too large."""
     d = plans[0].domain_size
     for plan in plans:
         if plan.blanket_law == "binomial":
@@ -117,14 +117,14 @@ def _set_view(
     *,
     labeled: bool,
 ) -> View:
-    """Items that users send with the rate of their level, among blanket messages; labeled by level, or all alike.
+    """Return the view of items sent with the rate of the level among blanket messages, with or without level labels.
 
     Parameters
     ----------
     plans : sequence of SegmentedPlan
-        Of every level with users if labeled, otherwise of all users.
+        Plans of every level with users if labeled, otherwise of all users.
     rates, sizes, eps : sequence
-        Of every level: probability of sending an item, users, and claim.
+        For every level: probability of sending an item, number of users, and claimed eps.
     """
     d, s = plans[0].domain_size, plans[0].set_size
     items = _counted_items(plans)
@@ -176,7 +176,7 @@ def _set_view(
 
 
 def balls_into_bins(protocol: BallsIntoBins, eps: float, levels: Sequence[float]) -> View:
-    """All items as they are."""
+    """Return the view of items sent without noise."""
 
     def among(n: int) -> View:
         return _set_view([replace(protocol.plan, level_sizes=(n,))], [1.0], [n], [eps], labeled=False)
@@ -185,7 +185,7 @@ def balls_into_bins(protocol: BallsIntoBins, eps: float, levels: Sequence[float]
 
 
 def segmented(protocol: Segmented, eps: float, levels: Sequence[float]) -> View | str:
-    """Items with the rate of the level; the sizes of the levels are known."""
+    """Return the view of items sent with the rate of the level; the sizes of the levels are known."""
     if protocol.announcing is not None:
         return "the first round is a protocol of its own, and the data round depends on what it shows"
 
@@ -197,7 +197,7 @@ def segmented(protocol: Segmented, eps: float, levels: Sequence[float]) -> View 
 
 
 def separate(protocol: SeparateLevels, eps: float, levels: Sequence[float]) -> View:
-    """A balls-into-bins protocol per level, with messages that tell the level."""
+    """Return the view of a balls-into-bins protocol per level, with messages that have the level."""
 
     def among(n: int) -> View:
         told = _announced(protocol, n, len(levels))
@@ -210,12 +210,12 @@ S = TypeVar("S", bound=ProtocolBase)
 
 
 def _announced(protocol: S, n: int, levels: int) -> S:
-    """The parameters for n users whose levels are of nearly equal sizes, which is announced."""
+    """Return the parameters for n users with announced levels of nearly equal sizes."""
     return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
 
 
 def subsets(protocol: SubsetReports, eps: float, levels: Sequence[float]) -> View:
-    """One subset of k items per user, likelier by ``e^eps_local`` if it meets the own set."""
+    """Return the view of one k-subset per user, likelier by ``e^eps_local`` if it meets the user's set."""
     mechanism = protocol.mechanism
     d, s, k = mechanism.domain_size, mechanism.set_size, mechanism.subset_size
     messages = list(combinations(range(d), k))

@@ -55,13 +55,13 @@ _LOG_GAMMA = 2.0**-44
 
 
 def _held(numbers: Numbers) -> list[tuple[int, int]]:
-    """Coordinate and number of every input; the coordinate of a 0 is not sent, so one 0 stands for all."""
+    """Return coordinate and number of every input; there is a single 0, as its coordinate is not sent."""
     copies = range(numbers.coordinates)
     return [(0, 0), *((c, m) for c in copies for m in range(1, numbers.max_value + 1))]
 
 
 def _pairs(held: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Pairs of inputs in coordinates 0 and 1; others are like them."""
+    """Return the pairs of inputs in coordinates 0 and 1; other coordinates are alike."""
     few = [i for i, (c, _) in enumerate(held) if c <= 1]
     return tuple((a, b) for a, b in combinations(few, 2) if 0 in (held[a][0], held[b][0]))
 
@@ -79,7 +79,7 @@ def _rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int64], N
 
 
 def curator_noise(protocol: NoisySums, eps: float) -> View:
-    """The noisy sums, as the curator is trusted."""
+    """Return the view of noisy sums of a trusted curator."""
     numbers = protocol.numbers
     held = _held(numbers)
     law = of_family(protocol, _NOISES)
@@ -119,7 +119,7 @@ _NOISES: Mapping[str, Callable[[Any], Block]] = {
 
 
 def skellam(protocol: Skellam, eps: float) -> View:
-    """The noisy sum, as nothing else is revealed."""
+    """Return the view of the noisy sum, which is all that is revealed."""
     most = protocol.numbers.max_value
     return ProductView(
         inputs=tuple(range(most + 1)),
@@ -137,12 +137,12 @@ def skellam(protocol: Skellam, eps: float) -> View:
 
 
 def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None = None) -> View:
-    """Numbers among noises that each are a few messages whose numbers add up to 0.
+    """Return the view of numbers among noises, each a few messages whose numbers add up to 0.
 
-    Every noise but {+1, -1} is named by a message that it holds once, and that no noise holds whose name comes later
-    in the order D, -D, .., 2, -2. So the messages D show how often noise D was drawn, these draws are taken away, and
-    so on; what is left of +1 and -1 is the noise of the sum. The counts found in this way are independent, and an
-    input only moves them.
+    Every noise except {+1, -1} is named by a message that it holds once and that no noise later in the order D, -D, ..,
+    2, -2 holds. The number of messages D is therefore the number of draws of noise D; these draws are subtracted, and
+    so on. The rest of +1 and -1 is the noise of the sum. The counts found in this way are independent, and an input
+    only moves them.
     """
     design, numbers = protocol.design, protocol.numbers
     levels, copies = design.max_value, numbers.coordinates
@@ -216,10 +216,10 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
 
 
 def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = None) -> View:
-    """Numbers 1..D and -D; three counts hang together, and how often each other noise was drawn is a count of its own.
+    """Return the view of numbers 1..D and -D: three dependent counts, and a separate count of each other noise.
 
-    The three are the sum, the messages D, and the messages -D that do not come with one of the other noises; ones are
-    what is missing for the sum. For D = 1 the sum is the difference of the two counts.
+    The three are the sum, the messages D, and the messages -D that do not come with one of the other noises; the ones
+    follow from the sum. For D = 1 the sum is the difference of the two counts.
     """
     design, numbers = protocol.design, protocol.numbers
     size, part = design.max_value, 1.0 if number is None else number / protocol.n_users
@@ -285,7 +285,7 @@ def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = N
 
 
 def fragmented_rappor(protocol: FragmentedRappor, eps: float) -> View:
-    """A bit per value, each flipped with probability p; one-bits are sent."""
+    """Return the view of a bit per value, each flipped with probability p; one-bits are sent."""
     p, most = protocol.flip_probability, protocol.numbers.max_value
     first = 1 if protocol.estimator == "plain" else 0
     bits = range(first, most + 1)
@@ -307,13 +307,13 @@ def fragmented_rappor(protocol: FragmentedRappor, eps: float) -> View:
 
 
 def _levels(number: int, most: int, steps: int) -> list[tuple[int, float]]:
-    """Levels to which a number is rounded, with their probabilities."""
+    """Return the levels to which a number is rounded, with their probabilities."""
     below, part = divmod(number * steps, most)
     return [(below, 1 - part / most), *([(below + 1, part / most)] if part else [])]
 
 
 def level_reports(protocol: LevelReports, eps: float) -> View:
-    """One of g + 1 levels from every user, after generalized randomized response."""
+    """Return the view of one of g + 1 levels per user, after generalized randomized response."""
     steps, most = protocol.levels, protocol.numbers.max_value
 
     def own(number: int) -> Own:
@@ -333,7 +333,7 @@ def level_reports(protocol: LevelReports, eps: float) -> View:
 
 
 def unary_bits(protocol: UnaryBits, eps: float) -> View:
-    """The number of ones among the bits of all users."""
+    """Return the view of the number of ones among the bits of all users."""
     bits, half, most = protocol.bits, protocol.uniform_rate / 2, protocol.numbers.max_value
 
     def own(number: int) -> Own:
@@ -356,10 +356,10 @@ def unary_bits(protocol: UnaryBits, eps: float) -> View:
 
 
 class SharesView(SumView):
-    """Counts of all shares of a small group."""
+    """View of the counts of all shares of a small group."""
 
     def _more(self, block: Block, own: Own) -> Block:
-        """Law of the counts with one more user, who may add to many cells."""
+        """Return the law of the counts with one more user, who may add to many cells."""
         return added(block, _dense(own))
 
 
@@ -371,7 +371,7 @@ def _dense(own: Own) -> Block:
 
 
 def _share_counts(shares: int, order: int, total: NDArray[np.float64]) -> Own:
-    """Law of how many of m shares have each value but the last, when their sum has a given law modulo q."""
+    """Return the law of the number of m shares with each value except the last, given the law of their sum modulo q."""
     law: dict[tuple[int, ...], float] = {}
 
     def extend(place: tuple[int, ...], left: int) -> None:
@@ -388,7 +388,7 @@ def _share_counts(shares: int, order: int, total: NDArray[np.float64]) -> Own:
 
 
 def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
-    """Shares of noisy numbers modulo q: all of them where the group is small, otherwise their sum."""
+    """Return the view of shares of noisy numbers modulo q: all shares of a small group, otherwise their sum."""
     n, order, numbers, shares = protocol.n_users, protocol.group_order, protocol.numbers, protocol.shares
     ratio = math.exp(-protocol.eps / numbers.max_value)
     inputs = tuple(range(numbers.max_value + 1))

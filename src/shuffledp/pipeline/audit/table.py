@@ -1,14 +1,14 @@
-"""The audit as a table: every registered protocol, at the points of its experiments and at small scale.
+"""Table of the audit: every registered protocol, at the points of its experiments and at small scale.
 
-A row compares one claim with what was found without the accounting behind it. `part` says how:
+A row compares one claim with a result that does not use its accounting. The method is `part`:
 
 ``grid``
-    A point of an experiment, against two counts written from the messages (`shuffledp.pipeline.audit.scale`).
+    A point of an experiment, against two counts of messages (`shuffledp.pipeline.audit.scale`).
 ``enumerated``
-    A random setting with a handful of users, against the law of all that is seen (`shuffledp.pipeline.audit.auditor`).
+    A random setting with a handful of users, against the law of the whole view (`shuffledp.pipeline.audit.auditor`).
 ``sampled``, ``messages``, ``estimate``
     Runs of such a setting, message by message (`shuffledp.pipeline.audit.sampling`): a lower bound on delta; the
-    messages against the law that is enumerated; the mean estimate against the truth.
+    messages against the enumerated law; the mean estimate against the truth.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _TOO_LITTLE = "no setting with a handful of users could be looked at"
 
 @dataclass(frozen=True)
 class Line:
-    """One row of the table.
+    """Row of the table.
 
     Parameters
     ----------
@@ -82,21 +82,21 @@ class Line:
     part : str
         One of `PARTS`.
     setting : str
-        What was calibrated.
+        Description of the calibrated setting.
     eps : float
         Claimed, nats; of the privacy level with the least slack.
     label : str
         The guarantee that the calibrated protocol states.
     claimed_delta, found_delta : float
-        nan where there is none. What was found is written rounded down.
+        Claimed and found delta; nan without one. The found delta is rounded down.
     error : float
-        How far above `found_delta` that number may be by rounding of sums; written rounded up.
+        Rounding error of sums, by which delta may exceed `found_delta`; rounded up.
     side : str
-        Whether what was found is ``exact``, the truth within the error, or a ``lower`` bound on the truth.
+        ``exact`` if the found delta is the truth within the error, ``lower`` if it is a lower bound on the truth.
     method : str
-        How it was found.
+        Method of computation.
     confidence : float
-        1 where nothing is random; otherwise at least this.
+        1 for a result without randomness; otherwise a lower bound.
     slack : float
         Claimed over found.
     status : str
@@ -128,7 +128,7 @@ COLUMNS = tuple(field.name for field in fields(Line))
 
 
 def judged(label: str, found: Bounds, claimed: float) -> str:
-    """Status of a claim with a label, by what was found."""
+    """Return the status of a claim with a label, by the bounds found."""
     holds = decided(found, claimed)
     if holds is not False:
         return HOLDS if holds else UNDECIDED
@@ -146,7 +146,7 @@ def _slack(claimed: float, found: float) -> float:
 
 @dataclass(frozen=True)
 class Point:
-    """A claim of an experiment.
+    """Claim of an experiment.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class Point:
     where : str
         Experiment, method and point.
     split : str
-        How users are spread over privacy levels, in percent; empty where they are not.
+        Split of users over privacy levels, in percent; empty without levels.
     """
 
     setting: Setting
@@ -163,12 +163,12 @@ class Point:
 
 
 def points_of(methods: Sequence[Mapping[str, Any]], most: int = 0) -> list[Point]:
-    """All different claims of some methods of experiments.
+    """Return all different claims of some methods of experiments.
 
     Parameters
     ----------
     methods : sequence of mapping
-        As `shuffledp.pipeline.experiments.audited.plan` makes them.
+        As returned by `shuffledp.pipeline.experiments.audited.plan`.
     most : int
         Claims per protocol and accounting, evenly spread over all; 0 for all of them.
     """
@@ -209,7 +209,7 @@ def _spread(count: int, most: int) -> list[int]:
 
 
 def grid_line(point: Point) -> Line:
-    """A claim of an experiment against two counts of messages."""
+    """Return the line that compares a claim of an experiment with two counts of messages."""
     setting, protocol = point.setting, point.setting.protocol
     line = Line(protocol.name, protocol.task_kind, setting.accounting, "grid", point.where)
     try:
@@ -257,16 +257,16 @@ def _with(line: Line, **given: Any) -> Line:
 
 
 def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) -> list[Line]:
-    """Random settings of one protocol with a handful of users: enumerated, and run message by message.
+    """Return the lines of random settings of one protocol for a handful of users: enumerated and simulated.
 
     Parameters
     ----------
     protocol : type of ProtocolBase
     seed : int
     count : int
-        Settings, over the accountings in turn, the last one first.
+        Number of settings, over the accountings in turn, the last one first.
     runs : int
-        Per input of user 1 and setting.
+        Runs per input of user 1 and setting.
     """
     place = crc32(f"{protocol.task_kind}.{protocol.name}".encode())
     turn = [protocol.accountings[-1 - i % len(protocol.accountings)] for i in range(count)]
@@ -325,7 +325,7 @@ def _missing(
     lines: Sequence[Line],
     reasons: Mapping[tuple[str, str], str],
 ) -> list[Line]:
-    """What was not looked at, with the reason."""
+    """Return lines for the parts of the audit that did not run, with the reason."""
     there = {(line.accounting, line.part) for line in lines}
     return [
         Line(
@@ -351,7 +351,7 @@ def _small(row: Row, part: str, **given: Any) -> Line:
 
 
 def enumerated_line(row: Row) -> Line:
-    """A setting that was enumerated."""
+    """Return the line of an enumerated setting."""
     return _small(
         row,
         "enumerated",
@@ -368,7 +368,7 @@ def enumerated_line(row: Row) -> Line:
 
 
 def sampled_lines(row: Row, rng: np.random.Generator, runs: int) -> list[Line]:
-    """What runs of a setting show; raises as `shuffledp.pipeline.audit.sampling.seen`."""
+    """Return the lines of a setting's runs; raises as `shuffledp.pipeline.audit.sampling.seen`."""
     found = seen(row.setting, rng, runs, RATE)
     delta = row.setting.budget.delta
     several = f"{found.runs} runs for each of two inputs"
@@ -404,13 +404,13 @@ def _tested(row: Row, part: str, p_value: float, method: str) -> Line:
 
 
 def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
-    """The audit of some protocols.
+    """Yield the lines of the audit of some protocols.
 
     Parameters
     ----------
     job : mapping
         ``protocols``: task kinds and names; ``methods``: of their experiments, see
-        `shuffledp.pipeline.experiments.audited.plan`; ``seed``; ``every``: whether protocols are looked at that no
+        `shuffledp.pipeline.experiments.audited.plan`; ``seed``; ``every``: whether the audit covers protocols that no
         method has; ``points``: claims of experiments per protocol and accounting, 0 for all; ``settings``: random
         settings per protocol; ``runs``: of each.
     """
@@ -431,7 +431,7 @@ def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def text_of(lines: Iterable[Line]) -> str:
-    """The table as CSV."""
+    """Return the table as CSV."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)

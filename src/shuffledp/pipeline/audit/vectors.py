@@ -1,7 +1,8 @@
 """Views of the protocols for vectors: the first coordinate of every report, grouped into ranges.
 
-Inputs are multiples of the first unit vector. Then the other coordinates of all reports follow one law whatever user 1
-holds, and beyond the clipping norm the likelihood ratios are constant, so that only the ranges within it lose anything.
+Inputs are multiples of the first unit vector. Then the law of the other coordinates of all reports does not depend on
+user 1's input, and the likelihood ratios beyond the clipping norm are constant. Only the ranges within it lose
+accuracy.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def _edges(clip: float, reports: int) -> NDArray[np.float64]:
 
 
 def _below(x: float, scale: float) -> float:
-    """Probability that Laplace noise is at most x."""
+    """Return the probability that Laplace noise is at most x."""
     return 0.5 * math.exp(x / scale) if x < 0 else 1 - 0.5 * math.exp(-x / scale)
 
 
@@ -51,7 +52,7 @@ def _report(value: float, edges: Sequence[float], scale: float) -> Own:
 
 
 def laplace(protocol: LaplaceNoise, eps: float) -> View:
-    """Reports of the users, and of dummies that hold the zero vector."""
+    """Return the view of reports of the users, and of dummies that have the zero vector."""
     task, scale = protocol.task, 2 * protocol.task.clip / protocol.eps_local
     likely = protocol.population.quantile(0.95) + 1
     edges = _edges(task.clip, protocol.dummy_count + likely)
@@ -82,7 +83,7 @@ def _range(payload: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.int6
 
 
 def random_checkin(protocol: RandomCheckin, eps: float) -> View:
-    """Reports in slots; fillers hold the zero vector."""
+    """Return the view of reports in slots; fillers have the zero vector."""
     task, scale = protocol.task, 2 * protocol.task.clip / protocol.eps_local
     edges = _edges(task.clip, protocol.slots)
     inputs = _inputs(task)
@@ -104,7 +105,7 @@ def random_checkin(protocol: RandomCheckin, eps: float) -> View:
 
 
 def privunit(protocol: PrivUnit, eps: float) -> View:
-    """Reports by the two caps of the first unit vector and its opposite, on which all densities are constant."""
+    """Return the view by the two caps of the first unit vector and its opposite, with constant densities on each."""
     c, p = protocol.cap_mass, protocol.in_cap
     inputs = _inputs(protocol.task)
     edges = protocol.report.height * np.array([-1.0, 1.0])
@@ -127,37 +128,37 @@ def privunit(protocol: PrivUnit, eps: float) -> View:
 
 @dataclass(frozen=True, eq=False)
 class NoisySumView(View):
-    """The first coordinate of the sum of all vectors and Gaussian noise, in cells of equal width.
+    """View of the first coordinate of the sum of all vectors and Gaussian noise, in cells of equal width.
 
     Parameters
     ----------
     sigma : float
-        Of the noise.
+        Standard deviation of the noise.
     """
 
     sigma: float = 1.0
 
     @property
     def edges(self) -> NDArray[np.float64]:
-        """Between the cells; the outer two have no end."""
+        """Edges between the cells; the outer two cells are unbounded."""
         return self.sigma * np.linspace(-12, 12, 4001)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """Law of the cell."""
+        """Return the law of the cell."""
         mean = sum(self.inputs[h][0] for h in held)
         return (in_cells((self.edges - mean) / self.sigma),)
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:
-        """The cell of the sum."""
+        """Return the cell of the sum."""
         return [(int(np.searchsorted(self.edges, payload[:, 0].sum())),)]
 
     def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """Whether the first coordinate is above 0."""
+        """Return 1 for a first coordinate above 0, and 0 otherwise."""
         return np.asarray(payload[:, 0] > 0, np.int64)
 
 
 def central_gaussian(protocol: CentralGaussian, eps: float) -> View:
-    """The noisy sum of multiples of the first unit vector."""
+    """Return the view of the noisy sum of multiples of the first unit vector."""
     below, nothing, above = _inputs(protocol.task)
     return NoisySumView(
         inputs=(nothing, below, above),

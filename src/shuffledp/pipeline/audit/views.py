@@ -1,9 +1,8 @@
-"""What the analyzer sees, as finite laws, and the true delta that follows from them.
+"""Views of the analyzer as finite laws, and the true delta that follows from them.
 
-A *view* is written per family of protocols from the definition of its messages: which messages one user sends with
-which probabilities, and what is added to them. It uses the calibrated parameters and nothing of the accounting. It also
-tallies shuffled messages into the counts that its laws are of, so that both can be compared, see
-`shuffledp.pipeline.audit.message_tests`.
+A *view* is written per family of protocols from the definition of its messages: the messages of one user with their
+probabilities, and further messages. It uses the calibrated parameters but no accounting. It also tallies shuffled
+messages into the counts of its laws, so that both can be compared, see `shuffledp.pipeline.audit.message_tests`.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _KEPT = 40_000_000
 
 @dataclass(frozen=True)
 class Case:
-    """A pair of inputs of user 1 and what the others hold.
+    """Pair of inputs of user 1, and the inputs of the others.
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ class Case:
     first, second : int
         The inputs of user 1.
     others : tuple of tuple of int
-        What the others may hold; the worst is looked for.
+        Possible inputs of the others; the delta is the worst over them.
     """
 
     eps: float
@@ -71,30 +70,30 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class View(ABC):
-    """What the analyzer sees of a calibrated protocol.
+    """View of the analyzer of a calibrated protocol.
 
     Parameters
     ----------
     inputs : tuple
-        What a user may hold, as rows of ``Users.values``; with privacy levels, pairs of a level and a value.
+        Possible inputs of a user, as rows of ``Users.values``; with privacy levels, pairs of a level and a value.
     eps : float
         The claim, nats.
     note : str
-        What is left out of the view, so that the delta found is a lower bound only; empty if nothing is.
+        Omission that makes the delta found a lower bound; empty for a complete view.
     most : int
-        Users up to which the view is enumerated.
+        Largest number of users for which the view is enumerated.
     alone : bool
-        The shuffler is not trusted: messages are seen with their sender, so that one user alone is looked at.
+        The shuffler is not trusted: messages are seen with their sender, so that the view is of one user alone.
     with_levels : bool
         Inputs are pairs of a privacy level and a value.
     listed : callable, optional
-        The cases for n users; all pairs of inputs with all that the others may hold if left out.
+        Cases for n users; by default all pairs of inputs with all possible inputs of the others.
     pairs : tuple of (int, int), optional
         Pairs of inputs to compare, in both directions; all if left out. The others follow by symmetry.
     shifts : bool
-        Inputs only move the counts, by numbers that are not random, so that what the others hold does not matter.
+        Inputs move the counts by fixed numbers, so that the inputs of the others do not matter.
     by_number : callable, optional
-        The view of so many users, where it is another one; the same for all numbers if left out.
+        View for a given number of users; the same view for all numbers if left out.
     """
 
     inputs: tuple[Any, ...]
@@ -110,30 +109,30 @@ class View(ABC):
 
     @abstractmethod
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """Laws of the independent parts of what is seen when the users hold these inputs."""
+        """Return the laws of the independent parts of the view when the users have these inputs."""
 
     @abstractmethod
     def tally(self, payload: NDArray[Any]) -> list[Place]:
-        """The counts of each part in one run's shuffled messages."""
+        """Return the counts of each part in one run's shuffled messages."""
 
     @abstractmethod
     def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """The kind of every message, to see whether the shuffler mixes them."""
+        """Return the kind of every message, for the test of the shuffler."""
 
     def users(self, held: Held) -> Users:
-        """These inputs, as the protocol encodes them."""
+        """Return these inputs as users whom the protocol encodes."""
         chosen = [self.inputs[h] for h in held]
         if not self.with_levels:
             return Users(np.array(chosen))
         return Users(np.array([value for _, value in chosen]), np.array([level for level, _ in chosen]))
 
     def crowds(self, n: int) -> tuple[Held, ...]:
-        """What the n - 1 others may hold; one possibility where it does not matter."""
+        """Return the possible inputs of the n - 1 others; a single one if they do not matter."""
         every = combinations_with_replacement(range(len(self.inputs)), n - 1)
         return (next(every),) if self.shifts else tuple(every)
 
     def cases(self, n: int) -> Iterator[Case]:
-        """All pairs of inputs, each with all that the others may hold, when n users take part."""
+        """Yield all pairs of inputs, each with all possible inputs of the others, when n users take part."""
         if self.listed is not None:
             yield from self.listed(n)
             return
@@ -143,7 +142,7 @@ class View(ABC):
             yield Case(self.eps, b, a, others)
 
     def numbers(self, law: Law) -> list[tuple[int, float]]:
-        """Numbers of users that are enumerated, with their probabilities; the analyzer learns the number."""
+        """Return the enumerated numbers of users with their probabilities; the number is part of the view."""
         if self.alone:
             return [(1, 1.0)]
         window = law.window()
@@ -151,15 +150,15 @@ class View(ABC):
         return [(n, w) for n, w in chances if n <= self.most and w > _NEGLIGIBLE]
 
     def among(self, n: int) -> View:
-        """What is seen when n users take part."""
+        """Return the view when n users take part."""
         return self if self.by_number is None else self.by_number(n)
 
     def of_participants(self) -> View:
-        """What is seen of users who take part for certain; the same view unless user 1's own coin protects."""
+        """Return the view of users who take part for certain; the same view unless user 1's own coin protects."""
         return self
 
     def divergence(self, case: Case, others: Held) -> Bounds:
-        """Hockey-stick divergence of the two views."""
+        """Return the hockey-stick divergence between the laws of the view under the case's two inputs."""
         one, two = self.blocks((case.first, *others)), self.blocks((case.second, *others))
         pairs = [outcomes(a, b) for a, b in zip(one, two, strict=True) if a is not b]
         return hockey_stick(pairs, case.eps)
@@ -167,18 +166,18 @@ class View(ABC):
 
 @dataclass(frozen=True)
 class Found:
-    """The largest delta found.
+    """Largest delta found.
 
     Parameters
     ----------
     bounds : Bounds
-        On the delta of the view at the claimed eps, of the numbers of users that were looked at.
+        Bounds on delta of the view at the claimed eps, for the enumerated numbers of users.
     first, second : object
         The two inputs of user 1.
     others : tuple
-        What the others hold, for the largest number of them that was looked at.
+        Inputs of the others, for the largest enumerated number of users.
     users : float
-        Mass of the numbers of users that were looked at.
+        Mass of the enumerated numbers of users.
     """
 
     bounds: Bounds
@@ -189,23 +188,23 @@ class Found:
 
 
 def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
-    """The largest delta of a view for each claimed eps, averaged over the number of users.
+    """Return the largest delta of a view for each claimed eps, averaged over the number of users.
 
     Parameters
     ----------
     view : View
     law : Law
-        Number of other users. Numbers beyond `View.most` add nothing, which errs to the low side.
+        Number of other users. Numbers beyond `View.most` contribute 0, so that the result is a lower bound.
 
     Returns
     -------
     list of (float, Found)
-        One per privacy level: its eps, and what was found.
+        One per privacy level: its eps, and the largest delta.
 
     Notes
     -----
     The neighboring relation is replacement of user 1's input among the same participants. Their number is seen. Given
-    it, the others hold whatever is worst: nothing is assumed about how inputs and participation are related. The pair
+    it, the others have the worst inputs: inputs and participation may be related in any way. The pair
     of inputs and the direction are the same for all numbers.
     """
     numbers = view.numbers(law)
@@ -241,16 +240,16 @@ def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
 
 @dataclass(frozen=True, eq=False)
 class SumView(View):
-    """One vector of counts: noise, and what each user adds for its input.
+    """View of one vector of counts: noise, and the messages of each user by its input.
 
     Parameters
     ----------
     own : tuple of mapping
-        Law of what a user adds, for each input.
+        Law of a user's messages, for each input.
     noise : callable, optional
-        Law of what does not depend on inputs, for n users.
+        Law of the messages that do not depend on inputs, for n users.
     kinds : callable
-        Kind of every message of a payload, 0..axes; kinds from `axes` on are not counted, as others tell their number.
+        Kind of every message of a payload, 0..axes; kinds from `axes` on follow from the other counts.
     """
 
     own: tuple[Own, ...] = ()
@@ -260,15 +259,15 @@ class SumView(View):
 
     @property
     def axes(self) -> int:
-        """Counts."""
+        """Number of counts."""
         return len(next(iter(self.own[0])))
 
     def law(self, held: Held) -> Block:
-        """Law of the counts; `held` in increasing order."""
+        """Return the law of the counts; `held` must be sorted."""
         return self._made(held, len(held))
 
     def _made(self, held: Held, n: int) -> Block:
-        """Law of the counts of some of n users, with the noise of all of them."""
+        """Return the law of the counts of some of n users, with the noise of all of them."""
         if n not in self._known:
             self._known.clear()  # laws for another number of users are as large, and their turn is over
             self._known[n] = {}
@@ -281,30 +280,30 @@ class SumView(View):
         return known[held]
 
     def _more(self, block: Block, own: Own) -> Block:
-        """Law of the counts with one more user."""
+        """Return the law of the counts with one more user."""
         return plus(block, own)
 
     def nothing(self, n: int) -> Block:
-        """The noise alone."""
+        """Return the law of the noise alone."""
         return point(self.axes) if self.noise is None else self.noise(n)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """One law of all counts."""
+        """Return the joint law of all counts."""
         return (self.law(tuple(sorted(held))),)
 
     def crowds(self, n: int) -> tuple[Held, ...]:
-        """What the others may hold; all the same where more would take too long."""
+        """Return the possible inputs of the others; only equal inputs if the full list takes too long."""
         found = super().crowds(n)
         if self._made((), n).mass.size * len(found) * len(self.inputs) <= _WORK:
             return found
         return tuple((i,) * (n - 1) for i in range(len(self.inputs)))
 
     def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """Kind of every message."""
+        """Return the kind of every message."""
         return self.kinds(payload)
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:
-        """Messages of each counted kind."""
+        """Return the number of messages of each counted kind."""
         counts = np.bincount(self.kinds(payload), minlength=self.axes + 1)
         return [tuple(counts[: self.axes].tolist())]
 
@@ -314,14 +313,14 @@ class SumView(View):
 
 @dataclass(frozen=True, eq=False)
 class ProductView(View):
-    """Independent parts, each a vector of counts that adds up noise and what every user adds for its input.
+    """View of independent parts, each a vector of counts that sums noise and the messages of every user.
 
     Parameters
     ----------
     noise : callable
         Laws of the parts' noise, for n users.
     own : tuple of tuple of mapping
-        For each input and each part the law of what a user adds.
+        For each input and each part the law of a user's messages.
     banded : mapping
         The parts that are two counts with a noise in common; inputs move them by numbers that are not random.
     counts : callable
@@ -339,7 +338,7 @@ class ProductView(View):
     _known: dict[Any, Block] = field(default_factory=dict)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """A law per part; the same object for the same additions, so that parts that do not change are seen as such."""
+        """Return one law per part; parts that a change of input leaves unchanged are the same object."""
         n, made, users = len(held), [], Counter(held)
         for part, noise in enumerate(self._noise_of(n)):
             if part in self.banded:
@@ -376,11 +375,11 @@ class ProductView(View):
         return self._noises[n]
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:
-        """The counts of all parts."""
+        """Return the counts of all parts."""
         return self.counts(payload)
 
     def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """Kind of every message."""
+        """Return the kind of every message."""
         return self.kinds(payload)
 
 
@@ -389,7 +388,7 @@ class ProductView(View):
 
 @dataclass(frozen=True, eq=False)
 class ModularView(View):
-    """A sum modulo q of noise and of what the users hold; messages are shares of it.
+    """View of a sum modulo q of noise and of the users' inputs; messages are shares of it.
 
     Parameters
     ----------
@@ -398,7 +397,7 @@ class ModularView(View):
     noise : callable
         Law of n users' noise modulo q.
     worth : tuple of int
-        What each input adds.
+        Number that each input adds.
     """
 
     order: int = 2
@@ -407,7 +406,7 @@ class ModularView(View):
     _known: dict[int, Block] = field(default_factory=dict)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """Law of the sum."""
+        """Return the law of the sum."""
         n = len(held)
         if n not in self._known:
             self._known[n] = self.noise(n)
@@ -415,12 +414,12 @@ class ModularView(View):
         return (replace(noise, mass=np.roll(noise.mass, total % self.order)),)
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:
-        """The sum modulo q."""
+        """Return the sum modulo q."""
         total = sum(int(x) for x in np.asarray(payload).tolist())
         return [(total % self.order,)]
 
     def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """Quarter of the group that a share lies in."""
+        """Return the quarter of the group in which each share lies."""
         return np.asarray(np.asarray(payload, float) * 4 // self.order, np.int64)
 
 
@@ -429,9 +428,9 @@ class ModularView(View):
 
 @dataclass(frozen=True, eq=False)
 class SlotsView(View):
-    """Every user picks one of m slots, each keeps one of its reports at random, and empty ones are filled.
+    """View in which every user picks one of m slots, each slot keeps one random report, and empty slots are filled.
 
-    The analyzer sees the reports, shuffled, and how many slots were filled by users.
+    The analyzer sees the reports, shuffled, and the number of slots filled by users.
 
     Parameters
     ----------
@@ -446,7 +445,7 @@ class SlotsView(View):
     rate : float, optional
         If user 1's own coin protects: the probability that it takes part. Then the number of users is not seen.
     population : Law, optional
-        Of the others, in that case.
+        Number of other users, in that case.
     """
 
     slots: int = 1
@@ -459,11 +458,11 @@ class SlotsView(View):
 
     @property
     def axes(self) -> int:
-        """Counted kinds of reports."""
+        """Number of counted kinds of reports."""
         return len(next(iter(self.own[0])))
 
     def _kept(self, held: Held) -> list[Block]:
-        """Sums over all K-subsets of the users of the law of their reports, for K = 0, 1, .."""
+        """Return the sums of the reports' laws over all K-subsets of the users, for K = 0, 1, .."""
         if held not in self._known:
             if not held:
                 self._known[held] = [point(self.axes)]
@@ -479,7 +478,7 @@ class SlotsView(View):
         return found
 
     def _filled(self, n: int) -> NDArray[np.float64]:
-        """Probabilities that n users fill 0, 1, .., m slots."""
+        """Return the probabilities that n users fill 0, 1, .., m slots."""
         law = np.zeros(self.slots + 1)
         law[0] = 1.0
         full = np.arange(self.slots + 1) / self.slots
@@ -488,7 +487,7 @@ class SlotsView(View):
         return law
 
     def seen(self, held: Held) -> Block:
-        """Law of the number of filled slots and of the reports, for users who hold these inputs, in any order."""
+        """Return the law of filled slots and reports, for users with these inputs in any order."""
         held, n = tuple(sorted(held)), len(held)
         chances, subsets, parts = self._filled(n), self._kept(held), []
         choose = 1.0
@@ -503,7 +502,7 @@ class SlotsView(View):
         return mixed(parts)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """One law: of all users, or averaged over who takes part, where every other potential user holds the same."""
+        """Return the law for all users, or averaged over who takes part if all other potential users have one input."""
         if self.rate is None:
             return (self.seen(held),)
         return (self._averaged(held[0], held[1]),)
@@ -518,18 +517,18 @@ class SlotsView(View):
         return mixed(parts)
 
     def numbers(self, law: Law) -> list[tuple[int, float]]:
-        """All at once if the number is not seen."""
+        """Return the numbers of users; a single placeholder if the number is not seen."""
         return super().numbers(law) if self.rate is None else [(2, 1.0)]
 
     def of_participants(self) -> View:
-        """Without the coin."""
+        """Return the view without the coin."""
         return self if self.rate is None else replace(self, rate=None, _known={})
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:
-        """Filled slots, and reports of each counted kind."""
+        """Return the number of filled slots, and of reports of each counted kind."""
         counts = np.bincount(self.kinds(payload), minlength=self.axes + 1)
         return [(int(payload[:, -1].sum()), *counts[: self.axes].tolist())]
 
     def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """Kind of every report."""
+        """Return the kind of every report."""
         return self.kinds(payload)

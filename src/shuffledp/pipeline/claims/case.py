@@ -1,4 +1,4 @@
-"""What a rule sees: one claim, under one accounting and one target of the error, and how far it may search."""
+"""Argument of a rule: one claim, one accounting, one target of the error, and the extent of searches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Effort = Literal["full", "quick"]
 
 @dataclass(frozen=True)
 class Case:
-    """A claim under one accounting, which holds for everything that the rule reads: both sides of every ratio."""
+    """Claim under one accounting, which applies to all results that the rule reads: both sides of every ratio."""
 
     claim: Claim
     evidence: Evidence
@@ -25,7 +25,7 @@ class Case:
     effort: Effort
 
     def cells(self, experiment: str, method: str) -> pd.DataFrame:
-        """Feasible cells of a method under the accounting of the case; raises as `Evidence.cells`."""
+        """Return the feasible cells of a method under the case's accounting; raises as `Evidence.cells`."""
         if method not in READS.get(self.claim.paper, {}).get(experiment, ()):
             raise ValueError(
                 f"{self.claim.id} reads {self.claim.paper}.{experiment}.{method}, which "
@@ -34,14 +34,14 @@ class Case:
         return self.evidence.cells(experiment, method, self.accounting)
 
     def closed_forms(self, experiment: str, method: str) -> pd.Series[float]:
-        """Closed forms of a method under the accounting of the case; raises as `cells` and `Evidence.closed_forms`."""
+        """Return the closed forms of a method under the case's accounting; raises as `Evidence.closed_forms`."""
         self.cells(experiment, method)
         return self.evidence.closed_forms(experiment, method, self.accounting)
 
     def under(self, accounting: str) -> Case:
-        """The same case for results that have a single accounting, whatever the case's: both sides of a ratio again."""
+        """Return the same case under another accounting, for results that have a single accounting."""
         return replace(self, accounting=accounting)
 
     def at_most(self, full: int, quick: int) -> int:
-        """The size of a search: as the papers' scale has it, or for a first look."""
+        """Return the size of a search: ``full`` for the papers' scale, ``quick`` for a first look."""
         return full if self.effort == "full" else quick

@@ -1,4 +1,4 @@
-"""What the jobs that judge claims depend on, as plain data; reads no claim, so that the workflow starts at once."""
+"""Plain data of the jobs that judge claims. Reads no claims, so that the workflow starts without delay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shuffledp.pipeline.claims.results_read import READS
 
 
 def papers(configured: Collection[str]) -> list[str]:
-    """Those of the configured papers that have claims, in the order of the table."""
+    """Return the configured papers that have claims, in the order of the table."""
     return [paper for paper in READS if paper in configured]
 
 
@@ -22,7 +22,7 @@ def paper_job(
     shortened: Collection[str],
     effort: str,
 ) -> dict[str, Any]:
-    """Everything that the verdicts of a paper depend on but the content of results."""
+    """Return all data on which the verdicts of a paper depend except the content of results."""
     return {
         "results": results,
         "paper": paper,
@@ -36,12 +36,12 @@ def paper_job(
 
 
 def modules(paper: str, kind: str) -> list[str]:
-    """Return the modules of a paper whose names end so: ``_claims`` or ``witnesses``."""
+    """Return the modules of a paper whose names end with ``kind``: ``_claims`` or ``witnesses``."""
     folder = Path(str(resources.files("shuffledp.pipeline.papers") / paper))
     return [f"shuffledp.pipeline.papers.{paper}.{path.stem}" for path in sorted(folder.glob(f"*{kind}.py"))]
 
 
 def entries(paper: str) -> tuple[str | Path, ...]:
-    """Return the modules and the file that the job of a paper chooses by name, where its code begins."""
+    """Return the modules and the file that the job of a paper loads by name."""
     errata = resources.files("shuffledp.pipeline.papers") / paper / "errata.yaml"
     return *modules(paper, "_claims"), *modules(paper, "witnesses"), Path(str(errata))

@@ -56,7 +56,7 @@ def _known(paper: str, name: str) -> tuple[str, str]:
 
 
 def entries(paper: str, name: str) -> tuple[str | Path, ...]:
-    """Return the modules and files that `table` chooses by name, where the code of its job begins."""
+    """Return the modules and files that `table` loads by name."""
     if name not in _EVALUATED:
         return (_known(paper, name)[0],)
     text = resources.files(_PAPERS) / paper / "errata.yaml"

@@ -1,4 +1,4 @@
-"""The verdicts of all papers in one table, and the headline claim of every paper in another, as CSV."""
+"""CSV tables of all papers: one with all verdicts, one with the headline claim of every paper."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = Mapping[str, str]
 def published(
     rows: Sequence[Row], columns: Sequence[str], output: Path, checksum: Path, folders: int
 ) -> None:
-    """Publish a table as CSV with its checksum; a row with other columns is an error."""
+    """Publish a table as CSV with its checksum; raise if a row has other columns."""
     sink = io.StringIO()
     writer = csv.DictWriter(sink, columns, lineterminator="\n")
     writer.writeheader()
@@ -36,7 +36,7 @@ def published(
 
 
 def union(tables: Iterable[Path]) -> list[dict[str, str]]:
-    """The rows of several tables, in this order."""
+    """Return the rows of several tables, in this order."""
     rows: list[dict[str, str]] = []
     for path in tables:
         text = verified(path, path.with_suffix(".sha256")).read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def union(tables: Iterable[Path]) -> list[dict[str, str]]:
 
 
 def headlines(rows: Iterable[Row]) -> list[dict[str, str]]:
-    """The headline claim of every paper, from the rows of all claims."""
+    """Return the headline claim of every paper, from the rows of all claims."""
     found: dict[str, dict[str, Row]] = {}
     for row in rows:
         if row["headline"] and row["accounting"] in _ACCOUNTINGS:

@@ -1,13 +1,13 @@
 """Errata and reading notes as data: reading and validating ``errata.yaml`` of a paper.
 
-An *erratum* quotes words that stand in the paper and are not right in their context. What rests on a formula that the
-text at hand has lost, on a figure, on a supplement or on a statement that holds as it stands is a *reading note*: it
-says what was read or reconstructed and what follows, and accuses nobody. An erratum about released code quotes that
-code instead and names its version. A finding that was given up stays in the
-file as *withdrawn*, so that the fate of every number ever used can be told (:mod:`shuffledp.pipeline.claims.review`).
+An *erratum* quotes words of the paper that are not right in their context. A *reading note* records an interpretation
+and its consequence, and is no criticism: it concerns a formula that is missing in the available text, a figure, a
+supplement, or a statement that holds as printed. An erratum about released code quotes the code and names its version.
+A finding that was given up stays in the file as *withdrawn*, so that the history of every id is known
+(:mod:`shuffledp.pipeline.claims.review`).
 
-To add an erratum or a note, add an entry to ``errata.yaml`` of the paper and a function that returns a `Witness` to
-its ``witnesses.py``. To add a paper, add both files.
+To add an erratum or a note, add an entry to ``errata.yaml`` of the paper and a function that returns a `Witness` to its
+``witnesses.py``. To add a paper, add both files.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ _entry = dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 
 
 class ErratumError(Exception):
-    """An errata file is not valid, or a witness does not show its erratum or reading note."""
+    """Error for an invalid errata file, or for a witness that does not show its erratum or reading note."""
 
 
 @_entry
 class Numbered:
-    """What has an id, for example ``RP-E1``."""
+    """Base class of entries with an id, for example ``RP-E1``."""
 
     id: str
 
@@ -65,7 +65,7 @@ class Numbered:
 
 @_entry
 class Entry(Numbered):
-    """An erratum or a reading note, and its function in ``witnesses.py`` of the paper."""
+    """Erratum or reading note, with its function in ``witnesses.py`` of the paper."""
 
     place: Text
     witness: str
@@ -73,11 +73,11 @@ class Entry(Numbered):
 
     @property
     def side(self) -> Side:
-        """On which side of the second value of the witness the first one lies."""
+        """Side of the witness's second value on which its first value lies."""
         raise NotImplementedError
 
     def shown_by(self, witness: Witness) -> bool:
-        """Whether a witness demonstrates this entry: its own condition holds, and the order of its values."""
+        """Return if a witness demonstrates this entry: its condition holds, and its values are in the stated order."""
         values = (witness.correct, witness.printed)
         smaller, larger = values if self.side == "above" else values[::-1]
         return bool(witness.shows and larger > smaller)
@@ -85,9 +85,9 @@ class Entry(Numbered):
 
 @_entry
 class Erratum(Entry):
-    """One error in a paper; or in released code, if ``code`` has repository and commit, which it then quotes.
+    """Error in a paper; or in released code if ``code`` has repository and commit, in which case the code is quoted.
 
-    ``narrowed`` is what an earlier version of the entry said and the paper's words do not carry.
+    ``narrowed`` is the part of an earlier version of the entry that the paper's words do not support.
     """
 
     id: ErratumId
@@ -102,13 +102,13 @@ class Erratum(Entry):
 
     @property
     def side(self) -> Side:
-        """On which side of the correct value the printed one lies."""
+        """Side of the correct value on which the printed value lies."""
         return self.printed_is
 
 
 @_entry
 class ReadingNote(Entry):
-    """Something that was read or reconstructed, with what follows from it. It says nothing against the paper.
+    """Interpretation or reconstruction of a passage, with its consequence; no criticism of the paper.
 
     ``formerly`` is the erratum that the note replaces, wholly or in part.
     """
@@ -123,13 +123,13 @@ class ReadingNote(Entry):
 
     @property
     def side(self) -> Side:
-        """On which side of the value of the form used that of the form read lies."""
+        """Side of the used form's value on which the read form's value lies."""
         return self.read_is
 
 
 @_entry
 class Withdrawn(Numbered):
-    """An erratum that was given up: why the paper is right, or why nothing remains; its id is not used again."""
+    """Erratum that was given up, and the reason; its id is not used again."""
 
     id: ErratumId
     reason: Text
@@ -179,7 +179,7 @@ def reading_notes(paper: str) -> list[ReadingNote]:
 
 
 def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Findings:
-    """Return the entries that a YAML text describes, by number; every witness function belongs to an entry."""
+    """Return the entries of a YAML text, by number; raise unless every witness function belongs to an entry."""
     where = f"{paper}/errata.yaml"
     try:
         content = yaml_files.parse(text, f"{where}: not valid YAML")

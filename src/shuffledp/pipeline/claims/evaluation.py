@@ -1,4 +1,4 @@
-"""Errata and reading notes of a paper beside what their witnesses give: as tables, and as Markdown."""
+"""Tables of errata and reading notes with the values of their witnesses, also as Markdown."""
 
 from __future__ import annotations
 
@@ -117,11 +117,11 @@ def markdown_table(paper: str, name: str = "errata") -> str:
 
 
 def code(text: str) -> str:
-    """Return a text as a Markdown code span; a text with a backtick gets two of them around it."""
+    """Return a text as a Markdown code span; a text with a backtick is enclosed in double backticks."""
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def markdown(headers: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table of cells that are text already; bars in them are escaped."""
+    """Return a Markdown table of text cells; bars in them are escaped."""
     lines = [headers, ["---"] * len(headers), *body]
     return "".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |\n" for line in lines)

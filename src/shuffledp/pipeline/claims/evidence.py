@@ -1,4 +1,4 @@
-"""What claims read of results: closed forms and cells of a method under one accounting, by grid point."""
+"""Results for claims: closed forms and cells of a method under one accounting, by grid point."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shuffledp.pipeline.experiments.results import Results, read
 
 @dataclass(frozen=True)
 class Evidence:
-    """Results of one paper; what was read once is kept."""
+    """Results of one paper, each read once."""
 
     results: Path
     paper: str
@@ -24,7 +24,7 @@ class Evidence:
     _kept: dict[tuple[str, ...], Any] = field(default_factory=dict, compare=False, repr=False)
 
     def found(self, experiment: str, method: str) -> Results:
-        """Both tables and the provenance of a method."""
+        """Return both tables and the provenance of a method."""
         if method not in self.methods.get(experiment, ()):
             raise Untestable(f"the configuration has no method {self.paper}.{experiment}.{method}")
         key = (experiment, method)
@@ -34,7 +34,7 @@ class Evidence:
         return found
 
     def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
-        """Feasible cells with the column ``closed_form``, indexed by the method's grid variables."""
+        """Return the feasible cells with the column ``closed_form``, indexed by the method's grid variables."""
         key = (experiment, method, accounting)
         if key not in self._kept:
             self._kept[key] = self._cells(experiment, method, accounting)
@@ -53,7 +53,7 @@ class Evidence:
         return chosen.assign(closed_form=chosen["cell"].map(closed)).set_index(variables).sort_index()
 
     def closed_forms(self, experiment: str, method: str, accounting: str) -> pd.Series[float]:
-        """Expected or computed values, indexed by the method's grid variables; raises as `cells`."""
+        """Return expected or computed values, indexed by the method's grid variables; raises as `cells`."""
         values = self.cells(experiment, method, accounting)["closed_form"]
         if values.isna().any():
             raise Untestable(f"{self.paper}.{experiment}.{method} has no closed form")

@@ -1,4 +1,4 @@
-"""Rules of thumb as rules: errata that decide a claim, orderings and scaling laws of result tables."""
+"""General rules: claims decided by errata, orderings and scaling laws of result tables."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
 
 
 def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
-    """A claim that an erratum or reading note is about.
+    """Return the verdict on a claim that an erratum or reading note concerns.
 
     An erratum counts against the paper if its witness shows it. A reading note never does: either the statement holds
-    as it stands, or a reading of it is inferred, and nothing can be decided.
+    as printed, or one of its readings is inferred, so that it is untestable.
     """
     found = findings(case.claim.paper)
     entries: dict[str, Entry] = {entry.id: entry for entry in (*found.errata, *found.notes)}
@@ -49,7 +49,7 @@ def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
 def paired(
     case: Case, errors: Errors, experiments: Sequence[str], lower: str, upper: Sequence[str]
 ) -> pd.DataFrame:
-    """Closed forms of a method and of the best of its rivals, at every point of some experiments that has both."""
+    """Return closed forms of a method and of its best rival, at every point of the experiments that has both."""
     parts = {}
     for experiment in experiments:
         ours = errors(case, experiment, lower)
@@ -76,7 +76,7 @@ def never_above_best(
 
 
 def monotone(values: pd.Series[float], level: str, *, rising: bool) -> tuple[int, int]:
-    """How many steps along a level of the index go the right way, and how many the wrong way by more than `TIE`."""
+    """Return the numbers of steps along an index level in the right direction and, beyond `TIE`, in the wrong one."""
     others = [name for name in values.index.names if name != level]
     groups = [one for _, one in values.groupby(level=others)] if others else [values]
     right = wrong = 0

@@ -1,7 +1,7 @@
-"""Verdicts on claims, and the rules of thumb that the catalogue uses unless a claim says otherwise.
+"""Verdicts on claims, and the default rules of the catalogue.
 
 A verdict belongs to one claim under one accounting (and one target of the error, where the claim depends on it);
-`combined` says what holds over all of them.
+`combined` returns the outcome over all of them.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ CLOSED_FORM = "0"
 
 
 class Untestable(Exception):  # noqa: N818  (a result, no mistake)
-    """Results cannot decide a claim; the message says what is missing."""
+    """Error for a claim that results cannot decide; the message names the missing results."""
 
 
 class Tally(NamedTuple):
-    """Number of points at which a statement is true, and at which it is not; ``3 of 7`` in words."""
+    """Number of points at which a statement is true, and at which it is false; printed as ``3 of 7``."""
 
     for_it: int
     against: int
 
     def __str__(self) -> str:
-        """Return how many of all points are for the statement."""
+        """Return the number of true points and of all points, as text."""
         return f"{self.for_it} of {sum(self)}"
 
 
 def tally(found: Iterable[object]) -> Tally:
-    """Count what is true and what is not."""
+    """Count the true and the false values."""
     flags = [bool(one) for one in found]
     return Tally(sum(flags), len(flags) - sum(flags))
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What results show of a claim.
+    """Verdict of results on a claim.
 
     Attributes
     ----------
     measured : str
         The measured value in the words of the claim, with its unit; empty if untestable.
     found : bool, (int, int) such as a `Tally`, or {"holds", "in part", "fails", "untestable"}
-        Whether it holds; or at how many points it does, and at how many it does not (`ordering`); or the outcome.
+        True if the claim holds; or the numbers of points at which it holds and fails (`ordering`); or the outcome.
     why : str
-        What decided, as a clause.
+        The reason, as a clause.
     uncertainty : str
-        Standard error of what was measured, with its unit, or what else limits it, such as the size of a search.
+        Standard error of the measured value, with its unit, or another limit, such as the size of a search.
     """
 
     measured: str
@@ -68,7 +68,7 @@ class Verdict:
 
     @property
     def verdict(self) -> Outcome:
-        """Outcome by what was found."""
+        """Outcome that follows from ``found``."""
         if isinstance(self.found, str):
             return self.found
         if isinstance(self.found, tuple):
@@ -77,9 +77,9 @@ class Verdict:
 
 
 def combined(outcomes: Iterable[Outcome]) -> Outcome:
-    """One outcome of a claim under several accountings or targets.
+    """Return one outcome of a claim under several accountings or targets.
 
-    What can be tested decides: a common outcome stands, and outcomes that disagree make a claim hold in part.
+    Untestable outcomes are ignored. A common outcome is returned; if outcomes disagree, the claim holds in part.
     """
     every = set(outcomes)
     if not every:
@@ -94,14 +94,14 @@ def combined(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def ordering(for_it: int, against: int) -> Outcome:
-    """``A below B``: holds if true wherever it is decided, in part if at half of these points or more, else fails."""
+    """Judge ``A below B``: holds if true at all decided points, in part if at half of them or more, else fails."""
     if for_it and not against:
         return "holds"
     return "in part" if for_it >= against else "fails"
 
 
 def never_above(against: int, points: int) -> Outcome:
-    """``A never above B``: a tie is no violation; holds without any, in part with one at half of the points at most."""
+    """Judge ``A never above B``: holds without violations, in part with violations at half of the points or less."""
     if points < 1:
         raise ValueError("There is no point to compare at.")
     if not against:
@@ -110,28 +110,28 @@ def never_above(against: int, points: int) -> Outcome:
 
 
 def about(measured: float, stated: float) -> Outcome:
-    """``about p %``: holds within five points; in part if only the direction is right; fails otherwise."""
+    """Judge ``about p %``: holds within five points; in part if only the direction is right; fails otherwise."""
     if abs(measured - stated) <= POINTS:
         return "holds"
     return "in part" if measured * stated > 0 else "fails"
 
 
 def scaling(x: ArrayLike, y: ArrayLike) -> float:
-    """The exponent of a scaling law: least-squares slope of log y on log x."""
+    """Return the exponent of a scaling law: the least-squares slope of log y on log x."""
     if np.unique(x).size < 2:
         raise ValueError("A slope needs two different x at least.")
     return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
 
 
 def exponent(measured: float, stated: float) -> Outcome:
-    """``proportional to x^p``: holds within `SLOPE`; in part if the sign is right; fails otherwise."""
+    """Judge ``proportional to x^p``: holds within `SLOPE`; in part if the sign is right; fails otherwise."""
     if abs(measured - stated) <= SLOPE:
         return "holds"
     return "in part" if measured * stated > 0 else "fails"
 
 
 def compared(lower: ArrayLike, upper: ArrayLike) -> tuple[int, int, int]:
-    """At how many points the first is below the second, above it, and tied with it (`TIE`, relative to the second)."""
+    """Count the points at which the first is below, above, and tied with the second (`TIE`, relative to the second)."""
     low, high = np.asarray(lower, float), np.asarray(upper, float)
     below, above = low < high * (1 - TIE), low > high * (1 + TIE)
     return int(below.sum()), int(above.sum()), int((~below & ~above).sum())
@@ -141,17 +141,17 @@ def compared(lower: ArrayLike, upper: ArrayLike) -> tuple[int, int, int]:
 
 
 def percent(value: float) -> str:
-    """A fraction as a percentage with one decimal; what rounds to zero has no sign."""
+    """Return a fraction as a percentage with one decimal; a value that rounds to zero has no sign."""
     return f"{100 * value:z.1f} %"
 
 
 def percents(values: Iterable[float]) -> str:
-    """Fractions, in their order, as percentages."""
+    """Return fractions, in their order, as percentages."""
     return f"{', '.join(f'{100 * v:z.1f}' for v in values)} %"
 
 
 def span(values: Iterable[float], unit: str = "") -> str:
-    """The least and the greatest value, with three digits."""
+    """Return the least and the greatest value, with three digits."""
     every = list(values)
     low, high = f"{min(every):.3g}", f"{max(every):.3g}"
     return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"

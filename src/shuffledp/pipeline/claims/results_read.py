@@ -1,7 +1,8 @@
-"""Which results the claims of a paper are decided by: methods by experiment.
+"""Results that decide the claims of a paper: methods by experiment.
 
-The workflow reads this and not the claims themselves, whose modules take a second to import. A rule that reads anything
-else is refused (`shuffledp.pipeline.claims.case`), so that no verdict rests on results that its job does not depend on.
+The workflow reads this list rather than the claims, whose modules take a second to import. A rule that reads other
+results is refused (`shuffledp.pipeline.claims.case`), so that no verdict rests on results that its job does not depend
+on.
 """
 
 from __future__ import annotations

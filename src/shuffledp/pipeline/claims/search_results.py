@@ -1,4 +1,4 @@
-"""What a search found: the extreme of a quantity over many settings, and how many of them are beyond a limit."""
+"""Result of a search: the extreme of a quantity over many settings, and the number of settings beyond a limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Found:
-    """The largest value of a search."""
+    """Largest value of a search, and the number of values beyond the limit."""
 
     settings: int
     extreme: float
@@ -21,7 +21,7 @@ class Found:
 
 
 def largest(values: Iterable[tuple[float, str]], limit: float, floor: float = -math.inf) -> Found:
-    """Return the largest of values with their settings, the first one of several, and how many violate a limit."""
+    """Return the first largest of values with settings, and the number of values that violate a limit."""
     count, beyond, best, where = 0, 0, -np.inf, ""
     for value, setting in values:
         if np.isnan(value):

@@ -1,8 +1,8 @@
 """Checkable claims of the papers: each is declared at the function that decides it.
 
 To add a claim, decorate a function of ``papers/<paper>/*_claims.py`` with the `catalogue` of the paper
-(docs/architecture.md, "Figures, captions, claims"). Nothing about its outcome is declared but what was expected
-beforehand: measured values and verdicts are computed.
+(docs/architecture.md, "Figures, captions, claims"). Only the outcome that was expected beforehand is declared: measured
+values and verdicts are computed.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class Claim:
     where : str
         Place in the paper.
     says : str
-        What it claims, in our words.
+        The claim in the project's words.
     stated : str
-        The value that it states.
+        The stated value.
     expected : str
         Outcome that was expected before any run, by the reference calculations of the catalogue; ``open`` if none was.
     rule : callable
-        Decides it.
+        Function that decides the claim.
     options : mapping
         Parameters of the rule.
     accountings : tuple of str
-        Those under which it is judged; ``-`` alone if it depends on none.
+        Accountings under which it is judged; ``-`` alone if it depends on none.
     targets : tuple of str
         Targets of the error; likewise.
     figure : str
@@ -55,7 +55,7 @@ class Claim:
     errata : str
         Errata and reading notes that bear on it.
     headline : bool
-        Whether the paper claims this first of all.
+        True for the main claim of the paper.
     wrong : str
         If the outcome is another than expected: which side is wrong (the catalogue, the measurement, neither), and why.
     """
@@ -77,20 +77,20 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """``claim``, or ``ordering`` for what lies between claims."""
+        """``claim``, or ``ordering`` for an ordering that follows from claims."""
         return "ordering" if self.id.startswith("O-") else "claim"
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Claims of a paper, in the order in which its modules declare them; as a decorator, it declares one.
+    """Claims of a paper in the order of declaration; as a decorator, the catalogue declares a claim.
 
     Attributes
     ----------
     paper : str
-        Key.
+        Key of the paper.
     accountings : tuple of str
-        Those of the claims that it declares.
+        Accountings of the claims that it declares.
     claims : list
         All that were declared.
     """
@@ -134,12 +134,12 @@ class Catalogue:
 
 @cache
 def catalogue(paper: str) -> Catalogue:
-    """Return the catalogue of a paper, which its modules declare their claims in."""
+    """Return the catalogue of a paper, in which its modules declare their claims."""
     return Catalogue(paper)
 
 
 def claims(paper: str) -> tuple[Claim, ...]:
-    """Return the claims of a paper by number, then the orderings that are about its results."""
+    """Return the claims of a paper by number, then the orderings of its results."""
     for module in modules(paper, "_claims"):
         import_module(module)
     found = catalogue(paper).claims

@@ -29,7 +29,7 @@ def judged(case: Case) -> Verdict:
 
 
 def rows(claim: Claim, evidence: Evidence, effort: Any, scale: str) -> Iterator[Row]:
-    """The rows of a claim: one per accounting and target."""
+    """Yield the rows of a claim: one per accounting and target."""
     cases = [Case(claim, evidence, a, t, effort) for a in claim.accountings for t in claim.targets]
     verdicts = [judged(case) for case in cases]
     overall = combined(
@@ -51,7 +51,7 @@ def rows(claim: Claim, evidence: Evidence, effort: Any, scale: str) -> Iterator[
 
 
 def difference(claim: Claim, overall: str, scale: str) -> str:
-    """Which of what was expected and what came out is wrong, and why; empty where they are the same."""
+    """Return the reason why the outcome differs from the expected one; empty if they agree."""
     if overall == claim.expected:
         return ""
     if scale != "paper":
@@ -60,7 +60,7 @@ def difference(claim: Claim, overall: str, scale: str) -> str:
 
 
 def table(job: Mapping[str, Any]) -> list[Row]:
-    """The claims of one paper."""
+    """Return the rows of all claims of one paper."""
     paper = job["paper"]
     evidence = Evidence(Path(job["results"]), paper, job["methods"])
     return [

@@ -1,4 +1,4 @@
-"""The number that demonstrates an erratum or a reading note."""
+"""Numbers that demonstrate an erratum or a reading note."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Witness:
-    """One quantity, as the printed form gives it and as it is."""
+    """One quantity, as the printed form gives it and as it is correct."""
 
     quantity: str
     printed: float

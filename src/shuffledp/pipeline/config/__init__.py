@@ -1,7 +1,8 @@
-"""The configuration.
+"""The configuration of the pipeline.
 
-`model` is its grammar, `files` finds and `loading` reads it, `experiments` and `baselines` check what it names, and
-`settings` is what comes out. What figures and tables select is checked in `shuffledp.pipeline.figures.selection`.
+`grammar` defines its keys and values, `config_files` finds and `loading` reads the files, `experiments` and `baselines`
+check their names, and `settings` holds the result. The module `shuffledp.pipeline.figures.selection` checks the
+selections of figures and tables.
 """
 
 from shuffledp.pipeline.config.config_errors import ConfigurationError

@@ -1,4 +1,4 @@
-"""Files in config/baselines/: methods of your own that join experiments and drawings."""
+"""Files in config/baselines/: methods of the user that join experiments and drawings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shuffledp.pipeline.experiments.grid import is_variable
 
 
 def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[dict[str, Any]]:
-    """Files that add methods, in the order of their names; which experiment each figure draws is looked up here."""
+    """Read the files that add methods, in the order of their names, with the experiment that each figure draws."""
     if (root / folder).resolve() == (root / "config").resolve():
         raise ConfigurationError(
             f"config: baselines: must be a folder of files that add methods, and {folder} has the configuration."
@@ -29,7 +29,7 @@ def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[dict[str, 
 
 
 def wanted(baseline: Mapping[str, Any], key: str, name: str) -> bool:
-    """Whether a baseline takes part in an experiment: it does if any of its figures draws the experiment."""
+    """Return if a baseline takes part in an experiment: if any of its figures draws the experiment."""
     figures = baseline.get("figures", "all")
     return figures == "all" or any(
         f.partition(".")[0] == key and baseline["drawn"].get(f) == name for f in figures
@@ -37,13 +37,13 @@ def wanted(baseline: Mapping[str, Any], key: str, name: str) -> bool:
 
 
 def joined(baseline: Mapping[str, Any]) -> tuple[str, ...] | Literal["all"]:
-    """The drawings that a baseline joins, as ``paper.name``."""
+    """Return the drawings that a baseline joins, as ``paper.name``."""
     figures = baseline.get("figures", "all")
     return "all" if figures == "all" else tuple(figures)
 
 
 def _without_variables(value: Any) -> Any:
-    """Without what depends on a grid; that is checked once an experiment says which values it takes."""
+    """Return a value without entries that are grid variables; these are checked with the experiment's grid."""
     if isinstance(value, Mapping):
         return {k: _without_variables(v) for k, v in value.items() if not is_variable(v)}
     return value
@@ -60,7 +60,7 @@ def _experiments_by_drawing(root: Path, own: str) -> dict[str, str]:
 
 
 def check_baseline_figures(baselines: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse a baseline that names a drawing which does not exist."""
+    """Raise for a baseline that names a drawing which does not exist."""
     for baseline in baselines:
         figures = baseline.get("figures", "all")
         for figure in [] if figures == "all" else figures:

@@ -1,4 +1,4 @@
-"""Mistakes in the configuration: one line each, with place, value and what is allowed."""
+"""Errors in the configuration: one line each, with the place, the value and the allowed values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Place = tuple[str | int, ...]
 
 
 class ConfigurationError(ValueError):
-    """The configuration cannot be run; the message names the place, the value and what is allowed, in one line."""
+    """Error of the configuration; the message names the place, the value and the allowed values, in one line."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
@@ -25,15 +25,15 @@ class ConfigurationError(ValueError):
 
 @contextmanager
 def merged_in(override: str) -> Iterator[None]:
-    """Let a mistake that is found inside name the override as well, unless it does.
+    """Add the override to the message of an error that is raised inside, unless the message names it.
 
-    What is checked is what a file and an override give together, of which either may be wrong; the message of the check
-    has the place in the file.
+    A file and an override are checked merged, and either may be wrong. The message of the check has the place in the
+    file.
 
     Parameters
     ----------
     override : str
-        What `overridden` gives: where the override stands; empty if there is none.
+        Place of the override, as returned by `overridden`; empty if there is none.
     """
     try:
         yield
@@ -44,12 +44,12 @@ def merged_in(override: str) -> Iterator[None]:
 
 
 def overridden(overrides: Mapping[str, Any], *targets: str) -> str:
-    """Where the overrides of experiments and training runs stand, as messages have it; empty if there are none."""
+    """Return the places of the overrides of experiments and training runs for messages; empty without overrides."""
     return " and ".join(f"config: overrides.{target}" for target in targets if overrides.get(target))
 
 
 def first_error(value: Any, grammar: Any) -> tuple[Place, str] | None:
-    """Where a value does not follow a grammar, and how; None if it does.
+    """Return the place at which a value does not follow a grammar, and the reason; None if the value is valid.
 
     Parameters
     ----------
@@ -82,25 +82,25 @@ def _adapter(grammar: Any) -> TypeAdapter[Any]:
 
 
 def dotted(place: Place) -> str:
-    """A place inside a file, as messages start with it: ``experiments.adult.grid.eps[2]: ``."""
+    """Return the prefix of a message for a place inside a file: ``experiments.adult.grid.eps[2]: ``."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
     return f"{text.removeprefix('.')}: " if text else ""
 
 
 def suggestion(value: Any, known: Iterable[str]) -> str:
-    """`` Did you mean ..?`` with the closest known name, or nothing."""
+    """Return `` Did you mean ..?`` with the closest known name; an empty text if no name is close."""
     close = get_close_matches(str(value), list(known), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it."""
+    """Return a value as messages show it."""
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
 def one_of(value: Any, known: Sequence[str]) -> str:
-    """What to say about a value that is none of those allowed."""
+    """Return the error message for a value that is not one of the allowed values."""
     return f"{shown(value)} is not one of {', '.join(known)}.{suggestion(value, known)}"
 
 
@@ -136,7 +136,7 @@ _BOUNDS = {
 
 
 def _explained(error: ErrorDetails, whole: Any) -> tuple[Place, str]:
-    """Place in the file and explanation of a mistake that pydantic found."""
+    """Return place and explanation of an error that pydantic found."""
     place = _in_file(error["loc"], whole)
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     if kind in ("union_tag_invalid", "union_tag_not_found"):
@@ -164,7 +164,7 @@ def _explained(error: ErrorDetails, whole: Any) -> tuple[Place, str]:
 
 
 def _in_file(place: Place, value: Any) -> Place:
-    """The place without what pydantic adds for the branch of a union that it took."""
+    """Return the place in the file, without the union branches that pydantic adds."""
     found: list[str | int] = []
     for part in place:
         if not _leads_on(value, part):
@@ -205,7 +205,7 @@ def _wrong_type(value: Any, expected: str) -> str:
 
 
 def _as_yaml(text: str) -> str:
-    """A number that YAML 1.1 took for text, written so that it takes it for a number."""
+    """Return a number that YAML 1.1 reads as text, in a form that YAML 1.1 reads as a number."""
     mantissa, mark, exponent = text.lower().partition("e")
     if not mark:
         return repr(float(text))

@@ -1,4 +1,4 @@
-"""The files of the configuration."""
+"""Paths and content of the configuration's files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TAKEN_BEGINNINGS = ("draw_", "dataset_")
 
 
 def read_yaml(path: Path) -> Any:
-    """Content of a YAML file; a missing or malformed file is a `ConfigurationError` that names file and line."""
+    """Return the content of a YAML file; a missing or malformed file raises `ConfigurationError` with file and line."""
     try:
         return yaml_files.read(path)
     except yaml_files.YamlError as error:
@@ -34,7 +34,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration with another laid over it, key by key at every depth, as Snakemake's ``--configfile`` does."""
+    """Return a configuration with another merged in, key by key at every depth, as Snakemake's ``--configfile``."""
     result = dict(base)
     for key, value in over.items():
         old = result.get(key)
@@ -45,26 +45,26 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def paper_files(root: Path, own: str = NONE) -> dict[str, Path]:
-    """Files of experiments by key: of papers and studies, which run where ``papers`` lists them, and the user's own.
+    """Return the files of experiments by key: of papers and studies, which ``papers`` may list, and of the user.
 
     Parameters
     ----------
     root : Path
         The project's folder.
     own : str
-        Folder of the user's own experiments; "none" leaves them out.
+        Folder of the user's experiments; "none" leaves them out.
 
     Raises
     ------
     ConfigurationError
-        If there is no such folder, or a file there has a name that cannot be one of results.
+        If there is no such folder, or the name of a file in it cannot be a name of results.
     """
     listed = {path.stem: path for path in sorted((root / EXPERIMENTS).glob("*.yaml"))}
     return {**listed, **own_files(root, own, listed)}
 
 
 def own_files(root: Path, own: str, others: Container[str] = ()) -> dict[str, Path]:
-    """Files of the user's own experiments by key, which run by themselves; see `paper_files`."""
+    """Return the files of the user's experiments by key, which run without a list; see `paper_files`."""
     if own == NONE:
         return {}
     folder = root / own
@@ -88,13 +88,13 @@ def own_files(root: Path, own: str, others: Container[str] = ()) -> dict[str, Pa
 
 
 def idle_files(root: Path, papers: Container[str]) -> list[str]:
-    """Files in config/experiments/ that a run leaves out, by name: they are not listed under ``papers``."""
+    """Return the names of files in config/experiments/ that ``papers`` does not list, so that they do not run."""
     every = sorted((root / EXPERIMENTS).glob("*.y*ml"))
     return [path.name for path in every if path.suffix != ".yaml" or path.stem not in papers]
 
 
 def left_aside(names: Iterable[str]) -> str:
-    """One line about files in config/experiments/ that do not run, and how they would."""
+    """Return one line about files in config/experiments/ that do not run, with the way to run them."""
     return (
         f"Not run, as `papers` does not list them: {', '.join(names)} (in {EXPERIMENTS}/). List a name in "
         f"config/config.yaml, without .yaml, or put the file into {OWN_FOLDER}/, where all files run."
@@ -102,11 +102,11 @@ def left_aside(names: Iterable[str]) -> str:
 
 
 def place_of(path: Path, root: Path) -> str:
-    """What messages call a file: by its way from the project's folder."""
+    """Return the name of a file for messages: its path relative to the project's folder."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
 def mapping(value: Any, key: str) -> Mapping[str, Any]:
-    """A part of unchecked YAML, empty where it is not a mapping; the schema complains about that later."""
+    """Return a part of unchecked YAML; empty if it is no mapping, for which the schema raises later."""
     part = value.get(key) if isinstance(value, Mapping) else None
     return part if isinstance(part, Mapping) else {}

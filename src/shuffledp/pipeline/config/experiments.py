@@ -1,4 +1,4 @@
-"""Checks experiments and their methods: the grammar at every value of the grid, and all that they name."""
+"""Checks of experiments and their methods: the grammar at every value of the grid, and all names."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def check_paper(
     overrides: Mapping[str, Any],
     rounds: Mapping[str, Mapping[str, TrainingRun]],
 ) -> None:
-    """Compare a paper's file with the grammar, every grid variable replaced by each of its values in turn."""
+    """Compare a paper's file with the grammar at each value of every grid variable in turn."""
     resolved = {}
     for name, experiment in mapping(raw, "experiments").items():
         here = f"{place}: experiments.{name}"
@@ -68,12 +68,12 @@ def check_paper(
 
 
 def _runs_of(key: str, rounds: Mapping[str, TrainingRun]) -> list[str]:
-    """The training runs whose rounds are a grid, as overrides name them."""
+    """Return the training runs whose rounds are grid values, by the names that overrides use."""
     return [f"{key}.training.{run.id}" for run in rounds.values()]
 
 
 def _check_said(raw: Mapping[str, Any], place: str) -> None:
-    """What a paper is replicated by says where it is from and what there is to see; a study may leave it to us."""
+    """Check that the experiments of a paper have a source and its drawings a caption."""
     for part, key in (("experiments", "source"), ("figures", "caption"), ("tables", "caption")):
         for name, about in (raw.get(part) or {}).items():
             if key not in about:
@@ -103,9 +103,9 @@ def _check_resolved(
     grid_places: Mapping[str, str],
     counted: Container[str] = (),
 ) -> None:
-    """Compare a part of a file with its grammar at every value of every variable; the others stay at their first.
+    """Compare a part of a file with its grammar at each value of every variable, the other variables at their first.
 
-    Of a variable in ``counted``, which counts upwards by whole numbers, the first and the last value stand for all.
+    A variable in ``counted`` has increasing whole numbers: only its first and its last value are checked.
     """
     rest = {k: v for k, v in raw.items() if k != "grid"}
     used = variables(rest)
@@ -130,7 +130,7 @@ def _check_resolved(
 
 
 def _variable_at(raw: Any, where: Sequence[str | int]) -> str | None:
-    """Name of the grid variable that stands at a place of the file."""
+    """Return the name of the grid variable at a place of the file; None if there is none."""
     for part in where:
         if is_variable(raw):
             break
@@ -139,7 +139,7 @@ def _variable_at(raw: Any, where: Sequence[str | int]) -> str | None:
 
 
 def _built(place: str, build: Callable[[Any], Any], raw: Any, grid: Mapping[str, list[Any]]) -> None:
-    """Build what a part of the configuration stands for at all of its points; what cannot be built is a mistake."""
+    """Build the object of a part of the configuration at all points; raise if an object cannot be built."""
     for point in points(grid, variables(raw)):
         try:
             build(resolve(raw, point))
@@ -157,7 +157,7 @@ def experiment_from(
     rounds: Mapping[str, TrainingRun],
     overrides: Mapping[str, Any],
 ) -> Experiment:
-    """An experiment of a paper's file with the methods that baselines add, everything it names looked up."""
+    """Return an experiment of a paper's file with the methods of the baselines, after all names are checked."""
     override = overridden(overrides, f"{key}.{name}", *_runs_of(key, rounds))
     with merged_in(override):
         return replace(_experiment(key, file, name, raw, baselines, root, rounds), override=override)
@@ -220,7 +220,7 @@ def _experiment(
 
 
 def _check_places(experiment: Experiment, key: str, at: Mapping[str, list[Any]], place: str) -> None:
-    """Every variable is one of the grid, which has at least one of its values: another scale may leave some out."""
+    """Check that every variable is a grid variable and that at least one of its values is in the grid."""
     for variable, values in at.items():
         known = experiment.grid.get(variable)
         if known is None:
@@ -236,7 +236,7 @@ def _check_places(experiment: Experiment, key: str, at: Mapping[str, list[Any]],
 
 
 def _check_parts(experiment: Experiment, place: str) -> None:
-    """What the grammar cannot see: keys of another kind of task, weights that do not sum to 1, and the like."""
+    """Check conditions beyond the grammar, such as keys of the task's kind and weights that sum to 1."""
     task, grid = experiment.parts["task"], experiment.grid
     if task:
         known = inspect.signature(TASKS[task["kind"]]).parameters
@@ -265,7 +265,7 @@ def _check_both(parts: Mapping[str, Any]) -> None:
 
 
 def _with_some_domain(task: Mapping[str, Any], data: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The task with a domain in place of the one that a file of the user's own gives, if it is left to that."""
+    """Return the task with a placeholder domain if its domain comes from a file of the user."""
     if data is None or data["name"] != OWN or task["kind"] not in ("frequency", "sets"):
         return task
     numbers = {k: 1 if is_variable(v) else v for k, v in task.items()}
@@ -275,7 +275,7 @@ def _with_some_domain(task: Mapping[str, Any], data: Mapping[str, Any] | None) -
 
 
 def _check_files(experiment: Experiment, place: str, root: Path) -> None:
-    """Files of the user's own are there and have the columns that are named."""
+    """Check that files of the user exist and have the named columns."""
     for asked in experiment.own_requests.values():
         try:
             user_files.check(asked, root)
@@ -300,7 +300,7 @@ def _method(method_id: str, raw: Mapping[str, Any], place: str) -> Method:
 
 
 def _checked_method(experiment: Experiment, method: Method, place: str, root: Path) -> Method:
-    """The method with the accountings that it is computed under."""
+    """Return the method with the accountings under which it is computed."""
     if method.function:
         _check_function(method, place)
         _check_kinds(experiment, method, f"{place}.arguments")
@@ -375,9 +375,9 @@ def _check_function(method: Method, place: str) -> None:
 
 
 def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
-    """Each argument for itself is of its kind and in its range.
+    """Check kind and range of each argument separately.
 
-    Of the rounds of a training run, which are whole numbers, the first and the last stand for all.
+    Rounds of a training run are whole numbers: only the first and the last are checked.
     """
     checks = checks_of(NAMED_FUNCTIONS[str(method.function)].function)
     ends = {
@@ -390,7 +390,7 @@ def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
 
 
 def _check_options(protocol: type[ProtocolBase], name: str, root: Path, given: Mapping[str, Any]) -> None:
-    """Each option for itself is of its kind and in its range, and what the protocol says itself."""
+    """Check kind and range of each option separately, then the protocol's own conditions."""
     checks = checks_of(protocol.calibrate)
     for option, value in given.items():
         check = checks.get(option)

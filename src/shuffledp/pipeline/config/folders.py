@@ -1,4 +1,4 @@
-"""Where results may go: a folder of their own within the project, so that nothing foreign is overwritten or removed."""
+"""Admissible folders of results: separate folders within the project, so that no other files are overwritten."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OTHERS = frozenset(
 
 
 def results_problem(results: object, root: Path) -> str | None:
-    """Say why results may not go to a folder; None if they may.
+    """Return the reason why a folder is not admissible for results; None if it is.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def results_problem(results: object, root: Path) -> str | None:
     Returns
     -------
     str or None
-        The value and what is allowed.
+        The value and the allowed values.
     """
     allowed = "expected a folder of its own within the project, such as results or results/mine"
     if not isinstance(results, str) or not results or not re.fullmatch(r"[^{}\x00-\x1f]+", results):

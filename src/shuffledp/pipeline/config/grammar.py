@@ -1,4 +1,4 @@
-"""The grammar of the configuration: what each concept may say, and how captions describe it.
+"""The grammar of the configuration: keys and values of each concept, and their descriptions in captions.
 
 Grid variables (``$name``) are replaced by their values before a file is compared with the grammar, so every number of
 every grid is checked. The classes check and describe; jobs keep the plain data of the file.
@@ -42,7 +42,7 @@ def _mistake(text: str) -> PydanticCustomError:
 
 
 class Concept(BaseModel):
-    """A mapping whose keys are known; an unknown or missing one is named before anything else is looked at."""
+    """Base class of mappings with known keys; an unknown or missing key is reported before any other error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -65,7 +65,7 @@ class Concept(BaseModel):
 
 
 def absent() -> Any:
-    """Default of a key that may be left out; given as null it is a mistake."""
+    """Return the default of an optional key; an explicit null is an error."""
     return Field(default=None)
 
 
@@ -81,7 +81,7 @@ def _distinct(values: Any) -> Any:
 
 
 def _among(known: Sequence[str]) -> BeforeValidator:
-    """A name out of those that another module knows."""
+    """Return a validator for names that another module lists."""
 
     def check(value: Any) -> Any:
         if value not in known:
@@ -148,7 +148,7 @@ class Users(Concept):
 
     @staticmethod
     def describe(config: Mapping[str, Any], say: Say) -> str:
-        """As captions say it."""
+        """Return the description for captions."""
         return say(config["users"])
 
 
@@ -159,7 +159,7 @@ class Law(Concept):
 
     @staticmethod
     def describe(config: Mapping[str, Any], say: Say) -> str:
-        """As captions say it."""
+        """Return the description for captions."""
         arguments = ", ".join(f"{key} {say(value)}" for key, value in config.items() if key != "law")
         return f"1 + {config['law']} ({arguments})"
 
@@ -226,7 +226,7 @@ def _named(value: Any, key: str) -> str | None:
 
 
 def law(value: Any) -> str | None:
-    """Branch of a population; messages name this function as the key that decides."""
+    """Return the branch of a population; messages name this function as the key that decides."""
     if isinstance(value, Mapping) and "users" in value:
         return USERS
     return _named(value, "law")
@@ -245,7 +245,7 @@ Population = Annotated[
 
 
 def describe_population(config: Mapping[str, Any], say: Say) -> str:
-    """A population as captions say it."""
+    """Return the description of a population for captions."""
     return (Users if "users" in config else LAWS[config["law"]]).describe(config, say)
 
 
@@ -259,7 +259,7 @@ class Budget(Concept):
 
     @staticmethod
     def describe(config: Mapping[str, Any], say: Say) -> dict[str, str]:
-        """As captions say it: eps and delta."""
+        """Return the descriptions of eps and delta for captions."""
         said = {"eps": f"{say(config['eps'])} nats"} if "eps" in config else {}
         if "delta" in config:
             said["delta"] = say(config["delta"])
@@ -291,7 +291,7 @@ class Task(Concept):
 
     @staticmethod
     def describe(config: Mapping[str, Any]) -> str:
-        """What errors are counted against, as captions say it."""
+        """Return the reference values of the errors, for captions."""
         own = config.get("truth", "participants") == "participants"
         return "the participants' own values" if own else "the population's values"
 
@@ -404,7 +404,7 @@ class OwnFile(Concept):
 
 
 def name(value: Any) -> str | None:
-    """Branch of data; messages name this function as the key that decides."""
+    """Return the branch of data; messages name this function as the key that decides."""
     return _named(value, "name")
 
 
@@ -425,7 +425,7 @@ Data = Annotated[
 
 
 def describe_data(config: Mapping[str, Any], say: Say) -> str:
-    """Data as captions say them."""
+    """Return the description of data for captions."""
     if config["name"] == "zipf":
         return f"Zipf's law, exponent {say(config['exponent'])}"
     if config["name"] == "heavy":
@@ -438,7 +438,7 @@ def describe_data(config: Mapping[str, Any], say: Say) -> str:
 
 
 def _describe_file(config: Mapping[str, Any], say: Say) -> str:
-    """Names of the files without their folders, and what is read of them."""
+    """Return the names of the files without their folders, the columns, and the clipping range."""
     paths = say(config["path"]).split(", ")
     columns = [say(config[key]) for key in ("column", "user", "item") if key in config]
     ends = [say(config[key]) if key in config else "the task's" for key in ("low", "high")]
@@ -533,7 +533,7 @@ class TrainingRun(Concept):
 
 
 class Drawn(Concept):
-    """What figures and tables have in common."""
+    """Base class of figures and tables."""
 
     title: Text
     experiment: Id
@@ -777,7 +777,7 @@ class RunFile(Concept):
 
 
 def described(config_value: Any, grid: Mapping[str, list[Any]]) -> str:
-    """A value of the configuration as captions say it: few values in a row, many by their ends and number."""
+    """Return a value of the configuration for captions: few values as a list, many as range and number."""
     if is_variable(config_value):
         return _span(grid[config_value[1:]])
     return _span(config_value if isinstance(config_value, list) else [config_value])

@@ -1,7 +1,7 @@
-"""Loads the configuration: every mistake is one line with its place, before any job runs.
+"""Loading of the configuration: every error is one line with its place and is raised before any job runs.
 
 The configuration is data: a file for the run, one per paper, and any number of files that add baselines. They become
-`Settings`; nothing is computed or drawn here.
+`Settings`; no results are computed or drawn here.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ OWN_STUDY = "an experiment of our own"
 def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
     """Check the configuration and everything that runs.
 
-    Figures and tables are as the files have them: `shuffledp.pipeline.figures.selection.load_settings` calls this and
-    checks what they select.
+    Figures and tables are returned as written in the files: `shuffledp.pipeline.figures.selection.load_settings` calls
+    this function and checks their selections.
 
     Parameters
     ----------
     config : mapping
-        Content of config/config.yaml, already merged with what the command line overrides.
+        Content of config/config.yaml, already merged with the overrides of the command line.
     root : Path
         The project's folder; holds ``config/experiments``.
 
     Raises
     ------
     ConfigurationError
-        At the first mistake, in one line with the place.
+        At the first error, in one line with the place.
     """
     if (root / "config/config.yaml").is_file():
         read_yaml(
@@ -126,7 +126,7 @@ def _check_override(target: str, change: Mapping[str, Any]) -> None:
 def _apply_override(
     target: str, change: Mapping[str, Any], raw: dict[str, Any], every: Mapping[str, Path]
 ) -> None:
-    """Another scale for an experiment or a training run; grids may only name variables that the experiment has."""
+    """Change the scale of an experiment or a training run; grids may only name variables of the experiment."""
     key, _, experiment_id = target.partition(".")
     if key not in every:
         raise ConfigurationError(
@@ -161,14 +161,14 @@ def _apply_override(
 
 
 def _rounds_asked_for(raw: Any) -> dict[str, Any]:
-    """Rounds of the training runs as the paper's file has them, before anything overrides them."""
+    """Return the rounds of the training runs in the paper's file, before any override."""
     return {name: mapping(mapping(raw, "training"), name).get("rounds") for name in mapping(raw, "training")}
 
 
 def _training(
     key: str, file: str, raw: Any, rounds: Mapping[str, Any], overrides: Mapping[str, Any]
 ) -> dict[str, TrainingRun]:
-    """The training runs of a paper's file, checked."""
+    """Return the checked training runs of a paper's file."""
     runs = {}
     for name, value in mapping(raw, "training").items():
         with merged_in(overridden(overrides, f"{key}.training.{name}")):
@@ -194,7 +194,7 @@ def _training_run(key: str, place: str, name: str, value: Any, rounds: Any) -> T
 def _with_rounds(
     file: str, raw: Any, training: Mapping[str, TrainingRun]
 ) -> tuple[Any, dict[str, dict[str, TrainingRun]]]:
-    """A paper's file with ``{evaluated: run}`` in grids replaced by the rounds, and which variables these were."""
+    """Return a paper's file with ``{evaluated: run}`` in grids replaced by the rounds, and the variables concerned."""
     experiments: dict[str, Any] = {}
     found: dict[str, dict[str, TrainingRun]] = {}
     for name, experiment in mapping(raw, "experiments").items():
@@ -267,7 +267,7 @@ def _check_training(
     root: Path,
     without: str,
 ) -> None:
-    """Every run is used, and data that users supply themselves are there."""
+    """Check that methods use every run, and that data of the user exist."""
     used = {m.training for e in experiments.values() for m in e.methods.values()}
     for name, run in training.items():
         if name not in used:

@@ -1,4 +1,4 @@
-"""The checked configuration: what runs and what is drawn, and the plain data of each job."""
+"""The checked configuration: experiments, drawings, and the plain data of each job."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from shuffledp.tasks import TASKS
 class Method:
     """One line of a comparison: a protocol, or a function of `shuffledp.accounting`.
 
-    With ``training`` the cells of a function have the accuracy of that run, at the round that they are about. A method
-    that a file of baselines adds joins the drawings ``joins`` (``paper.name``), or ``"all"`` of its experiment.
+    With ``training`` each cell of a function has the accuracy of that run at the cell's round. A method from a file of
+    baselines joins the drawings ``joins`` (``paper.name``), or ``"all"`` of its experiment.
     """
 
     id: str
@@ -37,7 +37,7 @@ class Method:
 
     @property
     def added(self) -> bool:
-        """Whether the method comes from a file of baselines."""
+        """True for a method from a file of baselines."""
         return self.joins is not None
 
 
@@ -46,10 +46,10 @@ class Experiment:
     """A grid of cells and the methods that are computed on it.
 
     ``rounds`` are the grid variables whose values are the evaluated rounds of a training run, with that run;
-    ``left_out`` says why there is no training, if so; ``study`` whether it is one of our own, of which no paper is the
-    source. Repeats are drawn where variables have the values of ``simulated_at``: everywhere if it is empty. The eps
-    that is really spent is computed where they have the values of ``spent_at``: nowhere if it is empty.
-    ``override`` is where that stands which was merged in for another scale, as messages have it.
+    ``left_out`` is the reason why no model is trained, empty otherwise; ``study`` is True for an experiment of the
+    project's own, which has no paper as its source. Repeats are drawn where variables have the values of
+    ``simulated_at``: everywhere if it is empty. The spent eps is computed where they have the values of ``spent_at``:
+    nowhere if it is empty. ``override`` is the place of a merged override of the scale, for messages.
     """
 
     paper: str
@@ -70,13 +70,13 @@ class Experiment:
 
     @property
     def dataset(self) -> str | None:
-        """Name of the published data set, if one is used."""
+        """Name of the published data set, if the experiment uses one."""
         name = (self.parts.get("data") or {}).get("name")
         return None if name is None or name in (*SYNTHETIC, OWN) else str(name)
 
     @cached_property
     def own_requests(self) -> dict[str, dict[str, Any]]:
-        """What is asked of files of the user's own, over the whole grid, by the name of the prepared file."""
+        """Requests for files of the user over the whole grid, by the name of the prepared file."""
         task, data = self.parts.get("task"), self.parts.get("data")
         if not task or not data or data["name"] != OWN:
             return {}
@@ -87,45 +87,45 @@ class Experiment:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Errors that are computed: those named, or the usual one of the task."""
+        """Metrics of the errors: the named ones, or the usual one of the task."""
         task = self.parts["task"]
         return tuple(task.get("metrics") or TASKS[task["kind"]].metrics[:1]) if task else ()
 
     def accountings(self, methods: Iterable[str]) -> list[str]:
-        """What these methods are computed under, in the experiment's order."""
+        """Return the accountings of these methods, in the experiment's order."""
         used = [a for m in methods for a in self.methods[m].accounting or ()]
         return [a for a in dict.fromkeys([*self.accounting, *used]) if a in used]
 
     def variables(self, method: Method) -> set[str]:
-        """The grid variables that a method refers to, itself or through what all protocols share."""
+        """Return the grid variables to which a method refers, itself or through the parts that protocols share."""
         if method.id not in self._variables:
             own = variables([method.options, method.arguments])
             self._variables[method.id] = own | variables(self.shared(method)) if method.protocol else own
         return set(self._variables[method.id])
 
     def variables_of(self, part: str) -> set[str]:
-        """The grid variables that the task, the data, the population or the budget refers to."""
+        """Return the grid variables to which the task, the data, the population or the budget refers."""
         return variables(self.parts.get(part))
 
     @cached_property
     def _variables(self) -> dict[str, set[str]]:
-        """What `variables` has found, by method: drawings and jobs ask again and again."""
+        """Cached results of `variables`, by method."""
         return {}
 
     def round_of(self, method: Method) -> str | None:
-        """The grid variable that runs over the evaluated rounds of a method's training run."""
+        """Return the grid variable over the evaluated rounds of a method's training run."""
         own = (v for v, run in self.rounds.items() if run.id == method.training)
         return next((v for v in own if v in self.variables(method)), None)
 
     def shared(self, method: Method) -> OptionalParts:
-        """Task, data, population and budget as this method sees them."""
+        """Return task, data, population and budget of this method."""
         shared = {key: value for key, value in self.parts.items() if value is not None}
         if method.budget is not None:
             shared["budget"] = {**shared.get("budget", {}), **method.budget}
         return cast("OptionalParts", shared)
 
     def job(self, method_id: str, seed: int) -> Job:
-        """Everything that the job of one method depends on, and nothing else."""
+        """Return all data on which the job of one method depends, and no other data."""
         method = self.methods[method_id]
         used = self.variables(method)
         more: OptionalParts = self.shared(method) if method.protocol else {}
@@ -160,14 +160,12 @@ def _only(values: Mapping[str, list[Any]], used: set[str]) -> dict[str, list[Any
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its experiments and training runs, the figures and tables drawn from them, and the tables of its checked
-    claims.
+    """A paper: its experiments and training runs, the figures and tables drawn from them, and its tables of claims.
 
-    What figures and tables select is checked by `shuffledp.pipeline.figures.selection`, which completes their
-    ``methods``.
-    ``looks`` are methods that look the same in every figure, and which look it is
-    (`shuffledp.pipeline.figures.palette`). A study has the same parts; its experiments are our own and replicate
-    nothing. ``file`` is where it is from.
+    The module `shuffledp.pipeline.figures.selection` checks the selections of figures and tables and completes their
+    ``methods``. ``looks`` are the methods with a fixed look in every figure, and the number of the look
+    (`shuffledp.pipeline.figures.palette`). A study has the same parts; its experiments are the project's own and
+    replicate no paper. ``file`` is the paper's file.
     """
 
     key: str
@@ -188,9 +186,9 @@ class Paper:
 class Settings:
     """The whole configuration, checked.
 
-    ``shortened`` are the papers of which a part runs at another scale; ``left_out`` says why nothing is trained, if so;
-    ``idle`` are files in config/experiments/ that do not take part; ``effort`` says how far searches go that decide
-    claims, ``full`` or ``quick``.
+    ``shortened`` are the papers of which a part runs at another scale; ``left_out`` is the reason why no model is
+    trained, empty otherwise; ``idle`` are files in config/experiments/ that do not run; ``effort``, ``full`` or
+    ``quick``, is the extent of the searches that decide claims.
     """
 
     seed: int

@@ -1,4 +1,4 @@
-"""A protocol in the real experiments of its task, at their smallest cells: does it calibrate, does it run?"""
+"""Trial runs of a protocol: calibration and simulation at the smallest cells of its task's experiments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REPEATS = 2
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of one cell.
+    """Outcome of one cell.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Trial:
     note: str
 
     def __str__(self) -> str:
-        """One line."""
+        """Return one line with the cell, the status and the note."""
         return f"{self.where}: {self.status}, {self.note}"
 
 
@@ -55,11 +55,11 @@ def trials(
     protocol : type
         The class.
     name : str
-        How a configuration names it, ``path/to/file.py:Class``.
+        Name of the class in a configuration, ``path/to/file.py:Class``.
     settings : Settings
         The checked configuration.
     prepared, root : Path
-        Folder of the prepared data, and that which plug-in paths start from.
+        Folder of the prepared data, and folder from which plug-in paths start.
     """
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():
@@ -104,7 +104,7 @@ def _trial(
 
 
 def _size(job: Job, point: Mapping[str, Any], prepared: Path) -> float:
-    """Users times numbers that are estimated."""
+    """Return the number of users times the number of estimated quantities."""
     parts = parts_at(job, point)
     task = parts["task"]
     if parts["data"]["name"] == OWN:

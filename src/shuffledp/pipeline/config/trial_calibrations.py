@@ -1,12 +1,12 @@
-"""Tries the first steps of what jobs do: a value that they would refuse is refused before any job runs.
+"""Trials of the first steps of jobs: a value that a job would refuse is refused before any job runs.
 
-The grammar knows kinds and names, the ranges of arguments are known to the functions and protocols alone, which look at
-them first. So each is called and ended after a number of calls, or where it turns to another package's accountant; a
-number and not a time, so that what is refused is the same on every machine.
+The grammar checks kinds and names; the functions and protocols check the ranges of their arguments, and do so first.
+Each is therefore called and stopped after a number of calls, or when it calls another package's accountant. The limit
+is a number, not a time, so that the same values are refused on every machine.
 
-Calls are counted by the thread's profiling hook. It leaves the tracing hook to debuggers and to the measurement of
-coverage, other threads do not have it, and a profiler that was at work goes on afterwards. The alternative, a check of
-arguments apart from each function and protocol, would state every range a second time, and state it wrong one day.
+The thread's profiling hook counts the calls. It leaves the tracing hook to debuggers and to coverage measurements,
+other threads do not have it, and an active profiler continues afterwards. The alternative, a separate check of each
+function's and protocol's arguments, would duplicate every range, and the two would diverge.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ _UNCOUNTED = frozenset(("shuffledp.numerics.argument_guards", "shuffledp.numeric
 
 
 def try_methods(settings: Settings, root: Path) -> None:
-    """Let every method begin with its first cell, and with the others that have an end of a grid.
+    """Run the first step of every method at its first cell, and at the cells with one end of a grid.
 
-    Passed over are plug-ins, whose code is not ours to end in the middle.
+    Plug-ins are skipped: their code may not be interrupted.
 
     Parameters
     ----------
     settings : Settings
-        As `shuffledp.pipeline.config.load_experiments` gives them.
+        As returned by `shuffledp.pipeline.config.load_experiments`.
     root : Path
         The project's folder.
 
     Raises
     ------
     ConfigurationError
-        At the first cell that cannot be computed, with what the method says of it.
+        At the first cell that cannot be computed, with the error message of the method.
     """
     done: set[str] = set()
     for paper in settings.papers.values():
@@ -87,7 +87,7 @@ def _try(experiment: Experiment, method: Method, place: str, root: Path, done: s
 
 
 def _cells(job: Job) -> Iterator[tuple[dict[str, Any], str]]:
-    """The first point under all accountings, and those that differ from it by one end of a variable, or by a text."""
+    """Yield the first point under all accountings, and the points with one end, or a text, of a single variable."""
     first = {name: values[0] for name, values in job["grid"].items()}
     for accounting in job["accounting"]:
         yield first, accounting
@@ -105,7 +105,7 @@ def _ends(values: list[Any]) -> list[Any]:
 
 
 def _begin(job: Job, accounting: str, resolved: Mapping[str, Any], root: Path) -> None:
-    """What the job does first: evaluate the function, or calibrate the protocol."""
+    """Run the first step of a job: evaluate the function, or calibrate the protocol."""
     if job["protocol"] is None:
         arguments = dict(resolved["arguments"])
         if "population" in arguments:
@@ -125,7 +125,7 @@ def _begin(job: Job, accounting: str, resolved: Mapping[str, Any], root: Path) -
 
 
 def _with_a_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The task with a domain where a file of the user's own has it."""
+    """Return the task with a domain, a placeholder if the domain comes from a file of the user."""
     if data["name"] != OWN:
         return task
     whole = with_domain(task, data)
@@ -135,12 +135,12 @@ def _with_a_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[
 
 
 class _Enough(BaseException):
-    """No Exception, so that nothing that is tried takes it for an error of its own."""
+    """Signal for the end of a trial; no Exception, so that methods do not catch it."""
 
 
 @contextmanager
 def _first_calls() -> Iterator[None]:
-    """End what is inside after `CALLS` calls of the library's functions, or at the first of `ACCOUNTANT`."""
+    """Stop the body after `CALLS` calls of the library's functions, or at the first call of `ACCOUNTANT`."""
     left = CALLS
 
     def count(frame: FrameType, event: str, _: object) -> None:
@@ -171,7 +171,7 @@ def _first_calls() -> Iterator[None]:
 
 
 def _importing(frame: FrameType | None) -> bool:
-    """Whether a module is being imported: its definitions are calls too, and half a module is none."""
+    """Return if a module is being imported; an import must finish, though its definitions count as calls."""
     while frame is not None and frame.f_code is not _begin.__code__:
         if frame.f_code.co_name == "<module>":
             return True
@@ -180,7 +180,7 @@ def _importing(frame: FrameType | None) -> bool:
 
 
 def _go_on(profiler: Any) -> None:
-    """Give the hook back: to a function, or to a profiler in C, which before Python 3.12 takes the hook itself."""
+    """Restore a profiling hook: a function, or a profiler in C, which before Python 3.12 sets the hook itself."""
     if callable(profiler):
         sys.setprofile(profiler)
     elif profiler is not None:

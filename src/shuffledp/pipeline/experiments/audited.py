@@ -1,4 +1,4 @@
-"""What of the configuration the audit depends on, as plain data: light enough to be asked while a workflow is read."""
+"""Parts of the configuration on which the audit depends, as plain data. Light enough to import with the workflow."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ _SEED = 1
 
 
 def plan(job: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the job of a method its claims depend on; grid variables that only errors depend on are left out.
+    """Return the parts of a method's job that determine its claims.
+
+    Grid variables that affect only errors are left out.
 
     Parameters
     ----------
     job : mapping
-        As `Experiment.job` makes it, of a method with a built-in protocol.
+        As returned by `Experiment.job`, of a method with a built-in protocol.
     """
     said = {part: job[part] for part in ("population", "budget", "options")}
     task = with_domain(job["task"], job["data"]) if job["data"]["name"] == OWN else job["task"]
@@ -51,9 +53,9 @@ def plan(job: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def family(task_kind: str, name: str) -> str:
-    """The module beside a built-in protocol that defines what it derives from, or its own name.
+    """Return the private module that defines the base of a built-in protocol, or the protocol's own name.
 
-    Protocols of one family share their code and most of their laws. Read off the source: nothing is imported.
+    Protocols of one family share their code and most of their laws. The source is parsed, not imported.
     """
     tree = ast.parse(module_path(task_kind, name).read_text(encoding="utf-8"))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
@@ -68,10 +70,10 @@ def family(task_kind: str, name: str) -> str:
 
 
 def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Protocols by the job that audits them, as task kind and name.
+    """Return the protocols that each job audits, as pairs of task kind and name.
 
-    A family has a job of its own, so that a changed protocol is audited with its family alone. A quick run has so
-    little to audit that starting more jobs than one per task would take longer.
+    Each family has a job of its own, so that a changed protocol is audited with its family alone. A quick run has one
+    job per task: starting more jobs would take longer than the audit.
     """
     shares: dict[str, list[tuple[str, str]]] = {}
     for kind in TASK_KINDS:
@@ -83,20 +85,20 @@ def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict[str, Any]]:
-    """The jobs of the audit, everything they depend on but code.
+    """Return the jobs of the audit with everything on which they depend except code.
 
     Parameters
     ----------
     jobs : iterable of mapping
-        Of the methods of all experiments, as `Experiment.job` makes them. Passed over are functions, plug-ins, and
-        methods on a file of the user's own in which the domain is only found when it is counted.
+        Jobs of the methods of all experiments, as returned by `Experiment.job`. Functions and plug-ins are skipped, and
+        so are methods on a file of the user if the domain is only found when the file is counted.
     effort : {"full", "quick"}
         See `EFFORT`.
 
     Returns
     -------
     dict
-        By name, as `shuffledp.pipeline.audit.table.lines_of` takes them.
+        Jobs by name, as `shuffledp.pipeline.audit.table.lines_of` takes them.
     """
     own = [job for job in jobs if job["protocol"] and not is_plugin(job["protocol"]) and _has_domain(job)]
     return {
@@ -111,12 +113,12 @@ def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict
 
 
 def _has_domain(job: Mapping[str, Any]) -> bool:
-    """Whether the domain of a method's task is known before any data are read."""
+    """Return if the domain of a method's task is known before any data are read."""
     if job["data"]["name"] != OWN or job["task"]["kind"] == "summation":
         return True
     return "domain_size" in with_domain(job["task"], job["data"])
 
 
 def audit_entries(job: Mapping[str, Any]) -> tuple[Path, ...]:
-    """Files of all protocols that a job of the audit loads by name."""
+    """Return the files of all protocols that a job of the audit loads by name."""
     return tuple(module_path(kind, name) for kind, name in job["protocols"])

@@ -1,4 +1,4 @@
-"""The two result tables of every (experiment, method) job: their columns, files and writer.
+"""The two result tables of every (experiment, method) job: columns, files and writer.
 
 ``cells`` has a row per accounting and grid point, ``values`` a row per cell, metric, kind and repeat. Accounting-only
 curves, tables and training runs write the same two tables.
@@ -62,7 +62,7 @@ RESERVED = frozenset(
 
 @dataclass(frozen=True)
 class Bundle:
-    """The files of one (experiment, method) job."""
+    """File names of one (experiment, method) job."""
 
     cells: Path
     values: Path
@@ -71,7 +71,7 @@ class Bundle:
 
     @staticmethod
     def of(results: Path, paper: str, experiment: str, method: str) -> Bundle:
-        """File names below the results folder."""
+        """Return the file names below the results folder."""
         stem = f"{results}/runs/{paper}/{experiment}/{method}"
         return Bundle(
             *(Path(f"{stem}.{end}") for end in ("cells.parquet", "values.parquet", "json", "sha256"))
@@ -79,7 +79,10 @@ class Bundle:
 
 
 def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """An Arrow table with exactly the schema's columns; a missing or surplus key is an error."""
+    """Return an Arrow table with exactly the schema's columns.
+
+    A missing or surplus key is an error.
+    """
     for row in rows:
         if set(row) != set(schema.names):
             raise ValueError(
@@ -89,14 +92,14 @@ def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
 
 
 def to_parquet(arrow: pa.Table) -> bytes:
-    """Parquet bytes that depend on the content alone."""
+    """Return Parquet bytes that depend on the content alone."""
     sink = io.BytesIO()
     write_table(arrow, sink, compression="zstd", version="2.6", store_schema=False)
     return sink.getvalue()
 
 
 def write(bundle: Bundle, cells: pa.Table, values: pa.Table, provenance: Mapping[str, Any]) -> None:
-    """Publish a job's results; no reader ever sees a part of them."""
+    """Publish the results of a job atomically: readers never see a part of them."""
     about = json.dumps(provenance, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     publish(
         bundle.checksum,

@@ -1,4 +1,4 @@
-"""What the runner asks of a kind of method: one cell after another."""
+"""Interface between the runner and each kind of method: one cell after another."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Row = dict[str, Any]
 
 @dataclass
 class Work(ABC):
-    """A job of one kind.
+    """Base class of the jobs of one kind.
 
     Parameters
     ----------
     job : Job
-        As `Experiment.job` makes it.
+        As returned by `Experiment.job`.
     prepared : Path
         Folder of the prepared data sets.
     root : Path
@@ -37,30 +37,30 @@ class Work(ABC):
     @property
     @abstractmethod
     def accountings(self) -> tuple[str, ...]:
-        """The accountings that apply."""
+        """Accountings that apply."""
 
     @abstractmethod
     def labels(self) -> Row:
-        """What is the same in all cells."""
+        """Return the entries that are equal in all cells."""
 
     @abstractmethod
     def cell(
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
     ) -> tuple[Row, list[Row]]:
-        """A cell's own entries, and its rows of values.
+        """Return the entries of a cell and its rows of values.
 
         Raises
         ------
         Infeasible
-            If there is nothing that meets the budget.
+            If no parameters meet the budget.
         """
 
     @property
     def data(self) -> tuple[str, str]:
-        """Source of the data used, and what figures must say about it."""
+        """Source of the data used, and the note that figures must show."""
         return "none", ""
 
     @property
     def details(self) -> dict[str, Any]:
-        """What provenance says of the data besides: files of the user's own with their checksums."""
+        """Further entries of provenance about the data: files of the user with their checksums."""
         return {}

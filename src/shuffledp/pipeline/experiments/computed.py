@@ -14,7 +14,7 @@ from shuffledp.pipeline.experiments.seeds import canonical_json
 
 
 class Computed(Work):
-    """Evaluates a function of the accounting."""
+    """Evaluation of a function of the accounting."""
 
     @cached_property
     def _named(self) -> NamedFunction:
@@ -22,17 +22,17 @@ class Computed(Work):
 
     @property
     def accountings(self) -> tuple[str, ...]:
-        """All of the job's; a function without such an argument gives the same curve under each."""
+        """All accountings of the job. A function without such an argument gives the same curve under each."""
         return tuple(self.job["accounting"])
 
     def labels(self) -> Row:
-        """The method's own name, and the function's."""
+        """Return the name of the method and the label of the function."""
         return {"label": self.job["method"], "protocol": self.job["function"]}
 
     def cell(
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
     ) -> tuple[Row, list[Row]]:
-        """One number."""
+        """Return the number of one cell."""
         arguments = dict(resolved["arguments"])
         if "population" in arguments:
             arguments["population"] = population_from(arguments["population"])

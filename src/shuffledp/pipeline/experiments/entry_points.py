@@ -1,4 +1,4 @@
-"""Where the code of a method's job begins: what it chooses by name, which its source does not show."""
+"""Entry points of a method's job: the modules that it imports by name, which its source does not show."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from shuffledp.protocols.registry import module_path
 
 
 def entries(job: Job, root: Path) -> tuple[Entry, ...]:
-    """Modules and files that a job loads by name, besides what the runner imports.
+    """Return the modules and files that a job loads by name, besides the imports of the runner.
 
     Parameters
     ----------
     job : mapping
-        As `Experiment.job` makes it.
+        As returned by `Experiment.job`.
     root : Path
         Folder that plug-in paths start from.
 
     Returns
     -------
     tuple of str or Path
-        What does its kind of job; then the protocol and the data of its task, or the function's module.
+        The module of its kind of job; then the protocol and the data of its task, or the function's module.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Grids: an experiment refers to grid variables as ``$name``; a method is computed over those it refers to."""
+"""Grids: an experiment refers to grid variables as ``$name``; a method is computed over the variables it refers to."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 def is_variable(value: Any) -> bool:
-    """Whether a configuration value is a reference such as ``$eps``."""
+    """Return if a configuration value is a reference such as ``$eps``."""
     return isinstance(value, str) and value.startswith("$")
 
 
 def variables(value: Any) -> set[str]:
-    """Names of all grid variables that a (nested) configuration value refers to."""
+    """Return the names of all grid variables to which a (nested) configuration value refers."""
     if is_variable(value):
         return {value[1:]}
     if isinstance(value, Mapping):
@@ -24,7 +24,7 @@ def variables(value: Any) -> set[str]:
 
 
 def resolve(value: Any, point: Mapping[str, Any]) -> Any:
-    """The value with every ``$name`` replaced by the point's coordinate."""
+    """Return the value with every ``$name`` replaced by the point's coordinate."""
     if is_variable(value):
         return point[value[1:]]
     if isinstance(value, Mapping):
@@ -35,14 +35,14 @@ def resolve(value: Any, point: Mapping[str, Any]) -> Any:
 
 
 def points(grid: Mapping[str, list[Any]], names: set[str]) -> Iterator[dict[str, Any]]:
-    """All points over the named variables, in the grid's own order."""
+    """Yield all points over the named variables, in the order of the grid."""
     used = [name for name in grid if name in names]
     for values in product(*(grid[name] for name in used)):
         yield dict(zip(used, values, strict=True))
 
 
 def cells_of(job: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """All (grid point, accounting) pairs of a job, in a fixed order."""
+    """Yield all (grid point, accounting) pairs of a job, in a fixed order."""
     for point in points(job["grid"], set(job["grid"])):
         for accounting in job["accounting"]:
             yield point, accounting

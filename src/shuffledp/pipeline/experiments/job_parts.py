@@ -1,4 +1,4 @@
-"""What the plain data of a job stand for: its task, its population, its budget, its name."""
+"""Objects built from the plain data of a job: its task, population, budget and name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shuffledp.tasks import TASKS, Budget, Task
 
 
 class TrainingPart(TypedDict):
-    """The training run that a method names, the variable over its rounds, and why it is left out, if it is."""
+    """Training run that a method names, the variable over its rounds, and the reason if it is left out."""
 
     run: str
     round: str | None
@@ -19,7 +19,7 @@ class TrainingPart(TypedDict):
 
 
 class OptionalParts(TypedDict, total=False):
-    """Parts that not every job has: task to budget, which protocols share, and what some methods need besides."""
+    """Optional parts of a job: task to budget, which protocols share, and further parts of some methods."""
 
     task: dict[str, Any]
     data: dict[str, Any]
@@ -31,7 +31,7 @@ class OptionalParts(TypedDict, total=False):
 
 
 class Job(OptionalParts):
-    """A job of one method of one experiment: everything that it depends on, as plain data; functions need no seed."""
+    """Plain data of the job of one method of one experiment. Functions need no seed."""
 
     paper: str
     experiment: str
@@ -68,19 +68,19 @@ _LAWS: Mapping[str, Callable[..., populations.Population]] = {
 
 
 def population_from(config: Mapping[str, Any]) -> populations.Population:
-    """The population of a configuration; ``{users: n}`` means n participants, hence n - 1 others."""
+    """Return the population of a configuration; ``{users: n}`` means n participants, hence n - 1 others."""
     if "users" in config:
         return populations.Fixed(config["users"] - 1)
     return _LAWS[config["law"]](**{k: v for k, v in config.items() if k != "law"})
 
 
 def task_from(config: Mapping[str, Any]) -> Task:
-    """The task of a configuration, without what only says how errors are counted."""
+    """Return the task of a configuration, without the keys that only choose how errors are counted."""
     return TASKS[config["kind"]](**{k: v for k, v in config.items() if k not in ("kind", "truth", "metrics")})
 
 
 def budget_from(config: Mapping[str, Any], population: populations.Population) -> Budget:
-    """The budget of a configuration; a list of eps is one per privacy level.
+    """Return the budget of a configuration. A list of eps has one value per privacy level.
 
     Instead of ``delta``, the configuration may give ``delta_times_users``, which is divided by the expected number of
     participants.
@@ -88,7 +88,7 @@ def budget_from(config: Mapping[str, Any], population: populations.Population) -
     Raises
     ------
     ValueError
-        If it gives neither or both.
+        If the configuration gives neither or both.
     """
     if ("delta" in config) == ("delta_times_users" in config):
         raise ValueError("A budget needs either delta or delta_times_users.")
@@ -100,5 +100,5 @@ def budget_from(config: Mapping[str, Any], population: populations.Population) -
 
 
 def name_of(job: Job | Mapping[str, Any]) -> str:
-    """``paper.experiment.method``, as progress lines show it."""
+    """Return ``paper.experiment.method``, as progress lines show it."""
     return f"{job['paper']}.{job['experiment']}.{job['method']}"

@@ -1,10 +1,10 @@
-"""Who takes part: drawn once per grid point, the same for every method.
+"""Participants of every repeat, drawn once per grid point and equal for all methods.
 
 The stream of a repeat is named by data set, population, task and repeat, not by method, accounting or eps, so that
-curves of one figure are compared on the same participants. Of the data set and the task that is everything on which a
-draw depends. Left out is what only gives the same draw another meaning, which is then compared on the same participants
-as well: the split of users over privacy levels, the sign and the scale of numbers, the norm to which vectors are
-clipped, and whether the truth is that of participants or of the population.
+curves of one figure are compared on the same participants. The name has every setting of the data set and the task on
+which a draw depends. It leaves out settings that only interpret a draw: the split of users over privacy levels, the
+sign and the scale of numbers, the clipping norm of vectors, and the choice of truth, of participants or of the
+population.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Typical:
 
 @dataclass
 class LastDraw:
-    """Numbers of participants, (R,), and what they hold; privacy levels may be dealt out anew without another draw."""
+    """Last drawn numbers of participants, (R,), and their data. Privacy levels may be reassigned without a draw."""
 
     key: str = ""
     n: Ints = field(default_factory=lambda: np.empty(0, np.int64))
@@ -62,24 +62,24 @@ def participants(
     truth: str = "participants",
     last: LastDraw | None = None,
 ) -> Participants:
-    """Participants of all repeats of one grid point.
+    """Return the participants of all repeats of one grid point.
 
     Parameters
     ----------
     task : Task
-        What is estimated.
+        Quantity to estimate.
     source : Source
-        What the users hold.
+        Data of the users.
     law : Law
         Number of other users; user 1 always takes part.
     repeats : int
-        Number of repeats; the first r repeats do not depend on how many there are.
+        Number of repeats; the first r repeats do not depend on the total number.
     seed : int
         The run seed.
     truth : {"participants", "population"}
-        Whether the estimate is compared with what the participants hold or with what they are drawn from.
+        Truth that the estimate is compared with: of the participants' data or of their population.
     last : LastDraw, optional
-        Saves drawing again what was drawn last, and keeps what is drawn.
+        Last draw; it is reused if its key matches, and replaced otherwise.
     """
     names = ["data", dict(source.key), repr(law), task.kind, list(task.counts_shape)]
     draw = LastDraw() if last is None else last
@@ -98,10 +98,10 @@ def participants(
 def typical(
     task: Task, source: Source, law: populations.Law, *, truth: str = "participants"
 ) -> Typical | None:
-    """Support of the closed-form expectation over the number of participants; None if the data do not tell.
+    """Return the support of the closed-form expectation over the number of participants; None if data are unknown.
 
-    The sampling variance, (nodes, ...), is that of the participants' own truth around the one aimed at; zero when they
-    are the truth themselves.
+    The sampling variance, (nodes, ...), is the variance of the participants' truth around the target of the estimate;
+    zero when the participants' truth is the target.
     """
     window = law.window(1e-15)
     nodes, weights = _thinned_out(window, MOST_NODES // int(np.prod(task.counts_shape)))
@@ -110,7 +110,7 @@ def typical(
 
 
 def _thinned_out(window: Window, most: int) -> tuple[Ints, Floats]:
-    """At most ``most`` numbers of users with weights: neighbors are pooled at their rounded mean."""
+    """Return at most ``most`` numbers of users with weights. Neighbors are pooled at their rounded mean."""
     weights = window.pmf / window.pmf.sum()
     size = -(-len(weights) // max(most, 1))
     starts = np.arange(0, len(weights), size)

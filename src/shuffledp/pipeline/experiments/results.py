@@ -1,4 +1,4 @@
-"""Reading the two result tables, whose columns `shuffledp.pipeline.experiments.bundle` lists, and their summary."""
+"""Reader and summary of the two result tables, whose columns `shuffledp.pipeline.experiments.bundle` lists."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ __all__ = [
 class Results:
     """Results of some methods of one experiment, verified against their checksums.
 
-    ``cells`` has the grid variables as columns of their own; ``values`` is the long table; ``provenance`` is keyed by
+    ``cells`` has the grid variables as further columns; ``values`` is the long table; ``provenance`` is keyed by
     method.
     """
 
@@ -62,17 +62,17 @@ class Results:
     provenance: Mapping[str, Mapping[str, Any]]
 
     def summary(self) -> pd.DataFrame:
-        """One row per cell, metric and kind: mean, standard error and number of repeats, with the cell's columns."""
+        """Return one row per cell, metric and kind: mean, standard error, number of repeats, and the cell's columns."""
         return summarize(self.cells, self.values)
 
 
 def read(bundles: Mapping[str, Bundle]) -> Results:
-    """Results by method id.
+    """Return the results by method id.
 
     Raises
     ------
     IntegrityError
-        If a file does not match its checksum, naming it and the command that rebuilds it.
+        If a file does not match its checksum. The message names it and the command that rebuilds it.
     """
     cells, values, provenance = [], [], {}
     for method, bundle in bundles.items():
@@ -95,7 +95,7 @@ def _frame(path: Path) -> pd.DataFrame:
 
 
 def summarize(cells: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
-    """Mean, standard error (nan for fewer than two repeats) and count per cell, metric and kind."""
+    """Return mean, standard error (nan for fewer than two repeats) and count per cell, metric and kind."""
     grouped = values.groupby(["cell", "metric", "kind"], sort=False)["value"]
     statistics = grouped.agg(["mean", "std", "count"]).reset_index()
     statistics["standard_error"] = statistics["std"] / np.sqrt(statistics["count"])

@@ -1,7 +1,7 @@
-"""The one runner: a job is plain data, its result the two tables.
+"""The runner: a job is plain data, and its result is the two tables.
 
-All cells of one (experiment, method) run in one process, vectorized over repeats. Nothing here knows a protocol, a
-paper or a figure.
+All cells of one (experiment, method) run in one process, vectorized over repeats. The module depends on no protocol,
+paper or figure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def kind_of(job: Job) -> str:
-    """The module that does a kind of job; no job imports another kind's."""
+    """Return the module that runs a kind of job. No job imports the module of another kind."""
     if job["protocol"]:
         return "shuffledp.pipeline.experiments.simulated"
     return (
@@ -39,7 +39,7 @@ def kind_of(job: Job) -> str:
 
 @dataclass(frozen=True)
 class JobResult:
-    """Tables of one job and what is known about the data it used."""
+    """Tables of one job, and source and notes of its data."""
 
     cells: pa.Table
     values: pa.Table
@@ -56,7 +56,7 @@ def run(
     Parameters
     ----------
     job : mapping
-        As `Experiment.job` makes it.
+        As returned by `Experiment.job`.
     prepared : Path
         Folder of the prepared data sets.
     root : Path

@@ -1,4 +1,4 @@
-"""Random streams by name: results depend on what is computed, never on order, cores or other methods."""
+"""Random streams by name: results depend on the job's data, never on order, cores or other methods."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 
 def canonical_json(value: Any) -> str:
-    """One text per value: sorted keys, no spaces, floats by ``repr``; nan and infinity are refused."""
+    """Return one text per value: sorted keys, no spaces, floats by ``repr``; raise for nan and infinity."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def digest(value: Any) -> str:
-    """Hex sha256 of the canonical JSON of a value."""
+    """Return the hex sha256 of the canonical JSON of a value."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
 def generator(*key: Any) -> np.random.Generator:
-    """The generator that belongs to a key; equal keys give equal streams on every machine."""
+    """Return the generator that belongs to a key; equal keys give equal streams on every machine."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int(digest(list(key)), 16))))

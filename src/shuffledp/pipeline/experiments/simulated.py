@@ -1,4 +1,4 @@
-"""Methods with a protocol: calibrated, simulated, with the closed-form expectation where there is one."""
+"""Methods with a protocol: calibration, simulation, and the closed-form expectation where one exists."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from shuffledp.tasks import (
 
 @dataclass
 class Simulated(Work):
-    """Simulates a protocol; data are loaded once, and the participants of a grid point serve several cells in a row."""
+    """Simulation of a protocol. Data are loaded once; several cells in a row share the participants of a point."""
 
     _sources: dict[str, Source] = field(default_factory=dict)
     _last: LastDraw = field(default_factory=LastDraw)
@@ -46,25 +46,25 @@ class Simulated(Work):
 
     @property
     def accountings(self) -> tuple[str, ...]:
-        """Those that the protocol offers."""
+        """Accountings that the protocol offers."""
         return self._protocol.accountings
 
     @property
     def data(self) -> tuple[str, str]:
-        """Those of the first source used; what must be said of any is said."""
+        """Source of the first data used, and the notes of all data used."""
         used = next(iter(self._sources.values()), None)
         notes = dict.fromkeys(source.note for source in self._sources.values() if source.note)
         return (used.data_source, " ".join(notes)) if used else ("none", "")
 
     @property
     def details(self) -> dict[str, Any]:
-        """Files of the user's own, each once."""
+        """Files of the user, each listed once."""
         found = [s.details["file"] for s in self._sources.values() if "file" in s.details]
         files = [file for i, file in enumerate(found) if file not in found[:i]]
         return {"files": files} if files else {}
 
     def labels(self) -> Row:
-        """What the protocol says of itself, and the data."""
+        """Return the labels of the protocol and of the data."""
         found = self._protocol
         return {
             "label": found.label,
@@ -77,14 +77,14 @@ class Simulated(Work):
         }
 
     def _source(self, config: Mapping[str, Any], task: Task) -> Source:
-        """The data of a configuration for a task."""
+        """Return the data of a configuration for a task."""
         key = canonical_json([config, repr(task)])
         if key not in self._sources:
             self._sources[key] = source_from(config, task, self.prepared)
         return self._sources[key]
 
     def _participants(self, task: Task, source: Source, law: Law, **how: Any) -> Participants:
-        """Participants as `participants` draws them; those of the last call are kept."""
+        """Return participants as `participants` draws them, and keep the last draw."""
         key = canonical_json([repr(law), how])
         if self._drawn is None or self._drawn[0] is not source or self._drawn[1] != key:
             self._drawn = None  # the old ones are not needed any more
@@ -94,7 +94,7 @@ class Simulated(Work):
     def cell(
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
     ) -> tuple[Row, list[Row]]:
-        """Calibrate, simulate all repeats, and add the closed-form expectation where there is one."""
+        """Calibrate, simulate all repeats, and add the closed-form expectation if one exists."""
         asked, data = with_found_domain(resolved["task"], resolved["data"], self.prepared)
         task, law = task_from(asked), population_from(resolved["population"])
         source = self._source(data, task)
@@ -160,17 +160,17 @@ work = Simulated
 
 
 def _to_be_simulated(job: Job, point: Mapping[str, Any]) -> bool:
-    """Whether repeats are drawn at a point: everywhere, unless the experiment names values of variables."""
+    """Return if repeats are drawn at a point: everywhere, unless the experiment names values of variables."""
     return _among(point, job.get("simulated_at", {}))
 
 
 def _among(point: Mapping[str, Any], places: Mapping[str, list[Any]] | None) -> bool:
-    """Whether the variables of a point have values that are named: everywhere if none is, nowhere without any place."""
+    """Return if all named variables of a point have one of the named values; False if ``places`` is None."""
     return places is not None and all(point[name] in values for name, values in places.items())
 
 
 def _spent(protocol: Any, budget: Budget) -> list[Row]:
-    """What a protocol spends of its eps, and what it leaves; nothing without a privacy profile."""
+    """Return rows of the spent and the remaining eps of a protocol; no rows without a privacy profile."""
     eps = spent_epsilon(protocol.privacy_profile(), budget)
     if eps is None:
         return []
@@ -179,7 +179,7 @@ def _spent(protocol: Any, budget: Budget) -> list[Row]:
 
 
 def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Row]:
-    """The largest error over the numbers that all users may hold; nothing without a closed form."""
+    """Return a row of the largest error over all inputs that are equal for all users; no row without a closed form."""
     n, size = support.participants.public.n_users, int(np.prod(task.counts_shape))
     everybody = np.repeat(n, size)
     counts = (everybody[:, None] * np.tile(np.eye(size, dtype=np.int64), (len(n), 1))).reshape(
@@ -194,7 +194,7 @@ def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Ro
 
 
 def _most_likely(support: Typical) -> Public:
-    """What the server expects to be told in a public first round."""
+    """Return the most likely public information of a first round."""
     return support.participants.public.of_repeat(int(np.argmax(support.weights)))
 
 

@@ -1,4 +1,4 @@
-"""Finished training runs: their files, and the accuracy that methods set against an eps."""
+"""Finished training runs: their files, and the accuracy of every evaluated round."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from shuffledp.storage import verified
 class TrainingFiles:
     """Files of one run.
 
-    The checkpoint is no result: it lies beside them while training goes on, survives an interruption, and is removed
-    when the curve is published, so that training after a change of the code begins anew.
+    The checkpoint is no result. It lies in the same folder during training and survives an interruption. It is removed
+    when the curve is published, so that training restarts after a change of the code.
     """
 
     curve: Path
@@ -26,14 +26,14 @@ class TrainingFiles:
 
     @staticmethod
     def of(results: Path, paper: str, run: str) -> TrainingFiles:
-        """File names below the results folder."""
+        """Return the file names below the results folder."""
         endings = ("parquet", "json", "sha256", "checkpoint")
         return TrainingFiles(*(results / "training" / paper / f"{run}.{end}" for end in endings))
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A finished run: accuracy in [0, 1] by round, and where the data came from."""
+    """Finished run: accuracy in [0, 1] by round, and the source of the data."""
 
     data: str
     accuracy: Mapping[int, float]
@@ -42,12 +42,12 @@ class Trained:
 
 
 def read(files: TrainingFiles) -> Trained:
-    """A finished run.
+    """Read a finished run.
 
     Raises
     ------
     IntegrityError
-        If a file does not match its checksum, naming it and the command that rebuilds it.
+        If a file does not match its checksum. The message names it and the command that rebuilds it.
     """
     about = json.loads(verified(files.provenance, files.checksum).read_text(encoding="utf-8"))
     curve, _ = arrow_columns.read(verified(files.curve, files.checksum))

@@ -1,7 +1,7 @@
 """Training runs of a paper: their settings, the job that trains one, and its files.
 
-A run is described in the paper's file and trained once; any number of methods then set its accuracy against the eps of
-an accountant. Only `train_run` needs JAX: settings and finished curves are read without.
+A run is described in the paper's file and trained once. Any number of methods plot its accuracy against the eps of an
+accountant. Only `train_run` needs JAX: settings and finished curves are read without it.
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ _CURVE = pa.schema(
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One run of a paper's file.
+    """Settings of one training run of a paper's file.
 
     Attributes
     ----------
     paper, id : str
-        Keys.
+        Keys of the paper and the run.
     data : str
         One of `IMAGES`.
     settings : mapping
         Arguments of `TrainingPlan` but the seed; `network` is a mapping.
     shortened : str
-        What differs from the paper's scale, for figures; empty at that scale.
+        Differences from the paper's scale, for figures; empty at that scale.
     """
 
     paper: str
@@ -82,12 +82,12 @@ class TrainingRun:
 
     @property
     def evaluated(self) -> list[int]:
-        """Rounds at which the curve has a point, without round 0, before which nothing has been released."""
+        """Rounds at which the curve has a point; round 0, before any release, is left out."""
         plan = self.plan(0)
         return [*range(plan.evaluate_every, plan.rounds, plan.evaluate_every), plan.rounds]
 
     def plan(self, seed: int) -> TrainingPlan:
-        """Settings for training; the streams of random numbers are named by run seed, paper and run.
+        """Return the settings for training; random streams are named by run seed, paper and run.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class TrainingRun:
         return TrainingPlan(seed=named, network=network, **settings)
 
     def job(self, seed: int) -> dict[str, Any]:
-        """Everything that training depends on, as plain data."""
+        """Return all data on which training depends, as plain data."""
         return {
             "paper": self.paper,
             "training": self.id,
@@ -111,7 +111,7 @@ class TrainingRun:
         }
 
     def described(self) -> str:
-        """Settings as a caption shows them."""
+        """Return the settings as a caption shows them."""
         shown = {"data": self.data, **self.settings}
         network = shown.pop("network", {})
         parts = [f"{key.replace('_', ' ')} {value}" for key, value in {**shown, **network}.items()]
@@ -119,7 +119,7 @@ class TrainingRun:
 
 
 def left_out(wish: str) -> str:
-    """Why training is left out, or nothing if it takes place.
+    """Return the reason why training is left out; an empty text if a model is trained.
 
     Parameters
     ----------
@@ -143,23 +143,23 @@ def left_out(wish: str) -> str:
 def train_run(
     job: Mapping[str, Any], *, prepared: Path, raw: Path, checkpoint: Path, every: float = 5.0
 ) -> tuple[TrainingCurve, dict[str, str]]:
-    """Train, or go on training.
+    """Train a model, or resume training.
 
     Parameters
     ----------
     job : mapping
-        As `TrainingRun.job` makes it.
+        As returned by `TrainingRun.job`.
     prepared, raw : Path
         Folders of the prepared and of the raw data sets.
     checkpoint : Path
-        Where the state is kept; an existing one is gone on from.
+        File of the training state; training resumes from an existing one.
     every : float
         Seconds between two checkpoints and lines of progress.
 
     Returns
     -------
     TrainingCurve, dict
-        The curve, and source of the data with a note for figures.
+        Accuracy curve, and source of the data with a note for figures.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def write(files: TrainingFiles, curve: TrainingCurve, provenance: Mapping[str, A
 
 
 def _data(name: str, prepared: Path, raw: Path) -> tuple[LearningData, str, str]:
-    """Images, their source and what must be said about them."""
+    """Return the images, their source, and the note that figures must show."""
     if name in OWN_FILES:
         return _own_images(name, raw / OWN_FILES[name]), "user", ""
     found = load(name, prepared)
@@ -218,7 +218,7 @@ def _data(name: str, prepared: Path, raw: Path) -> tuple[LearningData, str, str]
 
 
 def _own_images(name: str, path: Path) -> LearningData:
-    """Color images from a file of the user's; pixels are standardized by mean and deviation of those for training."""
+    """Return the user's color images; pixels are standardized by mean and deviation of the training images."""
     if not path.is_file():
         raise ValueError(missing(name, path))
     with np.load(path, allow_pickle=False) as bundle:
@@ -237,7 +237,7 @@ def _own_images(name: str, path: Path) -> LearningData:
 
 
 def missing(name: str, path: Path) -> str:
-    """What to say where a data set of the user's own is not there."""
+    """Return the error message for a missing data set of the user."""
     return (
         f"{name} is not downloaded: put a file {path} there that holds the arrays {', '.join(_ARRAYS)} "
         "(see docs/shuffle_gaussian.md)."

@@ -1,4 +1,4 @@
-"""Files of one's own: looked at while the workflow is read, and counted once, by a job, for all that use them."""
+"""Files of the user: checked while the workflow is read, and counted once by a job that all methods share."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ SAID_EVERY = 10_000_000
 
 
 def check(asked: Mapping[str, Any], root: Path) -> None:
-    """Look whether a file is there and has the columns that are asked for; nothing more of it is read.
+    """Check that a file exists and has the required columns. No rows are read.
 
     Parameters
     ----------
     asked : mapping
-        As `shuffledp.pipeline.experiments.sources.user_file.request` makes it.
+        As returned by `shuffledp.pipeline.experiments.sources.user_file.request`.
     root : Path
         The pipeline's folder, from which relative paths start.
 
     Raises
     ------
     ValueError
-        Naming the file and what is wrong with it.
+        If the file does not fit; the message names the file and the reason.
     """
     path = root / asked["path"]
     if not path.is_file():
@@ -55,23 +55,23 @@ def check(asked: Mapping[str, Any], root: Path) -> None:
 def prepare(
     asked: Mapping[str, Any], root: Path, prepared: Path, say: Callable[[str], None] = lambda _: None
 ) -> None:
-    """Count a file, or collect its sets, and write the numbers with what is known about them and their checksums.
+    """Count a file, or collect its sets; write the numbers, their description and their checksums.
 
     Parameters
     ----------
     asked : mapping
-        As `shuffledp.pipeline.experiments.sources.user_file.request` makes it.
+        As returned by `shuffledp.pipeline.experiments.sources.user_file.request`.
     root : Path
         The pipeline's folder, from which relative paths start.
     prepared : Path
         Folder of prepared data.
     say : callable
-        Is told the progress, and what there is to know about the data.
+        Callback for lines about the progress and about the data.
 
     Raises
     ------
     ValueError
-        If the file cannot be read as what is asked of it, or changes while it is read.
+        If the file does not fit the request, or changes while it is read.
     """
     path = root / asked["path"]
     before, read = path.stat(), 0
@@ -112,7 +112,7 @@ def prepare(
 
 
 def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the checksum list of numbers that were counted from other content of a file, and the file."""
+    """Yield the checksum list and the file of prepared numbers that were counted from other content of the file."""
     for checksum in sorted(prepared.glob("file_*.sha256")):
         try:
             about = json.loads(read_verified(checksum.with_suffix(".json"), checksum))
@@ -147,7 +147,7 @@ def _arrays(found: Counted | Collected) -> dict[str, NDArray[Any]]:
 
 
 def _npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """As numpy's ``savez`` writes it, with a fixed date, so that the same numbers have the same bytes."""
+    """Return the bytes of numpy's ``savez`` with a fixed date, so that equal numbers have equal bytes."""
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
         for name, array in arrays.items():

@@ -1,6 +1,6 @@
-"""Checks that every protocol has to pass, built-in or plug-in.
+"""Conformance checks of protocols, built-in or plug-in.
 
-Run all of them on a baseline of your own::
+All checks of a user's baseline::
 
     from shuffledp.protocols import get
     from shuffledp.protocols.conformance import check_protocol, default_cases
@@ -9,14 +9,14 @@ Run all of them on a baseline of your own::
     check_protocol(mine, default_cases(mine))
 
 Each ``check_..`` takes a protocol class and cases, calibrates the protocol for each case and raises an
-``AssertionError`` that says what is wrong and where. Cases for which the protocol is infeasible are passed over; if
-none is feasible, that is an error, since nothing was checked.
+``AssertionError`` with the fault and the case. Cases for which the protocol is infeasible are skipped; if
+none is feasible, the check fails, since no case was checked.
 
 Statistical checks draw from a fixed seed, so that a result can be repeated, and compare with bounds that a correct
 protocol misses with a probability of about 1e-6 per comparison (five standard errors, or a p-value of 1e-6). Checks
-can show that a protocol is wrong, not that it is right. Privacy is looked at from outside: messages drawn from the
-encoder against the declared local budget, what the analyzer sees of a few users against the budget, and the protocol's
-own profile. `check_protocol` says in one line which of these applied and what was not checked.
+can show that a protocol is wrong, not that it is right. Privacy is checked from outside: messages drawn from the
+encoder against the declared local budget, the analyzer's view of a few users against the budget, and the protocol's
+profile. `check_protocol` prints one line with the checks of privacy that applied and those that did not.
 """
 
 from typing import TYPE_CHECKING

@@ -30,7 +30,7 @@ Participating = Callable[[int], Participants]
 
 @dataclass(frozen=True)
 class Case:
-    """One setting in which a protocol is checked.
+    """Setting in which a protocol is checked.
 
     Parameters
     ----------
@@ -60,13 +60,13 @@ class Case:
         return [(key, repr(value)) for key, value in self.options]
 
     def participants(self, repeats: int) -> Participants:
-        """R repeats with the same participants."""
+        """Return R repeats with the same participants."""
         if self.participating is not None:
             return self.participating(repeats)
         return Participants.from_counts(np.tile(np.asarray(self.counts, np.int64), (repeats, 1)))
 
     def users(self) -> Users:
-        """The raw inputs of one repeat."""
+        """Return the raw inputs of one repeat."""
         who = self.participants(1)
         assert who.users is not None, f"{self}: the participants have no raw inputs"
         chunks = list(who.users(0))
@@ -74,7 +74,7 @@ class Case:
         return chunks[0]
 
     def calibrate(self, protocol_class: Protocol) -> ProtocolBase:
-        """The protocol for this case; raises ``Infeasible`` if there is none."""
+        """Return the protocol calibrated for this case; raises ``Infeasible`` if no parameters meet the budget."""
         return protocol_class.calibrate(
             self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
         )
@@ -88,7 +88,7 @@ class SameVectors:
     vectors: tuple[tuple[float, ...], ...]
 
     def __call__(self, repeats: int) -> Participants:
-        """R repeats with these participants."""
+        """Return R repeats with these participants."""
         raw = np.array(self.vectors)
         norms = np.linalg.norm(raw, ord=1 if self.task.norm == "l1" else 2, axis=1, keepdims=True)
         total = (raw * (self.task.clip / np.maximum(norms, self.task.clip))).sum(axis=0)
@@ -108,7 +108,7 @@ class SameNumbers:
     holders: tuple[int, ...]
 
     def __call__(self, repeats: int) -> Participants:
-        """R repeats with these participants."""
+        """Return R repeats with these participants."""
         one = np.array(self.holders, np.int64).reshape(self.task.counts_shape)
         counts = np.tile(one, (repeats, *[1] * one.ndim))
         *coordinate, number = np.unravel_index(np.repeat(np.arange(one.size), one.ravel()), one.shape)
@@ -125,15 +125,15 @@ class SameNumbers:
 
 @dataclass(frozen=True)
 class SameSets:
-    """``Case.participating`` for a sets task: the same sets at every privacy level, held by some users each.
+    """``Case.participating`` for a sets task: the same sets at every privacy level, each of several users.
 
-    Items and levels are then independent, without which the estimates of several levels cannot be averaged.
+    Items and levels are then independent, as required for an average over the estimates of several levels.
 
     Parameters
     ----------
     task : Sets
     sets : tuple of tuple of int
-        Different sets, as many users of each at a level.
+        Different sets, each with the same number of users at a level.
     times : tuple of int
         Users per set at each level.
     """
@@ -143,7 +143,7 @@ class SameSets:
     times: tuple[int, ...]
 
     def __call__(self, repeats: int) -> Participants:
-        """R repeats with these participants."""
+        """Return R repeats with these participants."""
         held = np.bincount(np.ravel(self.sets), minlength=self.task.domain_size)
         sizes = np.array(self.times) * len(self.sets)
         n = int(sizes.sum())
@@ -163,22 +163,22 @@ class SameSets:
 def default_cases(
     protocol_class: Protocol, options: Mapping[str, Any] | None = None, *, users: int = 60
 ) -> tuple[Case, ...]:
-    """Small settings that between them reach the corners of a protocol.
+    """Return small settings that together reach the corner cases of a protocol.
 
     Three laws of the population, a tiny, a usual and a large budget, a lone participant, and every accounting that the
-    class names. Frequencies: domains of 2 and 5 values, one of them held by nobody. Vectors: dimensions of 1 to 3,
-    some vectors longer than the clip. Sums: of integers and real numbers, one or several at once, with and without
-    users who hold 0. Sets: domains of 2 to 7 items, one of them held by nobody, up to three privacy levels, with and
-    without padding.
+    class names. Frequencies: domains of 2 and 5 values, one value without users. Vectors: dimensions of 1 to 3, some
+    vectors longer than the clip. Sums: of integers and real numbers, one or several at once, with and without users of
+    number 0. Sets: domains of 2 to 7 items, one item without users, up to three privacy levels, with and without
+    padding.
 
     Parameters
     ----------
     protocol_class : type
-        Its ``accountings`` are used.
+        Protocol class, whose ``accountings`` are used.
     options : mapping, optional
         Options of ``calibrate``.
     users : int
-        About how many take part, at least 10.
+        Approximate number of participants, at least 10.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""All checks in the order in which they are run."""
+"""All checks in the order in which they run."""
 
 from __future__ import annotations
 
@@ -48,28 +48,28 @@ ABOUT_PRIVACY: tuple[Check, ...] = (check_privacy, check_encoder, check_claim)
 def check_protocol(
     protocol_class: Protocol, cases: Iterable[Case], *, say: Callable[[str], object] = print
 ) -> Evidence:
-    """Run every check; stops at the first that fails.
+    """Run every check; stop at the first failure.
 
-    How privacy was looked at is always said, in one line ``privacy: checked by .. / NOT checked: ..``.
+    The evidence about privacy is always reported, in one line ``privacy: checked by .. / NOT checked: ..``.
 
     Parameters
     ----------
     protocol_class : type
-        As `shuffledp.protocols.get` returns it.
+        As returned by `shuffledp.protocols.get`.
     cases : iterable of Case
         For example `default_cases(protocol_class)`.
     say : callable
-        Takes the line about privacy; prints it by default.
+        Callback for the line about privacy; prints it by default.
 
     Returns
     -------
     Evidence
-        What the privacy was checked by, and what was not checked.
+        Checks of privacy that applied, and those that did not.
 
     Raises
     ------
     AssertionError
-        Naming the case and what is wrong.
+        If a check fails; the message names the case and the fault.
     """
     given = tuple(cases)
     for check in CHECKS:

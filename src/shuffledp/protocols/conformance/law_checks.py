@@ -1,4 +1,4 @@
-"""Checks of what is sent and estimated: messages, cost, laws, errors, and the claimed privacy."""
+"""Checks of messages and estimates: cost, laws, errors, and the claimed privacy."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FIRST_ALONE = 30
 
 
 def check_permutation_invariant(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """The aggregate does not depend on the order of the shuffled messages."""
+    """Check that the aggregate does not depend on the order of the shuffled messages."""
     for case, protocol, where in sending(protocol_class, cases):
         public = case.participants(1).public
         shuffled = protocol.shuffle(protocol.encode(case.users(), generator()), public, generator(1))
@@ -54,9 +54,9 @@ def check_permutation_invariant(protocol_class: Protocol, cases: Iterable[Case])
 
 
 def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """If ``streamable``: the aggregate of all messages is the sum over chunks, or the estimates of both are equal.
+    """Check that the aggregate of a ``streamable`` protocol is the sum over chunks, or gives the same estimate.
 
-    The second is for sums modulo a number, which the sum over chunks exceeds.
+    The second applies to sums modulo a number, which the sum over chunks exceeds.
     """
     if not protocol_class.streamable:
         return
@@ -77,11 +77,11 @@ def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """``cost`` is what is sent: messages per user, bits that can hold them, and the dummies of a random population.
+    """Check that ``cost`` agrees with simulations: messages per user, bits, and dummies of a random population.
 
-    The first users and others over the whole list send one by one: none of them more than ``most_messages``, if stated.
-    A protocol that writes its own ``shuffle`` or ``forward`` is not asked for dummies here: it may add them anywhere,
-    and count those that it adds against those that it drops.
+    The first users, and users spread over the whole list, send one by one: none of them more than ``most_messages``, if
+    stated. Dummies of a protocol with its own ``shuffle`` or ``forward`` are not checked here: it may add them in any
+    step, and count the added messages against the dropped ones.
     """
     for case, protocol, where in sending(protocol_class, cases):
         cost, users, rng = protocol.cost(), _as_many_as_expected(case), generator(2)
@@ -116,7 +116,7 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def _as_many_as_expected(case: Case) -> Users:
-    """The users of a case, repeated or cut to the number that takes part as a rule, for which cost is stated."""
+    """Return the users of a case, repeated or cut to the expected number, for which cost is stated."""
     users = case.users()
     if isinstance(case.population, Fixed):
         return users
@@ -127,7 +127,7 @@ def _as_many_as_expected(case: Case) -> Users:
 
 
 def _one_by_one(users: Users) -> Iterator[Users]:
-    """The first `FIRST_ALONE` users, and as many others over the whole list."""
+    """Yield the first `FIRST_ALONE` users, and as many users spread over the whole list, one by one."""
     spread = np.linspace(0, len(users) - 1, FIRST_ALONE).astype(int)
     for place in np.unique(np.concatenate((np.arange(min(FIRST_ALONE, len(users))), spread))):
         levels = None if users.levels is None else users.levels[place : place + 1]
@@ -135,22 +135,22 @@ def _one_by_one(users: Users) -> Iterator[Users]:
 
 
 def _different(messages: NDArray[Any]) -> int:
-    """How many different messages there are; sorts by column, which is far quicker than sorting whole rows."""
+    """Return the number of different messages; sorts by column, which is faster than sorting whole rows."""
     rows = messages.reshape(len(messages), -1)
     rows = rows[np.lexsort(rows.T)]
     return 1 + int(np.count_nonzero(np.any(rows[1:] != rows[:-1], axis=1)))
 
 
 def _somebody_holds_0(case: Case, users: Users) -> bool:
-    """Whether a user of a sum may have nothing to send."""
+    """Return if a user of a sum may have no messages to send."""
     numbers = users.values if users.values.ndim == 1 else users.values[:, -1]
     return isinstance(case.task, Summation) and bool(np.any(numbers == 0))
 
 
 def _mean_dummies(protocol: ProtocolBase, case: Case, rng: np.random.Generator) -> tuple[float, float]:
-    """Expected number of dummies over the law of the population, and its standard error.
+    """Return the expected number of dummies over the law of the population, and its standard error.
 
-    Every likely number of users is tried, twice, in case the number of dummies is itself random.
+    Every likely number of users is simulated twice, as the number of dummies may be random.
     """
     window = case.population.window(1e-12)
     added = np.empty((len(window.pmf), 2))
@@ -167,11 +167,12 @@ def _mean_dummies(protocol: ProtocolBase, case: Case, rng: np.random.Generator) 
 
 
 def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """``sample_aggregate`` has the law of the message level.
+    """Check that ``sample_aggregate`` has the law of the message level.
 
-    Means and variances within five standard errors, and two-sample Kolmogorov-Smirnov tests of every coordinate and
-    of five projections on random directions, which see correlations (p-value 1e-6; conservative for counts). Of a
-    calibrated protocol whose ``joint_law`` is False the coordinates alone: that is all that it promises.
+    Means and variances agree within five standard errors, and two-sample Kolmogorov-Smirnov tests of every coordinate
+    and of five projections on random directions, which detect correlations, do not reject (p-value 1e-6; conservative
+    for counts). For a calibrated protocol whose ``joint_law`` is False only the coordinates are tested, as it promises
+    no more.
     """
     if not has_fast_law(protocol_class):
         return  # the fast law is the message level itself
@@ -209,7 +210,7 @@ def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def check_unbiased(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Mean estimates are the participants' truth within five standard errors, unless ``biased``."""
+    """Check that mean estimates equal the participants' truth within five standard errors, unless ``biased``."""
     for case, protocol, where in simulated(protocol_class, cases):
         if protocol.biased:
             continue
@@ -222,11 +223,11 @@ def check_unbiased(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """``expected_variance``, where there is one, is not contradicted by simulations.
+    """Check that simulations do not contradict ``expected_variance``, if the protocol has one.
 
     A right formula is rejected with a probability of at most 1e-6 per coordinate and side, however rare the events are
-    that make up the variance, see `statistics.contradicted`. With normal errors a formula is rejected that is 9 %
-    too small or 15 % too large (a third and a half for a protocol without a fast law, which gets fewer repeats).
+    that make up the variance, see `statistics.contradicted`. With normal errors a formula is rejected that is 9 % too
+    small or 15 % too large (a third and a half for a protocol without a fast law, which gets fewer repeats).
     ``expected_mse`` is the mean over coordinates: a number for (k,) counts and (R,) for (R, k).
     """
     repeats = repeats_of(protocol_class)
@@ -276,10 +277,10 @@ def _compare_variance(
 
 
 def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """The privacy profile, where there is one, meets the budget: ``delta(eps) <= delta`` up to rounding.
+    """Check that the privacy profile, if there is one, meets the budget: ``delta(eps) <= delta`` up to rounding.
 
-    It must be an exact or an upper bound for the budget's neighbouring relation, and its delta must not grow
-    with eps, which is looked at until every accounting, law and budget has been.
+    It must be an exact or an upper bound for the budget's neighboring relation, and its delta must not grow with eps.
+    The last is checked until every accounting, law and budget has occurred.
     """
     for case, protocol, where, new in with_new_corners(protocol_class, cases):
         pair = protocol.privacy_profile()

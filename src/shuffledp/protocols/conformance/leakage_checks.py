@@ -1,7 +1,7 @@
-"""What others learn of a user, for `shuffledp check-baseline`: reports and views that the conformance checks leave out.
+"""Further checks of privacy for `shuffledp check-baseline`: reports and views beyond the conformance checks.
 
-All inputs, larger domains and more users; messages down to one in ten thousand; everything that a shuffler passes on
-rather than the aggregate alone; all messages of a user in the local model; users of different privacy levels.
+All inputs, larger domains and more users; messages of probability down to 1 in 10,000; all messages that a shuffler
+passes on rather than the aggregate alone; all messages of a user in the local model; users of different privacy levels.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ GROUPS: tuple[tuple[Fixed, Budget], ...] = (
 
 
 def further_cases(protocol_class: Protocol) -> tuple[Case, ...]:
-    """More values, more items or coordinates, and more users than the default cases have, under every accounting."""
+    """Return cases with more values, items, coordinates and users than the default cases, under every accounting."""
     return tuple(
         case for accounting in protocol_class.accountings for case in _cases(protocol_class, accounting)
     )
@@ -83,7 +83,7 @@ def _cases(protocol_class: Protocol, accounting: str) -> Iterator[Case]:
 
 
 def more_inputs(task: Task) -> list[NDArray[Any]]:
-    """Up to `MOST_INPUTS` of what a user may hold; of small domains everything."""
+    """Return up to `MOST_INPUTS` possible inputs of a user; all inputs of small domains."""
     if isinstance(task, Frequency):
         return [np.array(v) for v in range(min(task.domain_size, MOST_INPUTS))]
     if isinstance(task, Summation) and task.coordinates == 1:
@@ -101,7 +101,7 @@ def more_inputs(task: Task) -> list[NDArray[Any]]:
 
 
 def neighbours(held: Sequence[NDArray[Any]]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    """Pairs of inputs in which each occurs: the first with every other one, and each with the next."""
+    """Return pairs of inputs in which each occurs: the first with every other one, and each with the next."""
     pairs = {(0, i) for i in range(1, len(held))} | set(pairwise(range(len(held))))
     return [(held[i], held[j]) for i, j in sorted(pairs)]
 
@@ -110,9 +110,9 @@ def neighbours(held: Sequence[NDArray[Any]]) -> list[tuple[NDArray[Any], NDArray
 
 
 def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, ...]:
-    """Reports of all inputs differ by no more than the declared ``eps_local``, also where a message is rare.
+    """Check that reports of all inputs differ by at most the declared ``eps_local``, including rare messages.
 
-    Returns what was compared; raises an AssertionError where a loss is too large.
+    Returns the comparisons; raises an AssertionError where a loss is too large.
     """
     said: dict[str, None] = {}
     for case in _ends(protocol_class, cases):
@@ -142,7 +142,7 @@ def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> tuple
 
 
 def _ends(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Case]:
-    """The first feasible case of the smallest and of the largest task, under every accounting."""
+    """Yield the first feasible case of the smallest and of the largest task, under every accounting."""
     groups: dict[object, list[Case]] = {}
     for case in cases:
         levels = isinstance(case.task, Sets) and case.task.levels > 1
@@ -159,10 +159,10 @@ def _ends(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Case]:
 
 
 def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What those see whom users need not trust, end to end, for more inputs and more users than `check_claim` takes.
+    """Check the view of parties whom users need not trust, with more inputs and users than `check_claim` has.
 
-    In the local model all messages of one user; behind a shuffler every message that it passes on, not the aggregate
-    alone. Returns what was compared, and what was not.
+    In the local model the view is all messages of one user; behind a shuffler it is every message passed on, not the
+    aggregate alone. Returns the comparisons, and the views that were not compared.
     """
     by: dict[str, None] = {}
     missing: dict[str, None] = {}
@@ -222,7 +222,7 @@ def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
 
 
 def _drawn_at_once(protocol: ProtocolBase, case: Case) -> bool:
-    """Whether a report is one message of few kinds, so that thousands of runs are a single draw."""
+    """Return if a report is one message of few kinds, so that thousands of runs are a single draw."""
     steps = ("forward", "shuffle", "dummies")
     if any(getattr(type(protocol), step) is not getattr(ProtocolBase, step) for step in steps):
         return False
@@ -233,16 +233,16 @@ def _drawn_at_once(protocol: ProtocolBase, case: Case) -> bool:
 
 
 def _calls(protocol: ProtocolBase, case: Case) -> float:
-    """Runs that cost no more than some millions of messages."""
+    """Return the number of runs that cost no more than some millions of messages."""
     cost = protocol.cost()
     sent = cost.messages_per_user * (1 + case.population.mean) + cost.shuffler_messages
     return float(1_000_000 / (1 + sent))
 
 
 def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, ...]:
-    """With a budget of two privacy levels, a user of either loses no more than the own eps allows.
+    """Check with a budget of two privacy levels that a user of either loses no more than its level's eps.
 
-    Returns what was compared: nothing for classes without `multi_level`.
+    Returns the comparisons: none for classes without `multi_level`.
     """
     if not (protocol_class.multi_level and protocol_class.task_kind == "sets"):
         return ()
@@ -273,7 +273,7 @@ def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, 
 def _passed_on(
     protocol: ProtocolBase, case: Case, held: NDArray[Any], rest: NDArray[Any], seed: int, alone: bool
 ) -> list[NDArray[Any]]:
-    """The messages of every run where user 1 holds one thing and everybody else, if seen, another."""
+    """Return the messages of every run for one input of user 1 and another input of all visible others."""
     others = np.array([0 if alone else int(case.population.mean)])
     public = crowd(case.task, held, rest, others).public.of_repeat(0)
     users = users_of(case.task, np.concatenate((held[None], same(rest, int(others[0])))))
@@ -281,7 +281,7 @@ def _passed_on(
 
 
 def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone: bool) -> list[NDArray[Any]]:
-    """The messages of every run: as users send them, or as they leave the shuffler, rows of (M, width)."""
+    """Return the messages of every run: as users send them, or as they leave the shuffler, rows of (M, width)."""
     rng, runs = generator(seed), []
     protocol = protocol.refine(public)
     for _ in range(VIEWED):
@@ -294,10 +294,10 @@ def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone
 def _counted(
     one: list[NDArray[Any]], two: list[NDArray[Any]]
 ) -> tuple[tuple[NDArray[Any], NDArray[Any]], bool]:
-    """Messages of each kind in every run; where there are many kinds, those in each range of every coordinate.
+    """Return the counts of messages by kind in every run; with many kinds, by range of every coordinate.
 
-    The kinds and ranges come from the first half of the runs, as the events of `delta_bound` do. Also whether there
-    are few kinds, so that nothing is left out.
+    The kinds and ranges come from the first half of the runs, as do the events of `delta_bound`. The flag is True if
+    there are few kinds, so that the counts have the whole view.
     """
     first = np.concatenate([run for runs in (one, two) for run in runs[: len(runs) // 2]])
     kinds = np.unique(first, axis=0)

@@ -1,4 +1,4 @@
-"""Whether the methods of a class of the user's own give what the interface asks for, said in one sentence."""
+"""Check that the methods of a user's class return values as the interface requires; faults are single sentences."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ PATIENCE = 600.0
 
 
 def fault(protocol_class: Protocol, cases: Iterable[Case], file: str) -> str | None:
-    """The first method that raises something else than Infeasible, or returns what it must not; None if none does.
+    """Return the fault of the first method with a wrong result or an error other than Infeasible; None without one.
 
     Parameters
     ----------
     protocol_class : type
         The baseline.
     cases : iterable of Case
-        Each is tried once, in order, where it sends few messages.
+        Cases, each tried once in order if it sends few messages.
     file : str
-        The file that has the class, to be named.
+        File of the class, for messages.
     """
     for case in cases:
         try:
@@ -104,27 +104,27 @@ Found = TypeVar("Found")
 
 
 class Printed(io.TextIOBase):
-    """Takes what is printed, and keeps the first line and the number of lines."""
+    """Stream for printed text that keeps the first line and the number of lines."""
 
     def __init__(self) -> None:
         self.lines = 0
         self.text = ""
 
     def write(self, text: str) -> int:
-        """Count the lines."""
+        """Count the lines of a text, and keep the first."""
         if not self.lines:
             self.text += text
         self.lines += text.count("\n")
         return len(text)
 
     def __str__(self) -> str:
-        """In a few words; empty if nothing was printed."""
+        """Return a short summary; empty if no text was printed."""
         first = self.text.strip().partition("\n")[0][:60]
         return f"{max(self.lines, 1)} lines, the first is {first!r}" if self.text else ""
 
 
 def quietly(printed: Printed, call: Callable[[], Found], file: str) -> Found:
-    """Call without what it prints; `sys.exit` in a class is an error like others."""
+    """Call a function without its printed output; `sys.exit` in a class is an error like others."""
     try:
         with redirect_stdout(printed):
             return call()
@@ -133,13 +133,13 @@ def quietly(printed: Printed, call: Callable[[], Found], file: str) -> Found:
 
 
 def each_quietly(printed: Printed, steps: Iterator[Found], file: str) -> Iterator[Found]:
-    """What an iterator gives, without what it prints."""
+    """Yield the items of an iterator, without its printed output."""
     while step := quietly(printed, lambda: list(islice(steps, 1)), file):
         yield from step
 
 
 def seconds_per_user(protocol_class: Protocol, cases: Iterable[Case]) -> float:
-    """How long `encode` takes for one user in the first feasible case, among 1000 users or those of the case."""
+    """Return the seconds of `encode` per user in the first feasible case, for all users of the case."""
     for case in cases:
         try:
             protocol = case.calibrate(protocol_class).refine(case.participants(1).public)

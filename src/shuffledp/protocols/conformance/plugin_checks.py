@@ -1,8 +1,8 @@
-"""What `shuffledp check-baseline` looks at beyond the conformance checks: a stranger's class is trusted less.
+"""Checks of `shuffledp check-baseline` beyond the conformance checks, for third-party classes.
 
-Whether a user's messages depend on others or on the user's place; whether the declared trust is what the class does;
-variances to a few percent; and what others learn of a user, which is in `exposure`. Bounds are those of the conformance
-checks, with the same rate of false alarms.
+They test that a user's messages do not depend on other users or on the user's place, that the class respects its
+declared trust, and that variances are right to a few percent. They include the checks of `leakage_checks`. Bounds are
+as in the conformance checks, with the same rate of false alarms.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ERRORS = {True: 200_000, False: 10_000}
 
 
 def check_trust(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """The declared ``trust`` allows what the class does: only some shufflers add messages, and all permute."""
+    """Check that the class respects its declared ``trust``: only some shufflers add messages, and all permute."""
     found = list(sending(protocol_class, cases))
     for case, protocol, where in found:
         added = protocol.dummies(case.participants(1).public, generator(80))
@@ -57,7 +57,7 @@ def check_trust(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def _permuted(protocol: ProtocolBase, case: Case, where: str) -> None:
-    """The first message that is passed on is no other if the same users come in the opposite order."""
+    """Check that the law of the first message passed on is the same for the users in the opposite order."""
     held = inputs(case.task)[:2]
     if len(held) < 2:
         return
@@ -77,10 +77,10 @@ def _permuted(protocol: ProtocolBase, case: Case, where: str) -> None:
 
 
 def check_users_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """A user's messages depend on nobody else's value and not on the user's place among those who are encoded.
+    """Check that a user's messages depend neither on other users' values nor on the user's place.
 
-    The aggregate of users who are encoded together has the law of that of users who are encoded one by one, and a
-    report in the first place that of a report in the last.
+    The aggregate of users encoded together has the same law as if they are encoded one by one, and a report in the
+    first place has the law of a report in the last.
     """
     looked: set[Task] = set()
     for case, protocol, where in sending(protocol_class, cases):
@@ -94,7 +94,7 @@ def check_users_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def _some(case: Case, n: int) -> Users:
-    """Some users of a case who hold different things."""
+    """Return some users of a case with different inputs."""
     users = case.users()
     chosen = np.linspace(0, len(users) - 1, n).astype(int)
     return Users(users.values[chosen], None if users.levels is None else users.levels[chosen])
@@ -149,7 +149,7 @@ def _places_alike(protocol: ProtocolBase, case: Case, where: str) -> None:
 
 
 def check_seeded_crowds(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Many users with the same seed send the same, and with other seeds something else."""
+    """Check that many users send the same messages with the same seed, and that estimates differ between seeds."""
     different = False
     where = protocol_class.__name__
     for case, protocol, where in sending(protocol_class, cases):
@@ -173,7 +173,7 @@ def check_seeded_crowds(protocol_class: Protocol, cases: Iterable[Case]) -> None
 
 
 def check_close_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str:
-    """``expected_variance`` within a few percent, by many more repeats of one setting; says how close."""
+    """Check ``expected_variance`` to a few percent, by many more repeats of one setting; return the precision."""
     repeats = ERRORS[has_fast_law(protocol_class)]
     for case, protocol, where in sending(protocol_class, cases):
         who = case.participants(repeats)
@@ -205,7 +205,7 @@ def check_close_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str
 
 
 def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
-    """How many messages were seen of those that the stated bits have room for; `check_cost` refuses too few bits."""
+    """Return a note if the stated bits hold many more messages than were seen; `check_cost` refuses too few bits."""
     said = ""
     most = 4.0  # times as many as needed are nothing to speak of
     for case, protocol, _ in sending(protocol_class, cases):
@@ -224,18 +224,18 @@ def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
 def closer_verdicts(
     protocol_class: Protocol, cases: Iterable[Case], privacy: Verdict, file: str = ""
 ) -> list[Verdict]:
-    """The verdicts beyond the conformance checks; the last takes the place of theirs about privacy.
+    """Return the verdicts beyond the conformance checks; the last replaces their verdict about privacy.
 
     Parameters
     ----------
     protocol_class : type
         The baseline.
     cases : iterable of Case
-        Those of the conformance checks and of `further_cases`.
+        Cases of the conformance checks and of `further_cases`.
     privacy : Verdict
-        What the conformance checks found about privacy.
+        Verdict of the conformance checks about privacy.
     file : str
-        The file that an unexpected error is looked for in.
+        File in which an unexpected error is located.
     """
     given = tuple(cases)
 

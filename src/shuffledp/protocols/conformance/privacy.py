@@ -1,8 +1,8 @@
-"""What protects user 1, seen from outside: many draws of what is sent, against what is declared and claimed.
+"""Empirical tests of user 1's privacy: many draws of messages against the declared and the claimed budget.
 
-Only messages and aggregates are looked at, no formula of the protocol. Bounds are one-sided and of Clopper and
-Pearson, at a rate of `P_VALUE` for all comparisons of one pair of samples together, so that a sound protocol is
-rejected about once in a million pairs. They show too large a loss; they prove nothing.
+Only messages and aggregates are used, no formula of the protocol. Bounds are one-sided Clopper-Pearson bounds, at a
+rate of `P_VALUE` for all comparisons of one pair of samples together, so that a sound protocol is rejected about once
+in a million pairs. The tests can show too large a loss; they prove no guarantee.
 """
 
 from __future__ import annotations
@@ -58,21 +58,21 @@ Note = tuple[bool, str]
 
 @dataclass(frozen=True)
 class Evidence:
-    """How the privacy of a protocol was looked at.
+    """Evidence about the privacy of a protocol.
 
     Parameters
     ----------
     by : tuple of str
-        What was compared with what, without repetition.
+        Comparisons, without repetition.
     missing : tuple of str
-        What was not, each with its reason.
+        Missing comparisons, each with its reason.
     """
 
     by: tuple[str, ...]
     missing: tuple[str, ...]
 
     def __str__(self) -> str:
-        """One line: ``privacy: checked by ..; NOT checked ..``."""
+        """Return one line: ``privacy: checked by ..; NOT checked ..``."""
         by = f"checked by {'; '.join(self.by)}" if self.by else "checked by nothing"
         return f"privacy: {by} / NOT checked: {'; '.join(self.missing) or 'other settings than these'}"
 
@@ -81,7 +81,7 @@ class Evidence:
 
 
 def _upper(hits: Any, draws: int, rate: float) -> Floats:
-    """Clopper and Pearson's upper bound on a probability."""
+    """Return Clopper and Pearson's upper bound on a probability."""
     hits = np.asarray(hits, float)
     bound = betaincinv(hits + 1, np.maximum(draws - hits, 1.0), 1 - rate)
     return np.asarray(np.where(hits >= draws, 1.0, bound))
@@ -92,7 +92,7 @@ def _lower(hits: Any, draws: int, rate: float) -> Floats:
 
 
 def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
-    """The number of each row's outcome; of its range in the direction in which the means differ, where too many."""
+    """Return the number of each row's outcome, or of its range along the difference of means if there are too many."""
     rows = np.concatenate([sample.reshape(len(sample), -1) for sample in samples])
     found = kinds(rows, MOST_KINDS)
     if found is None:
@@ -108,7 +108,7 @@ def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
 
 
 def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
-    """Lower confidence bound on the largest log ratio of the probabilities of one event, in nats, both directions.
+    """Return a lower confidence bound on the largest log ratio of an event's probabilities, in nats, both directions.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
 
     Notes
     -----
-    Below the truth but for a rate of `P_VALUE`. Where there are many outcomes, ranges of them are the events.
+    The bound exceeds the truth with a probability of at most `P_VALUE`. With many outcomes, events are ranges of them.
     """
     a, b = _labels(one, two)
     events = int(max(a.max(), b.max())) + 1
@@ -130,7 +130,7 @@ def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
 
 
 def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float, rate: float = P_VALUE) -> float:
-    """Lower confidence bound on the delta of two laws at eps, the larger of both directions.
+    """Return a lower confidence bound on the delta of two laws at eps, the larger of both directions.
 
     The first half of both samples chooses the event, the second measures it: ``low(P(S)) - e^eps high(Q(S))``, which is
     above the truth with a probability of at most `rate`.
@@ -155,7 +155,7 @@ def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float, rate: float = 
 def reports(
     protocol: ProtocolBase, task: Task, held: NDArray[Any], draws: int, seed: int
 ) -> NDArray[Any] | None:
-    """Independent reports of users who all hold this; None where a report is not one message."""
+    """Return independent reports of users with one input; None if a report is not one message."""
     cost = protocol.cost()
     if not (cost.messages_per_user == cost.own_messages == 1):
         return None
@@ -164,7 +164,7 @@ def reports(
 
 
 def declared_budget(protocol: ProtocolBase, case: Case) -> float | None:
-    """The local budget that bounds the ratio of two reports, in nats; None where none is declared."""
+    """Return the local budget that bounds the ratio of two reports, in nats; None if none is declared."""
     declared = protocol.parameters().get("eps_local")
     if declared is not None and protocol.trust != "local":
         return float(declared)
@@ -174,11 +174,11 @@ def declared_budget(protocol: ProtocolBase, case: Case) -> float | None:
 
 
 def check_encoder(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Reports of two inputs differ by no more than the declared ``eps_local``.
+    """Check that reports of two inputs differ by at most the declared ``eps_local``.
 
-    Every message is an event, with the bounds of Clopper and Pearson for its probability under either input; of
-    messages with more than `MOST_KINDS` kinds, ranges. For protocols that send one message per user and declare a
-    local budget; `privacy_evidence` says of the others that this was not checked.
+    Every message is an event, with the bounds of Clopper and Pearson for its probability under either input; with more
+    than `MOST_KINDS` kinds of messages, ranges are the events. The check applies to protocols that send one message per
+    user and declare a local budget; `privacy_evidence` lists it as missing for others.
     """
     for _ in _encoder_notes(protocol_class, cases):
         pass
@@ -219,18 +219,18 @@ def _encoder(protocol: ProtocolBase, case: Case, where: str) -> Note:
 
 
 def check_claim(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """What the analyzer sees of a few users has no larger delta at eps than the budget allows.
+    """Check that the analyzer's view of a few users has no larger delta at eps than the budget allows.
 
     The protocol is calibrated anew for the settings of `TRIALS`, under every accounting and with the options of the
     cases, for their smallest and their largest task. Claims that are labeled ``approximate``, ``unproven`` or
-    ``violated`` are passed over.
+    ``violated`` are skipped.
     """
     for _ in _claim_notes(protocol_class, cases):
         pass
 
 
 def trials(cases: Iterable[Case]) -> Iterator[tuple[Case, ...]]:
-    """Settings with few users: those of one accounting, task and options together."""
+    """Yield settings with few users, grouped by accounting, task and options."""
     tasks: dict[object, list[Case]] = {}
     for case in cases:
         if not (isinstance(case.task, Sets) and case.task.levels > 1):
@@ -284,10 +284,10 @@ def _claim(protocol_class: Protocol, case: Case) -> Iterator[Note]:
 def views(
     protocol: ProtocolBase, case: Case, first: NDArray[Any], second: NDArray[Any], rest: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """What the analyzer sees when user 1 holds either input among others who all hold `rest`, a row per run.
+    """Return the analyzer's view for either input of user 1 among others with the input `rest`, a row per run.
 
-    Messages count by kind where one report per user is all there is. Else the aggregate is seen, and the number of
-    users if it is random; that can only hide a loss. None where too many messages would have to be sent.
+    With one report per user and no other messages, the rows are counts by kind. Otherwise they are the aggregate, and
+    the number of users if it is random; that can only hide a loss. None if it would take too many messages.
     """
     if protocol.trust == "local":
         alone = [reports(protocol, case.task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
@@ -319,7 +319,7 @@ def views(
 
 
 def _only_reports(protocol: ProtocolBase) -> bool:
-    """Whether the analyzer sees the users' messages and nothing else, without their senders."""
+    """Return if the analyzer sees only the users' messages, without their senders."""
     plain = all(
         getattr(type(protocol), step) is getattr(ProtocolBase, step)
         for step in ("forward", "shuffle", "dummies")
@@ -335,7 +335,7 @@ def _counted(
     rest: NDArray[Any],
     others: int,
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Messages of each kind in every run, (VIEWS, kinds) under either input; None where there are many kinds."""
+    """Return the messages of each kind in every run, (VIEWS, kinds) under either input; None with many kinds."""
     own = [reports(protocol, task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
     alone = [payload.reshape(len(payload), -1) for payload in own if payload is not None]
     if len(alone) < 2 or kinds(np.concatenate(alone), MOST_LETTERS) is None:
@@ -365,7 +365,7 @@ def _counted(
 
 
 def privacy_evidence(protocol_class: Protocol, cases: Iterable[Case]) -> Evidence:
-    """Check the encoder and the claim, and say what that compared and what it did not.
+    """Check the encoder and the claim, and return the comparisons and the missing ones.
 
     Raises
     ------

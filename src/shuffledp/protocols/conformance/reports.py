@@ -1,4 +1,4 @@
-"""A verdict per property instead of a stop at the first fault, and which cases were infeasible."""
+"""Verdicts on every property instead of a stop at the first fault, and the infeasible cases."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from shuffledp.protocols.plugin_errors import said
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one property.
+    """Verdict on one property.
 
     Parameters
     ----------
     about : str
         The property, as in the name of its check.
     passed : bool
-        Whether nothing was found against it.
+        True if no fault was found.
     note : str
-        What was found, or how it was looked at; empty if there is nothing to say.
+        The fault, or the method of the check; may be empty.
     """
 
     about: str
@@ -35,16 +35,16 @@ class Verdict:
     note: str = ""
 
     def __str__(self) -> str:
-        """One line."""
+        """Return one line with the property, the outcome and the note."""
         return (
             f"{self.about:22} {'passed' if self.passed else 'FAILED'}{f': {self.note}' if self.note else ''}"
         )
 
 
 def verdicts(protocol_class: Protocol, cases: Iterable[Case]) -> list[Verdict]:
-    """Run every check, whatever the ones before it found; the last verdict is about privacy.
+    """Run every check, also after a failure; the last verdict is about privacy.
 
-    Any error counts against the property, so that a baseline that breaks in one method is still told about the others.
+    Any error counts against the property, so that a baseline with one broken method gets verdicts on the others.
     """
     given = tuple(cases)
     found = [verdict(check, protocol_class, given) for check in CHECKS if check not in ABOUT_PRIVACY]
@@ -61,7 +61,7 @@ def verdict(
     cases: tuple[Case, ...],
     file: str = "",
 ) -> Verdict:
-    """Run a check of any level; its note is what it returns, or what it had nothing to compare with."""
+    """Run a check of any level; the note is its return value, or the reason why it had no comparison."""
     about = check.__name__.removeprefix("check_").replace("_", " ")
     try:
         note = check(protocol_class, cases)
@@ -71,7 +71,7 @@ def verdict(
 
 
 def _unlooked(name: str, protocol_class: Protocol, cases: tuple[Case, ...]) -> str:
-    """What a check had nothing to compare with."""
+    """Return the reason why a check had no comparison; empty if it had one."""
     if name == "check_one_law" and not has_fast_law(protocol_class):
         return "NOT checked, there is no sample_aggregate of its own: simulations run message by message"
     if name == "check_one_law" and getattr_static(protocol_class, "joint_law") is not ProtocolBase.joint_law:
@@ -88,7 +88,7 @@ def _unlooked(name: str, protocol_class: Protocol, cases: tuple[Case, ...]) -> s
 
 
 def infeasible_cases(protocol_class: Protocol, cases: Iterable[Case]) -> list[tuple[str, int]]:
-    """Reasons for which cases are infeasible, each with the number of cases, most frequent first."""
+    """Return the reasons of infeasible cases, each with the number of cases, most frequent first."""
     reasons: Counter[str] = Counter()
     for case in cases:
         try:

@@ -1,4 +1,4 @@
-"""Which cases of a protocol are run, and how: feasible ones, by the fast law or message by message."""
+"""Selection and simulation of a protocol's cases: feasible ones, by the fast law or message by message."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAST_REPEATS = 10_000
 
 @lru_cache(maxsize=4096)  # searching for the best number of dummies takes longer than most checks
 def calibrated(protocol_class: Protocol, case: Case) -> ProtocolBase | None:
-    """The protocol for a case, computed once; None where it is infeasible."""
+    """Return the protocol calibrated for a case, computed once; None if the case is infeasible."""
     try:
         return case.calibrate(protocol_class)
     except Infeasible as error:
@@ -40,7 +40,7 @@ def calibrated(protocol_class: Protocol, case: Case) -> ProtocolBase | None:
 
 
 def feasible(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
-    """The feasible cases, their protocols after a public first round, and how to name them in messages."""
+    """Yield the feasible cases, their protocols after a public first round, and their names for messages."""
     found = False
     for case in cases:
         protocol = calibrated(protocol_class, case)
@@ -52,7 +52,7 @@ def feasible(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[
 
 
 def sending(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
-    """The feasible cases that send few enough messages to be run one by one; at least the one with the fewest."""
+    """Yield the feasible cases with few enough messages to simulate them; at least the one with the fewest."""
     possible = list(feasible(protocol_class, cases))
     sent = [_messages(protocol, case) for case, protocol, _ in possible]
     limit = max(MOST_MESSAGES, min(sent))
@@ -60,22 +60,23 @@ def sending(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[C
 
 
 def _messages(protocol: ProtocolBase, case: Case) -> float:
-    """Expected messages of one repeat, those of the shuffler included."""
+    """Return the expected number of messages of one repeat, including the shuffler's."""
     cost = protocol.cost()
     return cost.messages_per_user * len(case.users()) + cost.shuffler_messages
 
 
 def simulated(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
-    """The feasible cases; without a fast law, those that can be run message by message."""
+    """Yield the feasible cases; without a fast law, only cases that can be simulated message by message."""
     return (feasible if has_fast_law(protocol_class) else sending)(protocol_class, cases)
 
 
 def with_new_corners(
     protocol_class: Protocol, cases: Iterable[Case]
 ) -> Iterator[tuple[Case, ProtocolBase, str, bool]]:
-    """As `feasible`, and whether a case has an accounting, a kind of law or a budget that none before it had.
+    """Yield as `feasible`, with a flag for cases with a new accounting, kind of law or budget.
 
-    For what takes long: together such cases reach every one of these, with fewer cases than combinations.
+    Slow checks use the flagged cases: together they cover all accountings, laws and budgets in fewer cases than
+    combinations.
     """
     seen: set[object] = set()
     for case, protocol, where in feasible(protocol_class, cases):
@@ -90,10 +91,10 @@ Running = Callable[[Protocol, Iterable[Case]], Iterator[tuple[Case, ProtocolBase
 def in_turn(
     protocol_class: Protocol, cases: Iterable[Case], chosen: Running, turn: int = 0
 ) -> Iterator[Case]:
-    """Of what `chosen` would run: every setting once, its accountings in turn; every accounting at least once.
+    """Yield each setting of `chosen` once, its accountings in turn, and every accounting at least once.
 
-    The law of what is sent depends on the calibrated numbers, not on the accounting that they come from. As many turns
-    as there are accountings run every setting under each of them.
+    The law of the messages depends on the calibrated numbers, not on their accounting. With as many turns as
+    accountings, every setting runs under each accounting.
     """
     alike: dict[Case, list[Case]] = {}
     first: dict[str, Case] = {}
@@ -108,9 +109,9 @@ def in_turn(
 
 
 def message_level(protocol: ProtocolBase, case: Case) -> NDArray[Any]:
-    """Aggregates of the message level, (R, A): `MESSAGE_REPEATS`, or fewer where more than `MOST_DRAWN` are sent.
+    """Return aggregates of the message level, (R, A): `MESSAGE_REPEATS`, or fewer beyond `MOST_DRAWN` messages.
 
-    Without the permutation of the usual shuffler: that the aggregate does not depend on it is a check of its own.
+    The permutation of the default shuffler is skipped; a separate check tests that the aggregate does not depend on it.
     """
     users, public, rng = case.users(), case.participants(1).public, generator(1)
     affordable = math.floor(MOST_DRAWN / max(protocol.cost().messages_per_user * len(users), 1))
@@ -128,24 +129,24 @@ def message_level(protocol: ProtocolBase, case: Case) -> NDArray[Any]:
 def _unpermuted(
     protocol: ProtocolBase, users: Users, public: Public, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """`ProtocolBase.simulate_messages` without the permutation, which takes as long as all else."""
+    """Return the aggregate of `ProtocolBase.simulate_messages` without the permutation, which doubles the time."""
     passed, added = protocol.forward(protocol.encode(users, rng), rng), protocol.dummies(public, rng)
     return protocol.aggregate(passed if added is None else Messages.joined(passed, added))
 
 
 def has_fast_law(protocol_class: Protocol) -> bool:
-    """Whether a protocol samples its aggregate without drawing every message."""
+    """Return if a protocol samples its aggregate without drawing every message."""
     return protocol_class.sample_aggregate is not ProtocolBase.sample_aggregate
 
 
 def repeats_of(protocol_class: Protocol) -> int:
-    """Repeats in which a protocol is simulated."""
+    """Return the number of repeats in which a protocol is simulated."""
     return FAST_REPEATS if has_fast_law(protocol_class) else MESSAGE_REPEATS
 
 
 @lru_cache(maxsize=64)  # those of a protocol, whose checks run one after the other
 def estimates(protocol_class: Protocol, case: Case) -> NDArray[np.float64]:
-    """Simulated estimates of a feasible case, (R, d) and read-only: one sample for its mean and its variance."""
+    """Return simulated estimates of a feasible case, (R, d) and read-only: one sample for mean and variance."""
     protocol, repeats = calibrated(protocol_class, case), repeats_of(protocol_class)
     assert protocol is not None, f"{protocol_class.__name__}, {case}: infeasible"
     protocol = protocol.refine(case.participants(1).public)

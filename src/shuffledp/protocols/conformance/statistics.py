@@ -24,25 +24,25 @@ RARE = 7 / 3 * math.log(2 / P_VALUE)
 
 
 def generator(offset: int = 0) -> np.random.Generator:
-    """A generator with the fixed seed; different offsets give independent streams."""
+    """Return a generator with the fixed seed; different offsets give independent streams."""
     return np.random.default_rng([SEED, offset])
 
 
 def mean_and_error(sample: Floats) -> tuple[Floats, Floats]:
-    """Sample mean and its standard error, along the first axis.
+    """Return the sample mean and its standard error, along the first axis.
 
-    The error of few draws is itself uncertain: it is widened so that a mean is off by `SIGMAS` of it as often as a
-    normal deviate with a known one, after Student.
+    The error of few draws is itself uncertain: after Student, it is widened so that a deviation of `SIGMAS` errors is
+    as rare as for a normal deviate with a known error.
     """
     wider = -stdtrit(len(sample) - 1, ndtr(-SIGMAS)) / SIGMAS
     return sample.mean(axis=0), wider * sample.std(axis=0, ddof=1) / math.sqrt(len(sample))
 
 
 def variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
-    """Sample variance and its standard error, from the fourth moment.
+    """Return the sample variance and its standard error, from the fourth moment.
 
-    To which that of the mean adds: for fair coins the fourth moment says that squares do not vary, and what is left is
-    the square of a nearly normal deviate, which is below ``SIGMAS^2`` times its mean as often as others are within
+    The error of the mean is added: for fair coins the fourth moment gives a constant square, and the rest is the square
+    of a nearly normal deviate. This square is below ``SIGMAS^2`` times its mean as often as other deviates are within
     `SIGMAS` standard errors.
     """
     squares = (sample - sample.mean(axis=0)) ** 2
@@ -55,28 +55,28 @@ def variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
 def contradicted(
     squares: Floats, variance: Floats, jump: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether squared errors contradict a variance, one flag per coordinate: it is too small, it is too large.
+    """Return per coordinate whether squared errors contradict a variance: it is too small, it is too large.
 
     Parameters
     ----------
     squares : (R, d) ndarray
         Independent squared errors, whose mean is to be the variance.
     variance : (d,) ndarray
-        As stated, positive.
+        Stated variance, positive.
     jump : float
-        How far one user, or one of many independent summands alike, can move the estimate.
+        Largest effect on the estimate of one user, or of one of many independent equal summands.
 
     Notes
     -----
     A right variance is contradicted with a probability of at most `P_VALUE` per coordinate and side, for every number
-    of repeats, however rare the events are that make it up. Sample moments say nothing about events that did not
+    of repeats, however rare the events are that make it up. Sample moments miss events that did not
     happen, so none is used.
 
     Too small: the wealth of bets on larger squares, the mean over stakes s of ``prod(1 + s (x / variance - 1))``, has
-    mean at most 1 whatever the law of x >= 0 (Ville's inequality). Too large: for x >= 0,
+    mean at most 1 for every law of x >= 0 (Ville's inequality). Too large: for x >= 0,
     ``P(mean(x) <= E x - t) <= exp(-R t^2 / (2 E x^2))`` (Maurer 2003), where the fourth moment of a sum of
     independent summands of at most `jump` is at most ``3 v^2 + jump^2 v``. Laws with heavier tails than a normal one,
-    such as that of Laplace noise, are allowed a kurtosis of 9 where it is not the jump that makes them so.
+    such as Laplace noise, are allowed a kurtosis of 9 where the jump is not the cause.
     """
     repeats = len(squares)
     shares = squares / variance - 1
@@ -89,10 +89,10 @@ def contradicted(
 
 
 def largest_gap(few: Floats, many: Floats) -> Floats:
-    """Largest difference of the empirical distribution functions of two samples (r, d) and (R, d), (d,).
+    """Return the largest difference of the empirical distribution functions of samples (r, d) and (R, d), (d,).
 
-    Between two numbers of `few` its function is constant and that of `many` grows, so that the difference is largest
-    at a number of `few` or just before it.
+    Between two numbers of `few` its distribution function is constant and the other one grows, so that the difference
+    is largest at a number of `few` or just before it.
     """
     gaps = np.empty(few.shape[1])
     for i, (a, b) in enumerate(zip(np.sort(few, axis=0).T, np.sort(many, axis=0).T, strict=True)):
@@ -106,9 +106,9 @@ def largest_gap(few: Floats, many: Floats) -> Floats:
 
 @cache
 def critical_gap(few: int, many: int, p_value: float) -> float:
-    """Difference of the distribution functions of two samples of so many that is exceeded with this probability.
+    """Return the difference of two samples' distribution functions that is exceeded with probability `p_value`.
 
-    Of Kolmogorov and Smirnov's test with the asymptotic law; conservative for counts.
+    The critical value is the asymptotic one of the Kolmogorov-Smirnov test; conservative for counts.
     """
     from scipy.stats import kstwo  # slow to import, and only needed here
 
@@ -116,7 +116,7 @@ def critical_gap(few: int, many: int, p_value: float) -> float:
 
 
 def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -> None:
-    """Compare within SIGMAS standard errors, and rounding."""
+    """Raise if two values differ by more than SIGMAS standard errors and rounding."""
     got, want = np.asarray(got, float), np.asarray(want, float)
     slack = SIGMAS * np.asarray(error, float) + 1e-9 * (np.abs(want) + np.abs(scale) + 1e-12)
     off = np.abs(got - want) > slack
@@ -124,10 +124,10 @@ def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -
 
 
 def kinds(rows: NDArray[Any], most: int) -> NDArray[np.int64] | None:
-    """The place of each row among the different rows in lexicographic order, (N,); None if these are more than `most`.
+    """Return each row's rank among the different rows in lexicographic order, (N,); None for more than `most`.
 
-    Column by column: most samples have few kinds or differ in the first column, and sorting whole rows takes longer
-    than drawing them.
+    Rows are compared column by column: most samples have few kinds or differ in the first column, and sorting whole
+    rows takes longer than drawing them.
     """
     found = np.zeros(len(rows), np.int64)
     for column in rows.reshape(len(rows), -1).T:
@@ -139,7 +139,7 @@ def kinds(rows: NDArray[Any], most: int) -> NDArray[np.int64] | None:
 
 
 def _places(column: NDArray[Any]) -> NDArray[np.int64]:
-    """The place of each number among the different ones; integers that lie close together need no sorting."""
+    """Return the rank of each number among the different ones; integers that lie close together need no sorting."""
     if column.dtype.kind == "i":
         least = int(column.min())
         span = int(column.max()) - least + 1

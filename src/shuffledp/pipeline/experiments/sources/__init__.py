@@ -1,4 +1,4 @@
-"""What participants hold: the data of a configuration, a module per kind of task."""
+"""Data of the participants: the sources of a configuration, one module per kind of task."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 
 def module_of(kind: str, name: str) -> str:
-    """The module that holds the data of this name for a kind of task."""
+    """Return the module of the data of this name for a kind of task."""
     return OWN_MODULE if name == OWN else OF_THEIR_OWN.get((kind, name), MODULES[kind])
 
 
 def _fits(config: Mapping[str, Any], task: Task) -> bool:
-    """Whether users of these data hold what the task is about."""
+    """Return if the data are of the kind that the task estimates."""
     column = config.get("column")
     if task.kind == "vectors":
         return column in VECTOR_COLUMNS or config["name"] == DIRECTIONS
@@ -74,12 +74,12 @@ def _fits(config: Mapping[str, Any], task: Task) -> bool:
 
 
 def check_data(config: Mapping[str, Any], task: Task) -> None:
-    """Refuse data that cannot fit the task, as far as that is known before they are loaded.
+    """Raise if data cannot fit the task, as far as this is known before they are loaded.
 
     Raises
     ------
     ValueError
-        If the data hold something else than the task needs, categorical weights are not one per value or do not sum
+        If the data are of another kind than the task needs, categorical weights are not one per value or do not sum
         to 1, and the like.
     """
     if config["name"] == OWN:
@@ -99,7 +99,9 @@ def check_data(config: Mapping[str, Any], task: Task) -> None:
 def with_found_domain(
     task: Mapping[str, Any], data: Mapping[str, Any], prepared: Path
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Task and data of a configuration, with the domain that is found in a file of the user's own, if none is given.
+    """Return task and data of a configuration, with a domain in any case.
+
+    If the configuration gives no domain, it is the one that was found in the user's file.
 
     Raises
     ------
@@ -115,7 +117,7 @@ def with_found_domain(
 
 
 def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
-    """The data of a configuration.
+    """Return the data source of a configuration.
 
     Parameters
     ----------

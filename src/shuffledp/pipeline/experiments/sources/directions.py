@@ -1,7 +1,7 @@
-"""Unit vectors along the axes, either way: as long as vectors may be, in the l1 and in the l2 norm alike.
+"""Unit vectors along the axes, in both directions: the longest admissible vectors in the l1 and in the l2 norm.
 
-How many users hold each of the ``2 d`` vectors says everything, so that a million vectors in a thousand dimensions cost
-no more than a few numbers.
+The number of users of each of the ``2 d`` vectors determines the data, so that a million vectors in a thousand
+dimensions cost no more than a few numbers.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ USERS_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class Directions(Source):
-    """Every user holds ``clip`` times plus or minus a unit vector of the basis, all ``2 d`` equally likely.
+    """Source in which each user has ``clip`` times plus or minus a basis vector, all ``2 d`` equally likely.
 
-    Participants are drawn anew for every repeat; a population has the mean zero.
+    Participants are drawn anew for every repeat; the mean of the population is zero.
     """
 
     task: Vectors
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Users by direction among n participants, (2 d,): first along the axes, then against them."""
+        """Draw the users by direction among n participants, (2 d,): first along the axes, then against them."""
         d = self.task.dimension
         return rng.multinomial(n, np.full(2 * d, 1 / (2 * d)))
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Participants with sums of vectors as counts."""
+        """Return participants with sums of vectors as counts."""
         users_by_direction = np.stack(held)
         sums = self._sums(users_by_direction)
         target = sums / n[:, None] if truth == "participants" else np.zeros_like(sums)
@@ -57,7 +57,7 @@ class Directions(Source):
         )
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
-        """Expected sums, zero, and sums of squares, the same along every axis."""
+        """Return the expected sums, which are zero, and the sums of squares, which are equal for all axes."""
         d, clip = self.task.dimension, self.task.clip
         nothing = np.zeros((len(n), d))
         squares = np.repeat(n[:, None] * clip**2 / d, d, axis=1)
@@ -86,9 +86,9 @@ class Directions(Source):
 
 
 def check(config: Mapping[str, Any], task: Vectors) -> None:
-    """These vectors fit every task: they are as long in one norm as in the other."""
+    """Accept every task: the vectors have the same length in both norms."""
 
 
 def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset | None) -> Directions:
-    """The directions of a task; another length of the vectors is the same draw."""
+    """Return the directions of a task; another clipping norm gives the same draw."""
     return Directions(config, "synthetic", "", task)

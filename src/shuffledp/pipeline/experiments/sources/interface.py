@@ -1,4 +1,4 @@
-"""The interface of a source: what participants hold."""
+"""The interface of a source of participants' data."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ VECTOR_COLUMNS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Source(ABC):
-    """What participants hold.
+    """Source of the participants' data.
 
     Parameters
     ----------
     key : mapping
-        Names the data in the seed: all settings on which a draw depends, of the configuration and of the task, but for
-        the shape of the task's counts, which stands beside it.
+        Name of the data in the seed: all settings of the configuration and of the task on which a draw depends. The
+        seed has the shape of the task's counts separately.
     data_source, note : str
-        Where the data come from, and what figures must say about them.
+        Origin of the data, and the note that figures must show.
     details : mapping
-        What provenance says besides: the file of the user's own and its checksum.
+        Further entries of provenance: the file of the user and its checksum.
     """
 
     key: Mapping[str, Any]
@@ -56,38 +56,38 @@ class Source(ABC):
 
     @abstractmethod
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """What n participants hold, in the form that `gathered` takes."""
+        """Draw the data of n participants, in the form that `gathered` takes."""
 
     @abstractmethod
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Participants of all repeats from what was drawn for each."""
+        """Return the participants of all repeats from the draws of each."""
 
     @abstractmethod
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
-        """Expected counts of n participants, and the variance of their own truth around the one aimed at.
+        """Return the expected counts of n participants, and the variance of their truth around the target.
 
-        The variance is zero when they are the truth themselves. None if nothing can be said.
+        The variance is zero if the target is the participants' truth. None if neither is known.
         """
 
 
 @dataclass(frozen=True)
 class UnlikeStandIn(Source):
-    """A stand-in of another shape than the task's: closed forms that need no data, and no participants."""
+    """Substitute of another shape than the task's: closed forms that need no data, and no participants."""
 
     task: Task
 
     drawable = False
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """There is nothing to draw."""
+        """Raise: a substitute of another shape has no draws."""
         raise ValueError(f"No participants can be drawn: {self.note}")
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """There is nothing to gather."""
+        """Raise: a substitute of another shape has no participants."""
         raise ValueError(f"No participants can be drawn: {self.note}")
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
-        """The numbers of participants; counts are nan, which shows in every closed form that looks at them."""
+        """Return the numbers of participants with counts of nan, which show in every closed form that uses counts."""
         if truth != "participants":
             return None
         unknown = np.full((len(n), *self.task.counts_shape), np.nan)
@@ -95,10 +95,10 @@ class UnlikeStandIn(Source):
 
 
 def too_many(n: int, records: int) -> str:
-    """What to say when there are fewer records than participants."""
+    """Return the error message for more participants than records."""
     return f"{n} participants cannot be drawn without replacement from {records} records."
 
 
 def finite_population_correction(n: Ints, size: int | None) -> Floats:
-    """Finite population correction, (R,); 1 for draws with replacement (None)."""
+    """Return the finite population correction, (R,); 1 for draws with replacement (None)."""
     return np.ones(len(n)) if size is None else (size - n) / max(size - 1, 1)

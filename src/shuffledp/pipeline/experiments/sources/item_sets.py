@@ -1,4 +1,4 @@
-"""A set of items and a privacy level per user."""
+"""Data of one set of items and one privacy level per user."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LAST = 10.0
 
 
 def level_sizes(split: str, n: int) -> list[int]:
-    """Users per privacy level from a split such as ``25-50-25`` (percent); sizes are rounded and sum to n.
+    """Return the users per privacy level from a split such as ``25-50-25`` (percent), rounded with sum n.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def level_sizes(split: str, n: int) -> list[int]:
 
 
 def split_shares(split: str) -> list[float]:
-    """Shares of the privacy levels of a split such as ``25-50-25``; see `level_sizes`."""
+    """Return the shares of the privacy levels of a split such as ``25-50-25``; see `level_sizes`."""
     try:
         percent = [float(part) for part in split.split("-")]
     except (AttributeError, ValueError):
@@ -54,7 +54,7 @@ def split_shares(split: str) -> list[float]:
 class HeldSets(Source):
     """Sets of ``task.set_size`` distinct items; levels are assigned to the users at random.
 
-    The order of the users that `draw` returns is random, so the first users are of the lowest level, and so on.
+    The order of the users that `draw` returns is random, so that the first users have the lowest level, and so on.
     """
 
     task: Sets
@@ -63,15 +63,15 @@ class HeldSets(Source):
     @property
     @abstractmethod
     def marginals(self) -> Floats:
-        """Probability that a user holds each item, (d,)."""
+        """Probability that a user has each item, (d,)."""
 
     @property
     @abstractmethod
     def records(self) -> int | None:
-        """Size of what is drawn from without replacement; None if every user is drawn anew."""
+        """Size of the population for draws without replacement; None if users are drawn independently."""
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Participants with holders per privacy level and item as counts."""
+        """Return participants with holders per privacy level and item as counts."""
         sizes = [level_sizes(self.split, int(users)) for users in n]
         counts = np.stack([self._holders(sets, size) for sets, size in zip(held, sizes, strict=True)])
         share = counts.sum(axis=1) / n[:, None]
@@ -85,7 +85,7 @@ class HeldSets(Source):
         return Participants(Public(n, np.array(sizes, float)), counts, target[:, real], users)
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
-        """Expected holders per privacy level and item."""
+        """Return the expected holders per privacy level and item."""
         sizes = np.array([level_sizes(self.split, int(users)) for users in n], float)
         share = np.broadcast_to(self.marginals, (len(n), self.task.domain_size))
         real = share[:, : self.task.estimate_shape[0]]
@@ -102,20 +102,20 @@ class HeldSets(Source):
 
 @dataclass(frozen=True)
 class UniformSets(HeldSets):
-    """Every user holds an independent, uniformly random set."""
+    """Independent, uniformly random sets of all users."""
 
     @property
     def marginals(self) -> Floats:
-        """The same for every item."""
+        """Equal probabilities of all items."""
         return np.full(self.task.domain_size, self.task.set_size / self.task.domain_size)
 
     @property
     def records(self) -> int | None:
-        """Users are drawn anew."""
+        """None: users are drawn independently."""
         return None
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Sets of n users, (n, s), by Floyd's algorithm: one pass per item, for all users at once."""
+        """Draw sets of n users, (n, s), by Floyd's algorithm: one pass per item, for all users at once."""
         d, s = self.task.domain_size, self.task.set_size
         chosen = np.empty((n, s), np.int32)
         for i, top in enumerate(range(d - s, d)):
@@ -129,9 +129,9 @@ class UniformSets(HeldSets):
 class PageSets(HeldSets):
     """Page categories of MSNBC users, brought to one size.
 
-    Of larger sets a uniform subset is kept. Smaller ones are filled with uniformly random categories that the user
-    did not visit (padding ``categories``) or with distinct tokens that stand for nothing (padding ``tokens``), which
-    follow the categories as items of their own.
+    Larger sets are reduced to a uniform subset. Smaller ones are filled with uniformly random categories that the user
+    did not visit (padding ``categories``) or with distinct dummy tokens (padding ``tokens``), which follow the
+    categories as further items.
     """
 
     dataset: Dataset
@@ -145,12 +145,12 @@ class PageSets(HeldSets):
 
     @property
     def records(self) -> int | None:
-        """All users of MSNBC."""
+        """Number of MSNBC users."""
         return None if self.replace else int(self.dataset.sets()[1].sum())
 
     @property
     def marginals(self) -> Floats:
-        """Exact: from all distinct sets and how often each occurs."""
+        """Exact marginals, from all distinct sets and their multiplicities."""
         masks, count = self.dataset.sets()
         held, s = members(masks), self.task.set_size
         size = held.sum(axis=1)
@@ -165,7 +165,7 @@ class PageSets(HeldSets):
         return np.asarray(weights @ (kept + filled))
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Sets of n users, (n, s), in random order."""
+        """Draw the sets of n users, (n, s), in random order."""
         if self.records is not None and n > self.records:
             raise ValueError(too_many(n, self.records))
         held = members(self.dataset.sample_sets(n, rng, replace=self.replace))
@@ -173,16 +173,16 @@ class PageSets(HeldSets):
 
 
 def of_one_size(held: NDArray[np.bool_], task: Sets, padding: str, rng: np.random.Generator) -> Held:
-    """Own items first, then padding, each in random order, cut off at the size of a set.
+    """Return the user's items followed by padding, each in random order, cut off at the size of a set.
 
     Parameters
     ----------
     held : (n, items) ndarray of bool
-        Which items users have, padding left out.
+        True for the items of each user, without padding.
     task : Sets
-        Says how many items a set is to have.
+        Gives the number of items per set.
     padding : {"categories", "tokens"}
-        Whether smaller sets are filled with other items, or with tokens that stand for nothing.
+        Padding of smaller sets: other items, or dummy tokens.
     rng : numpy.random.Generator
         Source of randomness.
     """
@@ -195,7 +195,7 @@ def of_one_size(held: NDArray[np.bool_], task: Sets, padding: str, rng: np.rando
 
 
 def source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -> HeldSets:
-    """Sets of a configuration: MSNBC's page categories, or uniformly random sets where there is no data set."""
+    """Return the sets of a configuration: MSNBC's page categories, or uniformly random sets without a data set."""
     split = config["split"]
     # The same users for every split; another set size is another draw, which the shape of the counts does not tell.
     key = {name: value for name, value in config.items() if name != "split"} | {"set_size": task.set_size}
@@ -208,12 +208,12 @@ def source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -> He
 
 
 def check(config: Mapping[str, Any], task: Sets) -> None:
-    """Refuse a split, a padding or a number of items that cannot fit the task.
+    """Raise for a split, a padding or a number of items that cannot fit the task.
 
     Raises
     ------
     ValueError
-        Saying what does not fit.
+        If one of them does not fit; the message names it.
     """
     if "split" not in config:
         raise ValueError("Sets need a split of the users over the privacy levels, such as 25-50-25.")

@@ -1,4 +1,4 @@
-"""One gradient per image of MNIST."""
+"""Data of one gradient per image of MNIST."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ REPEATS_AT_ONCE = 50
 
 @dataclass(frozen=True)
 class Gradients(Source):
-    """One gradient per image; participants are images, drawn with or without replacement."""
+    """Gradients of images; participants are images, drawn with or without replacement."""
 
     gradients: SoftmaxGradients
     replace: bool
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Numbers of the images that take part, (n,)."""
+        """Draw the indices of the participating images, (n,)."""
         if n > len(self.gradients) and not self.replace:
             raise ValueError(too_many(n, len(self.gradients)))
         return rng.choice(len(self.gradients), n, replace=self.replace).astype(np.int32)
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Participants with sums of gradients as counts."""
+        """Return participants with sums of gradients as counts."""
         sums = self._sums(held)
         mean = self.gradients.mean
         target = sums / n[:, None] if truth == "participants" else np.broadcast_to(mean, sums.shape)
@@ -57,7 +57,7 @@ class Gradients(Source):
         return VectorParticipants(Public(n), sums, target, users, some)
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
-        """Expected sums of gradients."""
+        """Return the expected sums of gradients."""
         mean = np.broadcast_to(self.gradients.mean, (len(n), self.gradients.dimension))
         spread = np.broadcast_to(self.gradients.spread, mean.shape)
         who = VectorParticipants(Public(n), n[:, None] * mean, mean, spread=spread)
@@ -68,7 +68,7 @@ class Gradients(Source):
         return who, finite_population_correction(n, size)[:, None] * around / n[:, None]
 
     def _sums(self, chosen: Sequence[Ints]) -> Floats:
-        """Sums over chosen images, (R, dimension), some repeats at a time."""
+        """Return the sums over chosen images, (R, dimension), computed for some repeats at a time."""
         every, parts = len(self.gradients), []
         for start in range(0, len(chosen), REPEATS_AT_ONCE):
             some = chosen[start : start + REPEATS_AT_ONCE]
@@ -78,19 +78,19 @@ class Gradients(Source):
 
 
 def check(config: Mapping[str, Any], task: Vectors) -> None:
-    """Refuse a task whose vectors are clipped in another norm than the gradients.
+    """Raise if the task clips vectors in another norm than the gradients.
 
     Raises
     ------
     ValueError
-        Naming the norm.
+        If the norms differ; the message names the norm.
     """
     if task.norm != "l1":
         raise ValueError(f"Gradients are clipped in the l1 norm, not in the {task.norm} norm.")
 
 
 def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset) -> Source:
-    """The gradients of a data set of images; a stand-in may have another dimension than the task."""
+    """Return the gradients of a data set of images; a substitute may have another dimension than the task."""
     replace = config.get("draw", "without_replacement") == "with_replacement"
     images, labels = (dataset.arrays[name] for name in VECTOR_COLUMNS[config["column"]])
     gradients = SoftmaxGradients(images, labels, task.clip)
@@ -103,7 +103,7 @@ def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset) -> Source
 def _of_another_dimension(
     config: Mapping[str, Any], task: Vectors, about: Provenance, dimension: int
 ) -> UnlikeStandIn:
-    """A stand-in may have another dimension than the data that it stands for; real data may not."""
+    """Return a source without participants for a substitute of another dimension; raise for real data."""
     if about.source != "stand_in":
         raise ValueError(
             f"{config['name']}: vectors have dimension {dimension}, but the task's is {task.dimension}."

@@ -1,4 +1,4 @@
-"""A number per user, or one number in one of several coordinates."""
+"""Data of one number per user, or of one number in one of several coordinates."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, S
 
 @dataclass(frozen=True)
 class Numbers(Source):
-    """Numbers with finitely many values: a histogram drawn from without replacement, or probabilities drawn from.
+    """Numbers with finitely many values: a histogram for draws without replacement, or probabilities.
 
     Parameters
     ----------
     task : Summation
-        Names the values: see `Summation.values`.
+        Gives the values: see `Summation.values`.
     shares : ndarray of shape ``task.counts_shape``
         Probability of each value (of each coordinate and value).
     holders : ndarray of the same shape, or None
@@ -40,7 +40,7 @@ class Numbers(Source):
     holders: Ints | None
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Users per value among n participants, ``counts_shape``."""
+        """Draw the users per value among n participants, ``counts_shape``."""
         if self.holders is None:
             drawn = rng.multinomial(n, self.shares.ravel())
         elif n > self.holders.sum():
@@ -50,7 +50,7 @@ class Numbers(Source):
         return np.asarray(drawn.reshape(self.shares.shape))
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Participants with users per value as counts, and the sum as truth."""
+        """Return participants with users per value as counts, and the sum as truth."""
         counts = np.stack(held)
         own = counts @ self.task.values
         target = own if truth == "participants" else n.reshape(-1, *[1] * (own.ndim - 1)) * self._mean
@@ -62,7 +62,7 @@ class Numbers(Source):
         return Participants(Public(n), counts, np.asarray(target, float), users)
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
-        """Expected users per value."""
+        """Return the expected users per value."""
         size = None if self.holders is None else int(self.holders.sum())
         counts = n.reshape(-1, *[1] * self.shares.ndim) * self.shares
         if self.holders is not None:
@@ -81,14 +81,14 @@ class Numbers(Source):
         return np.asarray(self.shares @ self.task.values)
 
     def _raw(self, index: Ints) -> Held:
-        """Raw inputs: the number, or coordinate and number, as integers (multiples of ``1 / max_value`` if real)."""
+        """Return raw inputs: number, or coordinate and number, as integers (multiples of ``1 / max_value`` if real)."""
         *coordinate, value = np.unravel_index(index, self.task.counts_shape)
         number = value - (self.task.max_value if self.task.signed else 0)
         return number if not coordinate else np.column_stack((coordinate[0], number))
 
 
 def source(config: Mapping[str, Any], task: Summation, dataset: Dataset | None) -> Numbers:
-    """Numbers of a configuration."""
+    """Return the numbers of a configuration."""
     shape = task.counts_shape
     if dataset is None:
         weights = config.get("weights")
@@ -109,12 +109,12 @@ def _holders(dataset: Dataset, column: str, task: Summation) -> Ints:
 
 
 def check(config: Mapping[str, Any], task: Summation) -> None:
-    """Refuse data whose values or coordinates are not those of the task.
+    """Raise if values or coordinates of the data differ from the task's values or coordinates.
 
     Raises
     ------
     ValueError
-        Saying what does not fit.
+        If they differ; the message names the difference.
     """
     sparse = config.get("column") in SPARSE_COLUMNS
     if config["name"] not in ("uniform", "categorical") and (sparse != (task.coordinates > 1) or task.signed):

@@ -1,7 +1,7 @@
-"""What the users of a file of one's own hold: ``data: {name: file, path: ..}``.
+"""Data in a file of the user: ``data: {name: file, path: ..}``.
 
 A job never reads the file. `shuffledp.pipeline.experiments.user_files` counts it once into a prepared file, whose name
-is a digest of what is asked of it: the `request`.
+is a digest of the `request`.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ AT_ONCE = 10_000_000
 
 
 def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """A task's configuration with what follows from the data's: a domain that they list, and padding by tokens.
+    """Return a task's configuration with entries that follow from the data: a listed domain, and padding by tokens.
 
-    Where neither gives a domain it stays open; see `completed`.
+    If neither task nor data give a domain, it stays open; see `completed`.
     """
     found = dict(task)
     tokens = _tokens(task, data)
@@ -57,12 +57,12 @@ def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, A
 
 
 def request(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """What is asked of a file, as plain data: path and columns, and the domain or the levels of numbers.
+    """Return the request for a file as plain data: path, columns, and the domain or the levels of numbers.
 
     Parameters
     ----------
     task, data : mapping
-        Of a configuration, without grid variables.
+        Parts of a configuration, without grid variables.
     """
     kind = task["kind"]
     columns = {key: data[key] for key in ("column", "separator", "user", "item") if key in data}
@@ -79,12 +79,12 @@ def request(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def key_of(asked: Mapping[str, Any]) -> str:
-    """Name of the prepared file of a request."""
+    """Return the name of the prepared file of a request."""
     return f"{NAME}_{digest(asked)[:16]}"
 
 
 def files_of(prepared: Path, key: str) -> tuple[Path, Path, Path]:
-    """The numbers, what is known about them, and the checksums of both."""
+    """Return the paths of the numbers, of their description, and of the checksums of both."""
     return prepared / f"{key}.npz", prepared / f"{key}.json", prepared / f"{key}.sha256"
 
 
@@ -93,7 +93,7 @@ def _tokens(task: Mapping[str, Any], data: Mapping[str, Any]) -> int:
 
 
 def _range(task: Mapping[str, Any]) -> tuple[float, float, int]:
-    """The least and the greatest number of a sum, and how many steps lie between them."""
+    """Return the least and the greatest number of a sum, and the number of steps between them."""
     most = task["max_value"]
     greatest = 1 if task.get("real") else most
     return (-greatest, greatest, 2 * most) if task.get("signed") else (0, greatest, most)
@@ -104,19 +104,19 @@ def _range(task: Mapping[str, Any]) -> tuple[float, float, int]:
 
 @dataclass(frozen=True)
 class Prepared:
-    """The numbers of a request, and what is known about the file."""
+    """Numbers of a request, and the description of the file."""
 
     arrays: Mapping[str, NDArray[np.int64]]
     about: Mapping[str, Any]
 
     @property
     def domain_size(self) -> int:
-        """Values or items of the domain."""
+        """Number of values or items of the domain."""
         return int(self.about["domain_size"])
 
 
 def load(asked: Mapping[str, Any], prepared: Path) -> Prepared:
-    """Read what `shuffledp.pipeline.experiments.user_files.prepare` wrote.
+    """Read the files that `shuffledp.pipeline.experiments.user_files.prepare` wrote.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def load(asked: Mapping[str, Any], prepared: Path) -> Prepared:
 def completed(
     task: Mapping[str, Any], data: Mapping[str, Any], prepared: Path
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Task and data with the domain that was found in the file, where none is given."""
+    """Return task and data; a missing domain is the one that was found in the file."""
     whole = with_domain(task, data)
     if task["kind"] == "summation" or "domain_size" in whole:
         return whole, dict(data)
@@ -144,12 +144,12 @@ def completed(
 
 
 def check(config: Mapping[str, Any], task: Task) -> None:
-    """Refuse what a file cannot hold, or what does not go with the task.
+    """Raise for data that a file cannot provide, or that do not fit the task.
 
     Raises
     ------
     ValueError
-        Saying what does not fit.
+        If an entry does not fit; the message names it.
     """
     if task.kind not in KINDS:
         raise ValueError(f"A file holds values, numbers or sets, not what a {task.kind} task needs.")
@@ -199,7 +199,7 @@ def _split(config: Mapping[str, Any], task: Sets) -> str:
 
 
 def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
-    """The users of a prepared file."""
+    """Return the source of a prepared file."""
     found = load(request({"kind": task.kind, **asdict(task)}, config), prepared)
     note, details = str(found.about["note"]), {"file": dict(found.about["file"])}
     replace = config.get("draw", "without_replacement") == "with_replacement"
@@ -221,7 +221,7 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
 
 @dataclass(frozen=True)
 class FileSets(HeldSets):
-    """Sets of a file, brought to one size as those of `shuffledp.pipeline.experiments.sources.item_sets.PageSets` are.
+    """Sets of a file, brought to one size as in `shuffledp.pipeline.experiments.sources.item_sets.PageSets`.
 
     Parameters
     ----------
@@ -236,12 +236,12 @@ class FileSets(HeldSets):
 
     @property
     def records(self) -> int | None:
-        """All users of the file."""
+        """Number of users of the file."""
         return None if self.replace else len(self.sizes)
 
     @cached_property
     def marginals(self) -> Floats:
-        """Exact, over the users of the file."""
+        """Exact marginals, over the users of the file."""
         s, real = self.task.set_size, self.task.estimate_shape[0]
         own = kept_shares(self.sizes, self.items, real, s)
         if self.padding == "tokens":
@@ -250,7 +250,7 @@ class FileSets(HeldSets):
         return own + filled_shares(self.sizes, self.items, real, s)
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Sets of n users, (n, s), in random order."""
+        """Draw the sets of n users, (n, s), in random order."""
         if self.records is not None and n > self.records:
             raise ValueError(too_many(n, self.records))
         chosen = rng.choice(len(self.sizes), n, replace=self.replace)
@@ -262,7 +262,7 @@ class FileSets(HeldSets):
         return np.concatenate(parts).astype(np.int32)
 
     def _held(self, users: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which items users have, (users, items)."""
+        """Return the items of each user as a boolean matrix, (users, items)."""
         sizes = self.sizes[users]
         before = np.cumsum(sizes) - sizes
         places = np.arange(sizes.sum()) + np.repeat(self._starts[users] - before, sizes)

@@ -1,4 +1,4 @@
-"""One of k values per user."""
+"""Data of one of k values per user."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from shuffledp.tasks import USERS_AT_ONCE, Floats, Frequency, Ints, Participants
 
 @dataclass(frozen=True)
 class Values(Source):
-    """One of k values per user: a histogram drawn from without replacement, or probabilities drawn from."""
+    """Histogram of k values for draws without replacement, or probabilities of k values."""
 
     shares: Floats
     holders: Ints | None
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Users per value among n participants, (k,)."""
+        """Draw the users per value among n participants, (k,)."""
         if self.holders is None:
             return rng.multinomial(n, self.shares)
         if n > self.holders.sum():
@@ -36,7 +36,7 @@ class Values(Source):
         return without_replacement(self.holders, n, rng)
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Participants with users per value as counts."""
+        """Return participants with users per value as counts."""
         counts = np.stack(held)
         share = counts / n[:, None]
         target = share if truth == "participants" else np.broadcast_to(self.shares, share.shape)
@@ -48,7 +48,7 @@ class Values(Source):
         return Participants(Public(n), counts, target, users)
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
-        """Expected users per value."""
+        """Return the expected users per value."""
         size = None if self.holders is None else int(self.holders.sum())
         counts = n[:, None] * self.shares
         if (
@@ -64,12 +64,12 @@ class Values(Source):
 
 
 def check(config: Mapping[str, Any], task: Frequency) -> None:
-    """Refuse weights that are not one per value or do not sum to 1.
+    """Raise if there is not one weight per value, or if the weights do not sum to 1.
 
     Raises
     ------
     ValueError
-        Saying what does not fit.
+        If the weights do not fit; the message names the reason.
     """
     if config["name"] == "categorical":
         weights = config["weights"]
@@ -81,7 +81,7 @@ def check(config: Mapping[str, Any], task: Frequency) -> None:
 
 
 def source(config: Mapping[str, Any], task: Frequency, dataset: Dataset | None) -> Values:
-    """Values of a configuration: a column of a data set, or synthetic ones."""
+    """Return the values of a configuration: a column of a data set, or synthetic ones."""
     if dataset is None:
         shares = _shares(config, task.domain_size)
         if "records" not in config:
@@ -94,7 +94,7 @@ def source(config: Mapping[str, Any], task: Frequency, dataset: Dataset | None) 
 
 
 def _shares(config: Mapping[str, Any], k: int) -> Floats:
-    """Probability of every value of synthetic data, (k,); the first value is the most frequent one."""
+    """Return the probability of every value of synthetic data, (k,); the first value is the most frequent one."""
     if config["name"] == "uniform":
         return np.full(k, 1 / k)
     if config["name"] == "zipf":
@@ -107,7 +107,7 @@ def _shares(config: Mapping[str, Any], k: int) -> Floats:
 
 
 def _rounded(shares: Floats, records: int) -> Ints:
-    """Whole numbers of records nearest to the shares, (k,): those with the largest remainders get one more."""
+    """Return integers nearest to the shares of the records, (k,), rounded by largest remainders."""
     exact = shares * records
     holders = np.floor(exact * (1 + 1e-12) + 1e-9).astype(np.int64)
     more = np.argsort(holders - exact, kind="stable")[: records - int(holders.sum())]
