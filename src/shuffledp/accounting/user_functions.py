@@ -1,7 +1,7 @@
-"""What functions and objects of one's own answer to the accounting: numbers in range, or one clear error.
+"""Checks of the values that user-defined functions and objects return to the accounting.
 
-A density, or a privacy profile of another package, is asked at many points. An answer that is nan, negative or of
-another shape would pass through sums and roots and come out as a number that means nothing.
+A density, or a privacy profile of another package, is evaluated at many points. A value that is nan, negative or of
+another shape would pass through sums and roots into a meaningless result.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _ROUNDING = 1e-9
 
 
 def is_foreign(value: object) -> bool:
-    """Whether something is an object of no class of this library, whose answers are what they have to be."""
+    """Return whether an object's class is defined outside this library, so that its results need checks."""
     return not type(value).__module__.startswith("shuffledp.")
 
 
 def asked(name: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Return a function's answer; ValueError, naming it and the reason, if it raises anything but Infeasible."""
+    """Return a function's result; raise ValueError, naming it and the reason, if it raises anything but Infeasible."""
     try:
         return function(*args)
     except (Infeasible, MissingExtra):
@@ -44,7 +44,7 @@ def asked(name: str, function: Callable[..., Any], *args: Any) -> Any:
 def numbers_of(
     name: str, answer: object, shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf
 ) -> NDArray[np.float64]:
-    """Return an answer as floats.
+    """Return a user-defined function's result as floats.
 
     Parameters
     ----------

@@ -14,11 +14,11 @@ The methods, by name; each for the directions "remove" and "add" alone (Feldman 
     + t delta_step + delta'``. It needs ``gamma < 1 - 1/t``. Of delta 0.99 go to ``t delta_step`` (0 for pure steps)
     and 0.005 to delta'.
 ``renyi``
-    Gaussian steps: in the direction "remove" the Renyi divergence of integer orders, which is that of t shuffled
-    Gaussian reports; in the direction "add" ``eps_Gauss(sigma sqrt(t); delta) + (1 - 1/t) / (2 sigma^2)``.
+    Gaussian steps: in the direction "remove" the Renyi divergence of integer orders, which equals the divergence of t
+    shuffled Gaussian reports; in the direction "add" ``eps_Gauss(sigma sqrt(t); delta) + (1 - 1/t) / (2 sigma^2)``.
 
-The sampled steps are composed exactly for pure steps, whose pair is that of randomized response, and by the loss
-distributions of dp_accounting for Gaussian ones.
+The sampled steps are composed exactly for pure steps, which randomized response dominates, and by the loss
+distributions of dp_accounting for Gaussian steps.
 
 A user who takes part in k_s of t steps is bounded by k_s independent users of ``floor(t / k_s)`` steps each, composed.
 
@@ -93,7 +93,7 @@ def allocation_bounds(
     sigma: float | None = None,
     direction: Annotated[str, one_of(DIRECTIONS)] = "both",
 ) -> dict[str, float]:
-    """Return eps of random allocation by every method that says something.
+    """Return eps of random allocation by every method that gives a bound.
 
     Parameters
     ----------

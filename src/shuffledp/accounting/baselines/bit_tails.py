@@ -108,7 +108,7 @@ def excess_divergences(
 
 @dataclass(frozen=True, eq=False)
 class _Laws:
-    """What the sums of all data sets have in common; `tau` is where divergences are asked for."""
+    """Laws that the sums of all data sets share; divergences are evaluated at `tau`."""
 
     contour: _Contour
     flip_probability: float
@@ -124,7 +124,7 @@ def _raise_to(
     zeros: NDArray[np.float64],
     before: NDArray[np.float64],
 ) -> None:
-    """Raise bounds, in place, to those of some data sets."""
+    """Raise bounds, in place, to the bounds of further data sets."""
     contour, p, places = laws.contour, laws.flip_probability, laws.places
     q = 1 - p
     logs, shift, at_tilt = _transforms(contour, p, ones, zeros)
@@ -175,7 +175,7 @@ def half_tails(
     numbers : (B,) ndarray
         Coins, each >= 1,000, all of about the same size: they share a tilt.
     omitted : float
-        What the trapezoidal rule may add to a probability, in (0, 1).
+        Largest error that the trapezoidal rule adds to a probability, in (0, 1).
     step : int
         Distance of places.
     reach : float

@@ -1,12 +1,12 @@
 r"""Counts with integer noise of a trusted curator or of a secure sum: discrete Laplace, discrete Gaussian, Skellam.
 
-These are the lines that protocols of the shuffle model are compared with. A change of one user's input moves one
+They are the baselines of protocols of the shuffle model. A change of one user's input moves one
 count, or two at once, by at most `shift`; noise is independent. With one count delta is the hockey stick of the noise
-and itself shifted; with two it is that of :mod:`shuffledp.accounting.general.count_pairs`, one count going up and one
-down.
+and the shifted noise; with two it is the delta of :mod:`shuffledp.accounting.general.count_pairs`, as one count
+increases and one decreases.
 
-Whose message moves what: a histogram under replacement has two counts that move by 1; a histogram under add or remove
-has one; a sum of integers 0..D has one that moves by D under either.
+A histogram under replacement has two counts that move by 1; a histogram under add or remove has one count that moves
+by 1; a sum of integers 0..D has one count that moves by D under either relation.
 
 Skellam noise of variance mu is the difference of two Poisson variables with mean mu / 2 each. Its shares are Skellam
 again, ``mu / n`` for each of n users, however small that is. A *discrete Gaussian* has no such shares: with
@@ -14,7 +14,7 @@ again, ``mu / n`` for each of n users, however small that is. A *discrete Gaussi
 that the sum carries no noise at all; inputs have to be scaled up first, until ``sigma^2 / n`` is about 1/4.
 
 For discrete Laplace noise the loss of ``rate * shift`` per count has a large probability, so that a delta > 0 buys
-nothing: rate is eps over what all counts together move by.
+nothing: rate is eps divided by the total shift of all counts.
 """
 
 from __future__ import annotations

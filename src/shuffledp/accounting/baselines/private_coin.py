@@ -1,4 +1,4 @@
-r"""The private-coin Hadamard protocol: how many uniform tuples every user adds.
+r"""The private-coin Hadamard protocol: the number of uniform tuples that every user adds.
 
 A user sends one tuple of tau entries uniform in the codeword of its value, and rho tuples uniform among all. A uniform
 tuple matches a value with probability ``h = 2^-tau``, and two values independently. Two accountings:

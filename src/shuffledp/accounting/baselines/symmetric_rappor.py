@@ -53,9 +53,9 @@ class SymmetricRAPPOR:
     Notes
     -----
     Erlingsson, Pihur and Korolova (2014) with one permanent response; "DP in the Prio system" drafts call eps_bit the
-    local budget, which it is for adding or removing one bit. For sums the upper bound is that of
-    :mod:`shuffledp.accounting.baselines.summed_bits`, or of :mod:`shuffledp.accounting.baselines.rappor_known_coins`
-    if that is smaller; both hold for every data set of the others.
+    local budget, which it is for adding or removing one bit. For sums the upper bound is the smaller of the bounds of
+    :mod:`shuffledp.accounting.baselines.summed_bits` and :mod:`shuffledp.accounting.baselines.rappor_known_coins`; both
+    hold for every data set of the others.
     """
 
     eps_bit: float
@@ -102,10 +102,10 @@ class SymmetricRAPPOR:
         eps : float
             Nats, >= 0.
         side : {"upper", "lower"}
-            Upper: for every data set. Lower: the larger of those of all others on a third value, or on one of the
-            two.
+            Upper: for every data set. Lower: the larger delta of two data sets: all others hold a third value, or all
+            others hold one of the two values.
         target : float, optional
-            What windows leave out is then negligible beside this, and not beside the result.
+            If given, the mass omitted by windows is negligible relative to `target`, not relative to the result.
         gap : float
             Relative: above 1e-3 an upper bound may be some percent above.
 
