@@ -204,7 +204,7 @@ def _divergences(
 
 @remember(2048)
 def _narrow_window(trials: int, p: float, omitted: float) -> Window:
-    """Return the law of flips that several blocks share, for the given users and for one user more."""
+    """Return the window of ``Bin(trials, p)``, which several blocks share."""
     return binomial_window(trials, p, omitted)
 
 

@@ -3,7 +3,7 @@ r"""Exact accounting of the clones reduction.
 Feldman, McMillan and Talwar (2021) reduce the shuffled output of N users with an eps_local-LDP randomizer to
 two counts. With C clones among the others, ``E = e^eps_local``, ``A ~ Bin(C, 1/2)`` and
 ``B ~ Bern(E / (E + 1))``, the pair ``P = (A + B, C - A + 1 - B)``, ``Q = (A + 1 - B, C - A + B)`` dominates
-the two outputs: whatever (eps, delta) holds for P and Q holds for the shuffled reports, for user 1 and
+the two outputs: every (eps, delta) that holds for P and Q holds for the shuffled reports, for user 1 and
 replacement neighbors. The implication goes one way, so the values here are exact for the pair and upper
 bounds for a concrete randomizer.
 
@@ -170,10 +170,10 @@ class OtherReports:
     dummies : int
         Dummy reports k, at least 0: eps_local-LDP reports of public inputs.
     adaptive : bool
-        Fill the other users up to `dummies`, ``max(k - (N - 1), 0)`` reports, instead of adding so many. Without
-        dummies it has no effect.
+        Fill the other users up to `dummies` with ``max(k - (N - 1), 0)`` reports, instead of adding k reports.
+        Without dummies it has no effect.
     reduction : {"clones", "randomized_response"}
-        Gives the probability that a report is a clone, see :func:`clone_rate`.
+        Reduction that determines the probability that a report is a clone, see :func:`clone_rate`.
     """
 
     population: Population
@@ -186,7 +186,8 @@ class OtherReports:
 
     @property
     def expected(self) -> float:
-        """Number of these reports; with adaptive dummies, of whichever is larger, the mean or the dummies."""
+        """Expected number of these reports; with adaptive dummies, the larger of the population's mean and the
+        dummies."""
         mean = self.population.mean
         return max(mean, self.dummies) if self.adaptive else mean + self.dummies
 
@@ -234,7 +235,7 @@ def _law(population: Population) -> Law:
 
 @remember(16)
 def _window_of_others(law: Law, tail: float) -> Window:
-    """The window that every eps_local and every number of adaptive dummies starts from. Not to be changed."""
+    """Return the shared window for every eps_local and every number of adaptive dummies; callers must not modify it."""
     return law.window(tail)
 
 
@@ -244,7 +245,7 @@ def _thinned_window(law: Law, rate: float, tail: float) -> Window:
 
 
 def smallest_delta(reports: OtherReports, eps_local: float, eps_central: float) -> float:
-    """Return a lower bound on delta, to decide which mass is negligible beside it.
+    """Return a lower bound on delta, relative to which omitted mass is negligible.
 
     D falls with c, so delta >= Pr[C <= c] D(c). Two Chebyshev steps, each failing with probability <= 1/4,
     give a number of others and then a number of clones that are not exceeded with probability >= 1/2.
@@ -269,7 +270,7 @@ def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> 
     Parameters
     ----------
     reports : OtherReports
-        What user 1 hides among; its population is a law.
+        The reports of the others; their population is a law.
     eps_local, eps_central : float
         Nats; `eps_local` > 0, `eps_central` >= 0.
 
@@ -288,7 +289,7 @@ def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> 
 def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> float:
     """Return the smallest eps_central whose exact delta is at most `delta`.
 
-    Parameters are those of :func:`exact_delta`, and `delta` in (0, 1).
+    Parameters as in :func:`exact_delta`, and `delta` in (0, 1).
 
     Returns
     -------
@@ -323,7 +324,7 @@ def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> floa
 def exact_excess(reports: OtherReports, eps_local: float, eps_central: float, delta: float) -> float:
     """Return the natural log of (exact delta / `delta`), -inf for 0.
 
-    Parameters are those of :func:`exact_delta`, and `delta` in (0, 1). Accurate where the result is not far below
+    Parameters as in :func:`exact_delta`, and `delta` in (0, 1). Accurate where the result is not far below
     0: mass that is negligible beside `delta` is counted as lost privacy.
     """
     if eps_local <= eps_central:
@@ -337,12 +338,12 @@ def exact_local_budget(
 ) -> float:
     """Return the largest eps_local whose exact delta at `eps_central` is at most `delta`.
 
-    Parameters are those of :func:`exact_delta`, and `delta` in (0, 1).
+    Parameters as in :func:`exact_delta`, and `delta` in (0, 1).
 
     Parameters
     ----------
     guess : float, optional
-        An eps_local (nats) close to the answer, for example that of a neighboring number of dummies.
+        An eps_local (nats) close to the result, for example the result for a neighboring number of dummies.
 
     Returns
     -------
@@ -371,7 +372,7 @@ def exact_local_budget(
 
 
 def _gaussian_mu(clones: float, eps_local: float) -> float:
-    """Distance of P and Q in standard deviations, in the limit of many clones; a guess, not a bound."""
+    """Return the distance of P and Q in standard deviations, in the limit of many clones; a guess, not a bound."""
     return 2 * math.tanh(eps_local / 2) / math.sqrt(clones + 1)
 
 
@@ -383,7 +384,7 @@ class ClonesProfile(Exported):
     Parameters
     ----------
     reports : OtherReports
-        What user 1 hides among; its population is a law.
+        The reports of the others; their population is a law.
     eps_local : float
         Nats, > 0.
     """

@@ -1,15 +1,15 @@
 """Amplification by the privacy blanket: the local budget of generalized randomized response (GRR).
 
 n users send one GRR report each over k values, and the reports are shuffled. With probability
-``lambda = k / (e^eps_local + k - 1)`` a report is uniform, whatever its user holds; the uniform reports of the others
-are the blanket under which a user hides. Two accountings:
+``lambda = k / (e^eps_local + k - 1)`` a report is uniform, independently of its user's value; the uniform reports of
+the others are the blanket that hides user 1. Two accountings:
 
 ``printed``
     Balle, Bell, Gascon and Nissim 2019, Theorem 3.1, where its proof holds; and plain local privacy,
     ``eps_local <= eps``, which always does.
 ``exact``
     The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`, averaged over the number of uniform
-    reports. The adversary is told which of the others answered uniformly, so it is an upper bound for GRR.
+    reports. The adversary learns which reports of the others are uniform, so that it is an upper bound for GRR.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -82,7 +82,7 @@ def grr_blanket_delta(
     Raises
     ------
     Infeasible
-        If so many messages meet so few values that the sum does not fit into memory.
+        If the sum does not fit into memory, for many messages and few values.
 
     Notes
     -----
@@ -95,7 +95,7 @@ def grr_blanket_delta(
 def favored_blanket_delta(
     eps: float, n: int, domain_size: float, eps_local: float, dummies: int = 0
 ) -> float:
-    """Return the same for reports that favor a part of mass ``1 / domain_size`` of all outputs.
+    """Return :func:`grr_blanket_delta` for reports that favor a part of mass ``1 / domain_size`` of all outputs.
 
     Parameters
     ----------

@@ -54,8 +54,7 @@ def _cells(
     blanket: tuple[float, ...],
     lost: float,
 ) -> Cells:
-    """Cells between edges; in each of them the blanket is the density of one input, that with the least mass
-    there."""
+    """Return cells between edges; in each cell the blanket is the density of the input with the least mass there."""
     low, high = edges[:-1], edges[1:]
     own, other = mass(pair[0], low, high), mass(pair[1], low, high)
     least = np.min([mass(x, low, high) for x in blanket], axis=0)
@@ -64,7 +63,8 @@ def _cells(
 
 
 def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
-    """Cells for a lower bound: all outputs outside of the edges are one more cell, which counts with its mean."""
+    """Return cells for a lower bound: all outputs outside of the edges are one more cell, which counts with its
+    mean."""
     return Cells(
         np.append(cells.log_own, cells.log_own[-1]),
         np.append(cells.log_other, cells.log_other[-1]),
@@ -98,7 +98,7 @@ class LaplaceRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary is told which reports come from the blanket."""
+        """An upper bound: the adversary learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -264,7 +264,7 @@ class DensityRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound, if the inputs and the edges are what they have to be."""
+        """An upper bound, if the inputs and the edges meet the conditions of the class."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -300,7 +300,7 @@ class DensityRandomizer:
         return max(1 - float(np.sum(self._mass(x, edges[:-1], edges[1:]))), 0.0)
 
     def _edges(self) -> NDArray[np.float64]:
-        """The edges, and the points between them where the least density passes from one input to another."""
+        """Return the edges, and the points between them where the least density passes from one input to another."""
         edges = np.array(self.edges)
         logs = np.array([self._log(x, edges) for x in self.inputs])
         if not np.all(np.isfinite(logs)):

@@ -27,11 +27,11 @@ View = Literal["analyzer", "shuffler"]
 
 
 class PrivacyProfile(Protocol):
-    """The smallest delta as a function of eps, for a stated view and neighboring relation."""
+    """Smallest delta as a function of eps, for a stated view and neighboring relation."""
 
     @property
     def kind(self) -> Kind:
-        """On which side of the truth the returned delta is."""
+        """Side of the true value on which the returned delta lies."""
 
     @property
     def neighbours(self) -> str:
@@ -39,11 +39,11 @@ class PrivacyProfile(Protocol):
 
     @property
     def view(self) -> View:
-        """Whose view is protected: the analyzer's (after shuffling) or the shuffler's."""
+        """View that is protected: the analyzer's (after shuffling) or the shuffler's."""
 
     @property
     def source(self) -> str:
-        """Where the pair or the bound comes from."""
+        """Source of the pair or the bound."""
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta in [0, 1], worst over directions and pairs, for each eps (nats)."""
@@ -59,7 +59,7 @@ def at_each(delta_at: Callable[[float], float], eps: ArrayLike) -> NDArray[np.fl
 
 @guarded_methods
 class Exported:
-    """Conversions that all privacy profiles have, imported when they are asked for."""
+    """Conversions of all privacy profiles, imported at their first use."""
 
     def to_pld(self: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUnit = 1e-15) -> Any:
         """Return the profile as a loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""

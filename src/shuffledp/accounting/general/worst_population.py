@@ -262,7 +262,7 @@ def worst_delta(
 def worst_epsilon(population: MomentBounded, reports: OtherReports, eps_local: float, delta: float) -> float:
     """Return the smallest eps_central that holds for all populations with these moments.
 
-    Parameters are those of :func:`worst_delta`, and `delta` in (0, 1).
+    Parameters as in :func:`worst_delta`, and `delta` in (0, 1).
 
     Returns
     -------
@@ -291,7 +291,7 @@ def worst_local_budget(
 ) -> float:
     """Return the largest eps_local that is safe for all populations with these moments.
 
-    Parameters are those of :func:`worst_delta`, and `delta` in (0, 1).
+    Parameters as in :func:`worst_delta`, and `delta` in (0, 1).
 
     Returns
     -------
