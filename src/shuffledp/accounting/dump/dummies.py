@@ -1,4 +1,4 @@
-"""How many dummies a user needs to hide among, and what privacy dummies give: pureDUMP and mixDUMP.
+"""Privacy of pureDUMP and mixDUMP: delta by the number of dummies, and the number of dummies for a budget.
 
 Every user sends a value of {1..k} together with dummies, values drawn uniformly from {1..k}; all messages are
 shuffled. In mixDUMP the value goes through generalized randomized response (GRR) first. Two accountings:
@@ -79,7 +79,7 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
     Raises
     ------
     Infeasible
-        If so many messages meet so few values that the sum does not fit into memory.
+        If the sum does not fit into memory, for many messages and few values.
 
     Notes
     -----
@@ -101,7 +101,7 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
 
 
 def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: str = "exact") -> float:
-    """Return the eps that a value sent as it is has among uniform dummies.
+    """Return the eps of a value that is sent as it is among uniform dummies.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
     Raises
     ------
     Infeasible
-        If so many messages meet so few values that the sum does not fit into memory.
+        If the sum does not fit into memory, for many messages and few values.
 
     Notes
     -----
@@ -374,9 +374,9 @@ def smallest_epsilon(
     about: tuple[float, float],
     xtol: float,
 ) -> float:
-    """Return the smallest eps >= 1e-12 that suffices, by minus its log from `low` on.
+    """Return the smallest eps >= 1e-12 that suffices, searched by minus its log from `low` on.
 
-    There it is that of Gaussian noise with distance mu, which is looked for from a first guess and a least value on.
+    The search starts from the eps of Gaussian noise with distance mu.
     """
     high = -math.log(1e-12)
 
@@ -427,7 +427,8 @@ def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_loc
 
 
 def _gaussian_mu(messages: float, domain_size: int) -> float:
-    """Distance of the two views in standard deviations, in the limit of many messages; a guess, not a bound."""
+    """Return the distance of the two views in standard deviations, in the limit of many messages; a guess, not a
+    bound."""
     return math.sqrt(2 * domain_size / (messages + 1))
 
 

@@ -1,4 +1,4 @@
-"""Mean squared errors as DUMP prints them, to be compared with the exact ones of the protocols.
+"""Mean squared errors as printed in DUMP, for comparison with the exact errors of the protocols.
 
 All are for relative frequencies, averaged over the k values: ``(1/k) sum (estimate - truth)^2``.
 """
@@ -85,7 +85,7 @@ def _checked(n: int, domain_size: int, eps_local: float) -> tuple[int, int, floa
 
 
 def _with_response(n: int, domain_size: int, pure: float, eps_local: float) -> float:
-    """The error of mixDUMP from that of pureDUMP, in 1/E, which does not overflow."""
+    """Return the error of mixDUMP from the error of pureDUMP, in terms of 1/E, which does not overflow."""
     decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
     response = decay * (1 + (domain_size - 2) * decay) / (n * gain**2)
     return response + pure * ((1 + (domain_size - 1) * decay) / gain) ** 2

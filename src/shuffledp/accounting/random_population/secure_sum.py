@@ -1,4 +1,4 @@
-"""Secure summation by shares: how many, modulo what, and how secure.
+"""Secure summation by shares: number of shares, group order and security.
 
 Every user cuts a value into m random shares that sum to it modulo q and sends each as one message. The shuffled shares
 of two inputs with the same total are within statistical distance ``2^-sigma``, so a sum that is (eps, delta)-DP
@@ -62,7 +62,7 @@ def share_count(
     *,
     form: Annotated[str, one_of(SHARE_FORMS)] = "any_n",
 ) -> int:
-    """Return how many shares per user make the summation secure.
+    """Return the number of shares per user for a secure summation.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _balle_shares(sigma: float, order: int, users: int) -> int:
 
 
 def _hash_shares(sigma: float, order: int, users: int) -> int:
-    """Smallest m with ``C(2m, m) >= 2 q (n - 1)^2 4^sigma``, in integers; 4^sigma is rounded up."""
+    """Return the smallest m with ``C(2m, m) >= 2 q (n - 1)^2 4^sigma``, in integers; 4^sigma is rounded up."""
     whole = math.floor(2 * sigma)
     part = Fraction(2 * sigma) - whole
     scale = 1 << _FRACTION_BITS
@@ -153,7 +153,7 @@ def _hash_shares(sigma: float, order: int, users: int) -> int:
 
 
 def most_users(population: Population) -> int:
-    """Return a number of users, user 1 included, that is exceeded with probability at most 1e-12.
+    """Return a bound that the number of users, user 1 included, exceeds with probability at most 1e-12.
 
     Raises
     ------
@@ -223,5 +223,5 @@ def group_order(
 
 
 def noise_margin(users: int, tau: float, failure: float) -> float:
-    """Return twice the deviation that the noise of so many users exceeds with probability at most `failure`."""
+    """Return twice the deviation that the noise of `users` users exceeds with probability at most `failure`."""
     return 2 * tau * math.sqrt(2 * users * math.log(2 / failure))

@@ -61,7 +61,7 @@ SLACK = 1e-12
 
 @dataclass(frozen=True)
 class Slots:
-    """How a user sends m blanket messages in expectation.
+    """Slots by which a user sends m blanket messages in expectation.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def segmented_delta(
     Raises
     ------
     Infeasible
-        If so many messages meet so few items that the sum does not fit into memory.
+        If the sum does not fit into memory, for many messages and few items.
 
     Notes
     -----
@@ -257,7 +257,7 @@ def item_delta(
 
 
 def report_labels(rate: float) -> Labels:
-    """Return what the victim's report of one item does to the pair of counts, exact; arXiv 2407.19639, Lemma 3."""
+    """Return the exact effect of the victim's report of one item on the pair of counts; arXiv 2407.19639, Lemma 3."""
     return Labels(rate, 0.0, 1 - rate)
 
 

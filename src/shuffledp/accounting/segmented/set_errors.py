@@ -18,7 +18,7 @@ TRUTHS: tuple[str, ...] = get_args(Truth)
 
 
 def checked_spread(spread: float | None, domain_size: int, set_size: int) -> float:
-    """Return ``sum_j w_j (1 - w_j)``, the largest possible if None; ValueError if it is larger than that.
+    """Return ``sum_j w_j (1 - w_j)``, the largest possible value if None; raise ValueError if it is above this value.
 
     That is ``s (1 - s / d)``, of uniform frequencies: ``sum_j w_j^2`` is smallest for equal ones, which sum to s.
     """

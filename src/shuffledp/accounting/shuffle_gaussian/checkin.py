@@ -3,10 +3,10 @@
 Equation (11) and Theorem 3 of arXiv 2206.09569. Given their number k, the participants are a uniform k-subset of the n
 users, so that the excesses of :mod:`shuffledp.accounting.shuffle_gaussian.subsampled` are averaged over k.
 
-What to know before use, besides caveats (a) to (d) of :mod:`shuffledp.accounting.shuffle_gaussian.all_users` and (f) of
-:mod:`shuffledp.accounting.shuffle_gaussian.subsampled`, which apply:
+Caveats (a) to (d) of :mod:`shuffledp.accounting.shuffle_gaussian.all_users` and (f) of
+:mod:`shuffledp.accounting.shuffle_gaussian.subsampled` apply. Further caveats:
 
-(e) Equation (11) uses the rate `rate` whatever the number k of participants is, although given k they are a uniform
+(e) Equation (11) uses the rate `rate` for every number k of participants, although given k they are a uniform
     k-subset, at rate k / n. As the mean of (k/n)^j exceeds rate^j, the printed sum is not an upper bound, if by
     little; ``conditional`` uses k / n.
 (g) In the check-in bounds the number of participants of each round is public.
@@ -284,7 +284,7 @@ def _theorem3(
 
 
 def _size_after(n: int, rate: float, split: float) -> int:
-    """Return the number of participants that all larger numbers count as; at most n, as more do not exist."""
+    """Return the number of participants as which all larger numbers count; at most n."""
     return min(n, math.floor((1 - split) * n * rate) + 1)
 
 

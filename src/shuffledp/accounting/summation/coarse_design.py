@@ -1,4 +1,4 @@
-r"""Summation with coarse noise: what a design is, and how its messages and inputs act on what the analyzer sees.
+r"""Summation with coarse noise: its designs, and the effect of their messages and of inputs on the analyzer's view.
 
 The messages are ``1..D`` and ``-D``. A user sends the input, if it is not 0, and shares of two kinds of noise:
 
@@ -67,11 +67,12 @@ class CoarseDesign:
     eps_star : float
         The error is two-sided geometric with ratio ``e^(-eps_star / D)``; nats, > 0.
     rates, centers : tuple of float
-        Of the jumps of atoms 1..D, see :mod:`shuffledp.accounting.summation.jump_noise`. Rates > 0, centers >= 1/2.
+        Rates and centers of the jumps of atoms 1..D, see :mod:`shuffledp.accounting.summation.jump_noise`. Rates > 0,
+        centers >= 1/2.
     eps, delta : float
-        The budget that the design is meant for: nats, > 0, and in (0, 1).
+        Budget of the design: nats, > 0, and in (0, 1).
     hubs : tuple of int
-        Messages that stand for several 1's in the atoms from D/2 on: growing, each above 1 and below D/2.
+        Messages that replace several 1's in the atoms from D/2 on: increasing, each above 1 and below D/2.
 
     Raises
     ------
@@ -236,7 +237,7 @@ def atom_content(index: int, max_value: int, hubs: Sequence[int] = ()) -> dict[i
 
 
 def jump_content(jump: int, max_value: int) -> dict[int, int]:
-    """Return the messages that one jump of the central noise is sent as.
+    """Return the messages of one jump of the central noise.
 
     Parameters
     ----------
@@ -291,7 +292,7 @@ def central_messages(max_value: int, eps_star: float) -> float:
 
 @remember(16)
 def input_moves(max_value: int, hubs: tuple[int, ...] = ()) -> tuple[Move, ...]:
-    """Return what each input adds to the view.
+    """Return the contribution of each input to the view.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""The joint law of what coarse noise shows beside its independent parts, slice by slice, in positive arithmetic.
+r"""The joint law of the dependent parts of coarse noise in the view, slice by slice, in positive arithmetic.
 
 In the terms of :mod:`shuffledp.accounting.summation.coarse_design`: the law of ``(Sigma, u, t)`` with ``t = v - u``,
 so that ``Sigma = S, u = U + z_D, t = A - U + z_1``. Positive and negative jumps of the central noise are independent,
@@ -34,7 +34,7 @@ _MOST_SLICE = 2**25
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """The cells of one Sigma that count.
+    """The cells of one Sigma that are not omitted.
 
     `place` are their places in a row-by-row table with :attr:`CoarseLaw.width` columns, `mass` their probabilities,
     and `logs` the logarithms of the whole table, minus infinity elsewhere.
@@ -52,7 +52,7 @@ class Slice:
 
 @dataclass(frozen=True, eq=False)
 class CoarseLaw:
-    """All that slices are made of.
+    """Components of all slices.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _atom(design: CoarseDesign, index: int, tail: float) -> tuple[Floats, float]
 
 
 def _kept(law: Floats, tail: float) -> int:
-    """Return how many values to keep so that the rest has at most so much mass."""
+    """Return the number of values to keep so that the mass of the rest is at most a bound."""
     rest = np.cumsum(law[::-1])[::-1]
     return max(int(np.count_nonzero(rest > tail)), 1)
 

@@ -152,7 +152,7 @@ def worst_delta(
 def deltas_and_margins(
     design: CoarseDesign, pairs: Sequence[Pair], precision: Precision, every: int = 1
 ) -> tuple[Floats, Floats]:
-    """Return upper bounds on the delta of pairs, and how much of each is for rounding; see `worst_delta`."""
+    """Return upper bounds on the delta of pairs, and the part of each for rounding; see `worst_delta`."""
     grid = loss_grid(design, design.eps, precision)
     return bounds(design, joint_losses(design, pairs, precision, grid, every), design.eps, pairs)
 
@@ -257,18 +257,18 @@ def search_coarse(
     Parameters
     ----------
     start : CoarseDesign
-        For the setting, and where to start.
+        Setting and start of the search.
     state : mapping, optional
-        What an earlier search gave to `progress`.
+        Last state that an earlier search passed to `progress`.
     progress : callable, optional
         Called after every step with the state: ``design`` (a dict), ``trust``, ``iteration``, ``messages``, ``done``.
     iterations : int
         Most steps, counted over all resumptions.
     every : int
-        Every how manieth cell of the joint law is looked at, see
+        Only every `every`-th cell of the joint law is evaluated, see
         :func:`~shuffledp.accounting.summation.coarse_losses.joint_losses`.
     period : int
-        Atoms 1 and D, whose derivatives take long, are changed in every so manieth step, from the first on.
+        Atoms 1 and D, whose derivatives take long, change in every `period`-th step only, from the first on.
 
     Returns
     -------
@@ -409,9 +409,9 @@ class _Look:
 
 
 def _exponent(delta: float) -> float:
-    """Return how fast delta falls with the centers at least: a power of them, about.
+    """Return the smallest rate at which delta falls with the centers, as the exponent of an approximate power law.
 
-    The slowest pair is that of 0 and D: the probability that an atom is not drawn at all does not depend on centers.
+    Delta of the pair 0 and D falls slowest: the probability of no draw of an atom does not depend on centers.
     """
     return 0.3 * math.log(2 / delta)
 

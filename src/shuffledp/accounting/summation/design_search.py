@@ -127,8 +127,8 @@ def search_design(
     max_value, eps, delta, eps_star, atoms, hubs, law
         As in :func:`family_design`.
     state : mapping, optional
-        What an earlier search for the same arguments gave to `progress`, or ``{"design": ..}`` to start from a
-        design; otherwise the search starts from :func:`family_design`.
+        Last state that an earlier search with the same arguments passed to `progress`, or ``{"design": ..}`` to start
+        from a design; otherwise the search starts from :func:`family_design`.
     progress : callable, optional
         Called after every iteration with the state: ``design`` (a dict), ``stage`` (``linear``, ``quadratic`` or
         ``done``), ``trust``, ``iteration``, ``messages``.

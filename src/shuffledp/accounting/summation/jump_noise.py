@@ -121,7 +121,7 @@ def mean_jump(center: float) -> float:
 
 
 def jump_law(rate: float, center: float, length: int) -> tuple[Floats, float]:
-    """Return the law of a noise, and how far its probabilities may be off.
+    """Return the law of a noise, and a bound on the error of its probabilities.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def jump_law(rate: float, center: float, length: int) -> tuple[Floats, float]:
     center : float
         m, in [1/2, 65536].
     length : int
-        How many probabilities, those of 0, 1, .., >= 1.
+        Number of probabilities, of 0, 1, .., length - 1; >= 1.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def jump_law(rate: float, center: float, length: int) -> tuple[Floats, float]:
     Notes
     -----
     Panjer's recursion ``y P(y) = rate sum_j j q_j P(y - j)``: positive terms only. P(y) is a sum of products of at
-    most y factors, each rounded ``J + 5`` times at most (a sum of J terms, in whatever order, two products and a
+    most y factors, each rounded ``J + 5`` times at most (a sum of J terms, in any order, two products and a
     division), so that the relative error is at most ``y (J + 5)`` units to first order.
 
     Derived for this project.

@@ -1,4 +1,4 @@
-"""Noise atoms: multisets of messages that sum to zero, and the integer matrix that undoes them.
+"""Noise atoms: multisets of messages that sum to zero, and the integer inverse of their matrix.
 
 Messages are integers of ``{-D, .., D}`` without 0. The atom of index 1 is ``{-1, +1}``; every other atom i holds one
 message i and *parts* that sum to -i and come before i in the order of absolute values. In that order the matrix of
@@ -54,11 +54,11 @@ def atom_indices(
     Returns
     -------
     tuple of int
-        2 D - 1 indices, exact: those of :func:`atom_inverse`'s columns, with atom 1 in the place of message -1.
+        2 D - 1 indices, exact: the columns of :func:`atom_inverse`, with atom 1 in the place of message -1.
 
     Notes
     -----
-    Ghazi et al. 2021 (ICML), Section 4.4; the order is that of this project.
+    Ghazi et al. 2021 (ICML), Section 4.4; the order is specific to this project.
     """
     size, _, _ = check_atoms(max_value, atoms, hubs)
     return (*range(-size, -1), 1, *range(2, size + 1))
@@ -165,7 +165,7 @@ def used_atoms(
 def input_changes(
     max_value: int, *, atoms: str = "halving", hubs: Sequence[int] | None = None
 ) -> NDArray[np.int64]:
-    """Return by how much an input moves the atom counts.
+    """Return the change of the atom counts by an input.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class Goal:
         hubs: Sequence[int] | None,
         law: str,
     ) -> Goal:
-        """Check the arguments; Infeasible if the error of the sum alone takes all of eps."""
+        """Check the arguments; raise Infeasible if the error of the sum alone uses all of eps."""
         size, kind, coins = check_atoms(max_value, atoms, hubs)
         eps = check_positive("eps", eps)
         delta = check_open_unit("delta", delta)
@@ -132,7 +132,7 @@ class Goal:
         )
 
     def hardest_shifts(self) -> list[tuple[int, float]]:
-        """Return for every atom the shift that is largest in relation to what the sum leaves of eps, and that budget.
+        """Return for every atom the shift that is largest relative to the eps that the sum leaves, and this eps.
 
         For atom 1 the shift depends on the error of the sum, see :mod:`shuffledp.accounting.summation.joint_noise`.
         """
@@ -199,7 +199,7 @@ def _at(design: NoiseDesign, coordinates: Floats) -> NoiseDesign:
 
 
 def _box(design: NoiseDesign, radius: float) -> list[tuple[float, float]]:
-    """Return bounds of the coordinates around a design; those of the shapes within what is tried at all."""
+    """Return bounds of the coordinates around a design; the bounds of the shapes are within the range of the search."""
     here = _coordinates(design)
     half = here.size // 2
     low, high = here - radius, here + radius

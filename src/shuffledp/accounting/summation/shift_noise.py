@@ -99,7 +99,7 @@ def _cdf(x: int, shape: float, p: float) -> float:
 
 
 def _tail(x: int, shape: float, p: float) -> float:
-    """Pr[NB > x]."""
+    """Return ``Pr[NB > x]``."""
     return float(betainc(x + 1.0, shape, p)) if x >= 0 else 1.0
 
 
