@@ -99,7 +99,7 @@ def _always(standing: Standing) -> Callable[[Arguments], Standing]:
 
 
 def _clones(arguments: Arguments) -> Standing:
-    """Bounds for every randomizer; closed forms for populations that are bounded in other ways need care."""
+    """Return the guarantee of clones bounds, which hold for every randomizer, by accounting and population."""
     population, accounting = arguments["population"], arguments["accounting"]
     if accounting == "simplified":
         return UPPER if _enough_clones(arguments) else SIMPLIFIED
@@ -124,12 +124,13 @@ def _checkin(arguments: Arguments) -> Standing:
 
 
 def _numerical(arguments: Arguments) -> Standing:
-    """Exact divergences of the mechanism itself; closed forms are bounds."""
+    """Return ``exact`` for divergences of the mechanism itself, ``upper`` for closed forms."""
     return EXACT if arguments["accounting"] == "exact" else UPPER
 
 
 def _normal_noise(arguments: Arguments) -> Standing:
-    """Exact for noise on a continuum; noise on integers can lose a few percent more, which the printed form covers."""
+    """Return the guarantee of normal noise: delta of noise on integers can exceed delta on a continuum by a few
+    percent."""
     return UPPER if arguments["accounting"] == "printed" else CONTINUOUS_NOISE
 
 
@@ -157,7 +158,8 @@ def _segmented(arguments: Arguments) -> Standing:
 
 
 def _variation_ratio(arguments: Arguments) -> Standing:
-    """Only an explicit ``sound=False`` evaluates the theorem as stated where there is a residual component."""
+    """Return the guarantee of the reduction; ``sound=False`` evaluates the theorem as stated, despite a residual
+    component."""
     p, beta = arguments["p"], arguments["beta"]
     most = 1.0 if math.isinf(p) else (p - 1) / (p + 1)
     if arguments["sound"] is not False or beta >= most * (1 - 1e-12):
@@ -166,12 +168,12 @@ def _variation_ratio(arguments: Arguments) -> Standing:
 
 
 def _allocation(arguments: Arguments) -> Standing:
-    """Adding or removing one user; a bound from below is no guarantee."""
+    """Return the guarantee for adding or removing one user; a lower bound is no guarantee."""
     return ONE_RECORD_MORE if arguments["bound"] == "upper" else FROM_BELOW
 
 
 def _deployed(arguments: Arguments) -> Standing:
-    """Whatever the others hold; a bound from below is no guarantee."""
+    """Return the guarantee for every data set of the others; a lower bound is no guarantee."""
     return UPPER if arguments["bound"] == "upper" else FROM_BELOW
 
 

@@ -49,18 +49,18 @@ def numbers_of(
     Parameters
     ----------
     name : str
-        Whose answer, for the error.
+        Name of the function, for the error.
     answer : object
-        Numbers, or not.
+        Result of the function.
     shape : tuple of int
-        That of the points at which it was asked.
+        Shape of the points of evaluation.
     low, high : float
-        Numbers beyond these by no more than rounding are moved there.
+        Range of the numbers; numbers outside by no more than rounding are clipped.
 
     Raises
     ------
     ValueError
-        If the answer is not numbers, not of that shape, nan, or out of range.
+        If the result is not numbers, has another shape, has a nan, or is out of range.
     """
     try:
         kind = np.asarray(answer).dtype.kind
@@ -81,12 +81,12 @@ def numbers_of(
 
 
 def delta_of(profile: PrivacyProfile, eps: ArrayLike) -> NDArray[np.float64]:
-    """Return the profile's delta for each eps (nats), shape of `eps`; the answers of other packages are checked.
+    """Return the profile's delta for each eps (nats), shape of `eps`; results of other packages' profiles are checked.
 
     Raises
     ------
     ValueError
-        If a profile of another package raises an error, or answers with anything but numbers in [0, 1].
+        If a profile of another package raises an error, or returns anything but numbers in [0, 1].
     """
     if not is_foreign(profile):
         return np.asarray(profile.delta(eps), np.float64)

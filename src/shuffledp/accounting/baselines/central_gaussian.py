@@ -13,8 +13,8 @@ central_gaussian_epsilon       add or remove one    C            ``noise_multipl
 central_replacement_epsilon    replace one          2 C          ``noise_multiplier / 2``
 =============================  ===================  ===========  ========================
 
-Besides, only random allocation hands its noise to dp_accounting (`allocation_methods`). The library is imported when it
-is first needed: that takes seconds.
+Only random allocation uses dp_accounting besides (`allocation_methods`). The library is imported at its first use,
+which takes seconds.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def central_replacement_epsilon(
 
 @remember(1024)
 def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float, method: str) -> float:
-    """Relation: add or remove one. Sensitivity: C, over which the noise is already."""
+    """Return eps by dp_accounting, for adding or removing one user; `noise_multiplier` is over the sensitivity C."""
     with needed():
         import dp_accounting
         from dp_accounting import pld, rdp
@@ -183,7 +183,8 @@ def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float,
 
 @remember(64)
 def _sampled_replacement_rdp(n: int, m: int, noise_over_sensitivity: float) -> tuple[float, ...]:
-    """One round, at each order. Relation: replace one. Sensitivity: 2 C, over which the noise must be."""
+    """Return the divergences of one round at each order, for replacing one user; the noise is over the sensitivity 2
+    C."""
     with needed():
         import dp_accounting
         from dp_accounting import rdp

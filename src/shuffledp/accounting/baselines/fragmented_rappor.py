@@ -114,7 +114,7 @@ def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> flo
 
 
 def _roughly(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
-    """Log odds of the flip probability for a rough bound for ``sound``, and the slope of the log of delta there."""
+    """Return log odds of the flip probability for a rough bound for ``sound``, and the slope of log delta there."""
 
     def excess(minus_logit: float) -> float:
         value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, "sound", delta, rough=True)
@@ -126,7 +126,8 @@ def _roughly(n: int, eps: float, delta: float, guess: float) -> tuple[float, flo
 
 
 def _worst_known(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
-    """Log odds of the flip probability for ``worst_case``, or a guess if there is none, and the slope of log delta."""
+    """Return log odds of the flip probability for ``worst_case``, or a guess if there is none, and the slope of log
+    delta."""
     try:
         p = _flip_probability(n, eps, delta, "worst_case")
     except Infeasible:
@@ -220,7 +221,7 @@ def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
 
 
 def settled_sum(delta_without: Callable[[float], float]) -> float:
-    """Return delta with windows so wide that what they omit adds 1e-8 of it at most; 1e-300 is left out at least."""
+    """Return delta with windows whose omitted mass adds at most 1e-8 of it, or 1e-300 if this is larger."""
     return settled(delta_without, first=1e-20, step=1e-40, floor=1e-300, omitted=1e-8)
 
 
@@ -273,11 +274,10 @@ def _grouped_counts(n: int, p: float, omitted: float) -> tuple[MovingCount, Movi
 def known_sums_delta(
     n: int, flip_probability: float, eps: float, omitted: float | None, *, third: bool
 ) -> float:
-    """Return a delta of two sums of randomized bits that some data set has, but for what is left out.
+    """Return a delta of two sums of randomized bits that some data set attains, apart from omitted mass.
 
-    The larger one of ``worst_case`` and, if others may hold a third value, ``optimistic`` of :func:`rappor_delta`, or
-    less by a millionth or so: of many sums groups are seen, which hides something. Without `omitted`, windows leave out
-    1e-8 of the result.
+    The larger of ``worst_case`` and, if others may hold a third value, ``optimistic`` of :func:`rappor_delta`, or less
+    by about a millionth, as many sums are grouped. Without `omitted`, windows omit 1e-8 of the result.
     """
 
     def delta(omitted: float) -> float:

@@ -66,7 +66,7 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     Raises
     ------
     Infeasible
-        If ``eps_local > log(n / (16 log(2 / delta)))``, where the theorem says nothing.
+        If ``eps_local > log(n / (16 log(2 / delta)))``, where the theorem does not apply.
 
     Notes
     -----
@@ -261,8 +261,8 @@ def gaussian_clones_epsilon(
     calibration : {"classical", "analytic"}
         As in :func:`gaussian_local_epsilon`.
     search : {"printed", "fine"}
-        ``printed``: the largest local delta of ``1e-10 2^-j`` that can be afforded, and the sum over rounds: what
-        gives the numbers of Table 1. ``fine``: the best of a fine grid, with optimal composition.
+        ``printed``: the largest local delta of ``1e-10 2^-j`` within the budget, and the sum over rounds, which
+        reproduces Table 1. ``fine``: the best of a fine grid, with optimal composition.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def gaussian_clones_epsilon(
     Raises
     ------
     Infeasible
-        If the clones theorem says nothing at any local delta of the search.
+        If the clones theorem applies at no local delta of the search.
 
     Notes
     -----

@@ -183,7 +183,8 @@ def laplace_profile(
 
 @remember(8)
 def _losses(rate: float, shift: int, touched: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit as far as `shift`."""
+    """Return probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit as far as
+    `shift`."""
     a, y = math.exp(-rate), np.arange(shift + 1)
     mass = np.asarray((1 - a) / (1 + a) * np.exp(-rate * y), np.float64)
     mass[0] = 1 / (1 + a)

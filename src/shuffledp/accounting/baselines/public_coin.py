@@ -66,7 +66,7 @@ class _Losses:
     lost: float
 
     def tilted(self, theta: float, step: float) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Losses, their masses times ``e^(theta loss)`` over the largest of these, and its log."""
+        """Return losses, their masses times ``e^(theta loss)`` over the largest of these, and its log."""
         loss = (self.start + np.arange(self.mass.size)) * step
         with np.errstate(divide="ignore"):
             log_tilted = np.log(self.mass) + theta * loss

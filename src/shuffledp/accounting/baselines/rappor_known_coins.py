@@ -46,7 +46,7 @@ _MANY_COINS, _PER_DEVIATION, _GROUPED_CELLS = 10_000, 300.0, 200_000
 
 @dataclass(frozen=True, eq=False)
 class _Signs:
-    """Law of the mean z of N fair signs on a symmetric grid, and the mass that it leaves out."""
+    """Law of the mean z of N fair signs on a symmetric grid, and the mass that it omits."""
 
     z: NDArray[np.float64]
     mass: NDArray[np.float64]
@@ -99,7 +99,7 @@ def _signs(others: int, flip_probability: float, omitted: float, rough: bool = F
 
 
 def _every(number: NDArray[np.float64], widest: float, reach: NDArray[np.float64]) -> _Law:
-    """Masses of z >= 0, those at 0 counted half; the row that each belongs to; z."""
+    """Return the masses of z >= 0, with half of the mass at 0; the row of each; z."""
     parity = np.mod(number, 2)
     difference = parity[:, None] + 2 * np.arange(math.floor(widest / 2) + 1)  # 2 a - N >= 0
     inside = difference <= reach[:, None]

@@ -189,7 +189,7 @@ def sep_mm_plan(
         paper writes n, which may mean n_k (reading note SEG-N6.4.7). These are inverse standard deviations.
         ``inverse_variance``: the best ones, ``1 / (V_k + spread / n_k)`` with the variance V_k of the blanket messages.
     spread : float, optional
-        ``sum_j w_j (1 - w_j)`` for the inverse variances; the largest possible, ``s (1 - s / d)``, if left out.
+        ``sum_j w_j (1 - w_j)`` for the inverse variances; the largest possible, ``s (1 - s / d)``, if not given.
 
     Returns
     -------

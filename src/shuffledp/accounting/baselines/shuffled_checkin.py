@@ -116,7 +116,7 @@ def checkin_generic_rdp(
     Returns
     -------
     (k,) ndarray
-        Nats. An upper bound of what the profile implies, by less than 1e-4 relative in the paper's setting.
+        Nats. An upper bound on the divergence of the profile, by less than 1e-4 relative in the paper's setting.
 
     Notes
     -----

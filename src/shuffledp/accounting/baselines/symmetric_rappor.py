@@ -47,8 +47,8 @@ class SymmetricRAPPOR:
     domain_size : int
         Number of values k, >= 2.
     view : {"sums", "reports"}
-        Whether the analyzer sees the k sums over all users, as with secure aggregation, or all vectors in random
-        order. Sums are a function of the vectors and reveal less.
+        View of the analyzer: the k sums over all users, as with secure aggregation, or all vectors in random order.
+        Sums are a function of the vectors and reveal less.
 
     Notes
     -----
@@ -145,7 +145,7 @@ class SymmetricRAPPOR:
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return one pair of inputs; by their two bits and, against the blanket, whether all bits are ones.
 
-        These are about whole vectors; an upper bound on what sums reveal, and no lower bound.
+        These are for whole vectors: an upper bound for sums, and no lower bound.
         """
         p, b, k = self.flip_probability, self.eps_bit, self.domain_size
         bits = {0: 1 - p, 1: p}  # of a vector whose input is elsewhere

@@ -4,7 +4,7 @@ Every user sends a value of {1..k} together with dummies, values drawn uniformly
 shuffled. In mixDUMP the value goes through generalized randomized response (GRR) first. Two accountings:
 
 ``printed``
-    The theorems of the paper (arXiv 2009.13738), letter for letter and only where their proofs hold.
+    The theorems of the paper (arXiv 2009.13738), as printed and only where their proofs hold.
 ``exact``
     The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`.
 
@@ -223,8 +223,8 @@ def mix_dummy_count(
     eps_local : float
         Nats, > 0.
     accounting : {"printed", "exact"}
-        See the module's description. ``exact`` tells the adversary which other users answered uniformly, so its
-        count is sufficient, and may be larger than the truly smallest.
+        See the module's description. With ``exact`` the adversary learns which reports of others are uniform, so that
+        its count suffices, and may be larger than the smallest sufficient one.
 
     Returns
     -------

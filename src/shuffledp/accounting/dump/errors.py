@@ -33,8 +33,9 @@ def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: flo
     Notes
     -----
     ``S (k - 1) / (n k)^2``: DUMP, Theorem 5.5, which is exact. With E = e^eps_local, Theorem 5.9 multiplies it by
-    ``((E + k - 1) / (E - 1))^2`` and adds ``(E + k - 2) / (n (E - 1)^2)``. Its formula is lost; this is the usual form,
-    without the part of the response's variance that depends on the frequencies, ``(k - 2) / (k n (E - 1))`` on average.
+    ``((E + k - 1) / (E - 1))^2`` and adds ``(E + k - 2) / (n (E - 1)^2)``. Its formula is missing; this is the usual
+    form, without the part of the response's variance that depends on the frequencies, ``(k - 2) / (k n (E - 1))`` on
+    average.
     """
     n, domain_size, eps_local = _checked(n, domain_size, eps_local)
     if not 0 <= dummies < math.inf:

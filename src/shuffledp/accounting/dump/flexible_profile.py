@@ -1,7 +1,7 @@
 """The delta of dummies from some of the users only: an average over the number of messages, summed or bounded.
 
-The number of messages tells how many users sent dummies, so the divergence is an average over that number. Where the
-sum is too long delta is bounded instead, by few numbers of messages: more messages never raise it. See
+The number of messages reveals the number of users who sent dummies, so that the divergence is an average over it. Where
+the sum is too long delta is bounded instead, by few numbers of messages: more messages never increase it. See
 :mod:`shuffledp.accounting.dump.flexible` for the mechanism and its conventions. Derived for this project.
 """
 
@@ -123,8 +123,8 @@ def _cells(rough: Law, domain_size: int, dummies: int, eps_local: float) -> int:
 def _negligible(rough: Law, domain_size: int, eps: float, eps_local: float) -> float:
     """Return a mass that is negligible relative to delta, at most the mass that the rough law omits.
 
-    Where one number of messages in the middle of their law shows that delta is large enough for the most that is ever
-    left out, no others are looked at.
+    If delta at one number of messages in the middle of their law is large enough for the largest omitted mass, no other
+    numbers are evaluated.
     """
     numbers, masses, _ = rough
     middle = numbers.size // 2
@@ -223,7 +223,7 @@ def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
 def _delta(
     n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float, tail: float
 ) -> float:
-    """Return delta, with windows that leave out `tail` on either side."""
+    """Return delta, with windows that omit `tail` on either side."""
     if eps_local == math.inf:
         return _average_dummy_delta(n, domain_size, eps, dummies, rate, tail)
     senders = binomial_window(n, rate, tail)

@@ -28,11 +28,12 @@ class CompoundPoisson(Protocol):
     """A random number of messages that comes in independent jumps."""
 
     def rates(self, size: int) -> NDArray[np.float64]:
-        """Rates of jumps by 0, 1, .., at most (size,); the rates that it leaves out below `size` are negligible."""
+        """Return the rates of jumps by 0, 1, .., at most (size,); the rates that it omits below `size` are
+        negligible."""
         ...
 
     def log_moment(self, tilt: float) -> float:
-        """``log E e^(tilt N)`` or a bound above it; infinite where there is none."""
+        """Return ``log E e^(tilt N)`` or an upper bound on it; infinite where there is none."""
         ...
 
 
@@ -43,11 +44,11 @@ class PoissonMessages:
     mean: float
 
     def rates(self, size: int) -> NDArray[np.float64]:
-        """The mean, for jumps by 1, (2,)."""
+        """Return the mean, for jumps by 1, (2,)."""
         return np.array([0.0, self.mean])[:size]
 
     def log_moment(self, tilt: float) -> float:
-        """``mean (e^tilt - 1)``."""
+        """Return ``mean (e^tilt - 1)``."""
         return self.mean * math.expm1(tilt)
 
 

@@ -103,12 +103,12 @@ def blanket_randomizer_delta(
         Nats, >= 0.
     bound : {"upper", "lower"}
         ``upper``: no data set of the others has a larger delta, for the pairs of inputs that the randomizer compares.
-        ``lower``: what certain data sets have, in which all others hold the same.
+        ``lower``: delta of certain data sets, in which all others hold the same input.
 
     Returns
     -------
     float
-        In [0, 1]; 0 for eps at and above the local budget. An upper bound or a lower bound, as `bound` says. The
+        In [0, 1]; 0 for eps at and above the local budget. An upper bound or a lower bound, by `bound`. The
         value of the reduction is less than 1e-3 relative away for finitely many outputs, mostly 1e-8, and about 1e-3
         for densities (further for Gaussian noise with few users, for its small deltas and for its data sets).
 
@@ -209,7 +209,7 @@ def population_delta(
 ) -> float:
     """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users.
 
-    With a `target` less closely, and on the same side: about 1e-3 relative, and not told from 0 far below the target.
+    With a `target` the accuracy is about 1e-3 relative, on the same side; a delta far below the target may be 0.
     """
     return _delta(randomizer, law, min(eps, _MOST_EPS), side, FINE if target is None else COARSE, target)
 
@@ -403,7 +403,7 @@ def _reduced(
 def compared_delta(
     comparison: Comparison, law: Law, eps: float, side: Side, gap: float = FINE, floor: float = 0.0
 ) -> float:
-    """Return the delta that one comparison gives.
+    """Return the delta of one comparison.
 
     Parameters
     ----------

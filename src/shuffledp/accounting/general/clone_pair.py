@@ -63,7 +63,7 @@ class ClonePair:
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return the one pair."""
+        """Return the single pair."""
         log_both = -self.eps_local if self.reduction == "clones" else math.log(2) - _log_odds(self.eps_local)
         likely = self.eps_local - _log_odds(self.eps_local)
         half = math.exp(log_both) / 2

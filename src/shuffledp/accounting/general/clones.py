@@ -63,7 +63,7 @@ def clone_rate(eps_local: EpsAt, reduction: Annotated[str, one_of(REDUCTIONS)] =
         Local budget in nats, at least 0.
     reduction : {"clones", "randomized_response"}
         ``clones``: ``e^-eps_local``, any randomizer. ``randomized_response``: ``2 / (e^eps_local + 1)``, the
-        probability with which binary randomized response answers uniformly; only for that randomizer.
+        probability of a uniform output of binary randomized response; only for that randomizer.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def clone_rate(eps_local: EpsAt, reduction: Annotated[str, one_of(REDUCTIONS)] =
     -----
     Source: Feldman, McMillan and Talwar (2021), the reduction to clones. Exact for binary randomized response and its
     rate; for any other randomizer ``e^-eps_local`` is a lower bound on the part of a report that hides user 1, so that
-    what is computed from it is an upper bound on delta.
+    delta computed from it is an upper bound.
     """
     decay = math.exp(-eps_local)
     return decay if reduction == "clones" else 2 * decay / (1 + decay)
@@ -192,25 +192,25 @@ class OtherReports:
         return max(mean, self.dummies) if self.adaptive else mean + self.dummies
 
     def after(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number of reports for given numbers of other users, (m,)."""
+        """Return the number of reports for given numbers of other users, (m,)."""
         known = np.asarray(others)
         if np.any(known < 0):
             raise ValueError(f"others must be at least 0, got {shown(others)}.")
         return np.asarray(np.maximum(known, self.dummies) if self.adaptive else known + self.dummies)
 
     def rate(self, eps_local: EpsAt) -> float:
-        """Probability that one of them is a clone."""
+        """Return the probability that one of them is a clone."""
         return clone_rate(eps_local, self.reduction)
 
     def clones(self, rate: float, tail: float) -> Window:
-        """Law of the number of clones among them, for a population that is a law.
+        """Return the law of the number of clones among them, for a population that is a law.
 
         Parameters
         ----------
         rate : float
             Probability that a report is a clone, in [0, 1].
         tail : float
-            Mass that may be left out on either side, per factor.
+            Mass that may be omitted on either side, per factor.
         """
         law, dummies = _law(self.population), self.dummies
         if dummies == 0:

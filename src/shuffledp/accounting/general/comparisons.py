@@ -75,7 +75,7 @@ class Outputs:
     Parameters
     ----------
     log_own, log_other : (m,) ndarray
-        Logs of ``R0 / w`` and ``R1 / w``; ``-inf`` where the input never gives the output.
+        Logs of ``R0 / w`` and ``R1 / w``; ``-inf`` where the input never yields the output.
     masses : (m,) ndarray
         Of w; the sum is at most 1.
     outside : (k, 2) ndarray

@@ -51,7 +51,7 @@ class MovingCount:
     held, absent : (m,) ndarray
         Masses of the same m values, with the victim's value on this count and without; accurate in the relative sense.
     omitted : float
-        Upper bound on the mass that either law leaves out.
+        Upper bound on the mass that either law omits.
     """
 
     held: NDArray[np.float64]
@@ -111,7 +111,7 @@ def pair_delta(first: MovingCount, second: MovingCount, eps: float) -> float:
     Returns
     -------
     float
-        In [0, 1], of ``held x absent'`` against ``absent x held'``. Mass that laws leave out counts as lost privacy;
+        In [0, 1], of ``held x absent'`` against ``absent x held'``. Mass that laws omit counts as lost privacy;
         apart from that, rounding error about 1e-12 relative for up to 1e5 values.
 
     Notes
@@ -146,7 +146,7 @@ def single_delta(count: MovingCount, eps: float) -> float:
     Returns
     -------
     float
-        In [0, 1]. Mass that laws leave out counts as lost privacy; rounding error about 1e-12 relative.
+        In [0, 1]. Mass that laws omit counts as lost privacy; rounding error about 1e-12 relative.
 
     Notes
     -----

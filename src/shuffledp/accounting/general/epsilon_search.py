@@ -171,7 +171,7 @@ def _slope(function: Callable[[float], float], at: float, seen: list[float], low
 
 
 def limit_epsilon(mu: float, delta: float) -> tuple[float, float]:
-    """Return the log of eps in the limit of many users, and how fast the log of delta falls with it.
+    """Return the log of eps in the limit of many users, and the slope of the log of delta there.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ def loss_distribution(step: float, deltas: NDArray[np.float64]) -> Any:
     step : float
         Nats, > 0.
     deltas : (m,) ndarray
-        Upper bounds on delta at 0, step, 2 step, ..; what the last one leaves counts as infinite loss.
+        Upper bounds on delta at 0, step, 2 step, ..; the last one counts as infinite loss.
 
     Returns
     -------
@@ -214,12 +214,11 @@ def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np
 
 
 def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64], goes_on: bool) -> float:
-    """Return the log of the integral with delta replaced by its chords in e^eps; for large orders the integral
-    overflows.
+    """Return the divergence of one order, with delta replaced by its chords in e^eps, in logs against overflow.
 
     On a cell from a to b of width w the chord is ``(d_a (e^w - e^t) + d_b (e^t - 1)) / (e^w - 1)`` at a + t, and both
-    weights lead to two integrals of positive functions. Where delta `goes_on` behind the last cell and that one has a
-    share of the integral, there is more of it behind.
+    weights lead to two integrals of positive functions. Where delta `goes_on` beyond the last cell, and this cell has a
+    share of the integral, the result is infinite.
     """
     a, b = eps[:-1], eps[1:]
     width = b - a
@@ -276,7 +275,7 @@ def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArr
     -------
     () or (k,) ndarray
         In [0, 1], shape of the argument. A lower bound on the false negative rate of every attack if the profile is
-        an upper bound: the largest over 241 eps of what (eps, delta) implies.
+        an upper bound: the largest rate that (eps, delta) implies, over 241 eps.
 
     Notes
     -----
@@ -305,7 +304,7 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: Unit) -> fl
     Returns
     -------
     float
-        In [0, 1]; an upper bound on what every attack reaches if the profile is one.
+        In [0, 1]; an upper bound for every attack if the profile is one.
 
     Notes
     -----
@@ -339,7 +338,7 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
     profile : PrivacyProfile
         For both directions.
     negligible : float
-        In (0, 1): where the profile is below it, it is not looked at.
+        In (0, 1): the profile is not evaluated where it is below this.
 
     Returns
     -------

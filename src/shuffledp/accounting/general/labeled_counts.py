@@ -141,7 +141,7 @@ def settled_delta(blanket_at: Callable[[float], Blanket], labels: Labels, eps: f
     Parameters
     ----------
     blanket_at : callable
-        The law of C for a given mass to be left out.
+        Mass that may be omitted -> the law of C.
     labels : Labels
     eps : float
         Nats, >= 0.
@@ -172,7 +172,7 @@ def pair_delta(blanket: Blanket, labels: Labels, eps: float) -> float:
     Returns
     -------
     float
-        In [0, labels.distance], the same in both directions. Mass that the window left out counts as lost privacy.
+        In [0, labels.distance], the same in both directions. Mass outside of the window counts as lost privacy.
         Apart from that, relative rounding error about 1e-11 down to 1e-30, 1e-9 at 1e-100.
     """
     eps = min(eps, _MOST_EPS)

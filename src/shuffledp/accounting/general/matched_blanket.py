@@ -111,7 +111,7 @@ def matched_delta(
         Budget of the report, nats, > 0; ``inf`` for a report that always matches its value.
     both_rate : float, optional
         s, the probability that a uniform message matches both values, in [max(0, 2 r - 1), r]: 0 if no message matches
-        both. Independent matches, ``r^2``, if left out.
+        both. Independent matches, ``r^2``, if not given.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def mixed_matched_delta(
     eps, eps_local : float
         Nats; eps >= 0, eps_local > 0 or ``inf``.
     tail : float
-        Mass that the law of the matches may leave out, on either side and for any m. All mass left out counts as lost
+        Mass that the law of the matches may omit, on either side and for any m. All omitted mass counts as lost
         privacy.
     block : int
         m is rounded down to a multiple of this; since uniform messages only help, that raises delta.

@@ -2,7 +2,7 @@ r"""Local randomizers that add noise, or that have densities: as in :mod:`random
 <shuffledp.accounting.general.randomizers>`, whose conventions hold here.
 
 **Laplace noise: the inputs 0 and 1 are the worst.** For inputs in [0, 1], W = min(R(0), R(1)) and any numbers e > 0
-and t, let ``F(a, b) = \int (R(a) - e R(b) - t W)^+``. Then F(a, b) <= F(0, 1) for a <= b, which says that G of (a, b)
+and t, let ``F(a, b) = \int (R(a) - e R(b) - t W)^+``. Then F(a, b) <= F(0, 1) for a <= b, that is, G of (a, b)
 is below G of (0, 1) in the convex order, and with it delta for every n; for a > b the same holds with all inputs
 reflected. Proof. As ``(f)^+ = f + (-f)^+`` and the integral of f does not depend on a and b, t < 0 is the case of
 ``1/e`` and ``|t|/e`` with inputs reflected; let t >= 0. F changes with a by ``eps_local (R(a)(A, y > a) - R(a)(A, y <
@@ -87,7 +87,7 @@ class LaplaceRandomizer:
     Notes
     -----
     Dwork, McSherry, Nissim and Smith (2006). That the inputs 0 and 1 are the worst is proven in the module's
-    description. Outputs below 0 and above 1 tell what 0 and 1 tell, so that the noisy number may as well be clipped.
+    description. Outputs below 0 and above 1 reveal no more than 0 and 1, so that the noisy number may be clipped.
     """
 
     eps_local: float
@@ -227,7 +227,7 @@ class DensityRandomizer:
         pair: all ordered pairs are compared.
     edges : tuple of float
         At least 2, increasing. Between two neighbors the ratio of any two densities is monotone; the more edges, the
-        tighter. What lies outside counts as lost.
+        tighter. Mass outside of the edges counts as lost privacy.
     eps_local : float
         Nats; ``inf`` if there is no local budget with delta 0.
 

@@ -84,7 +84,7 @@ class Exported:
 
 @dataclass(frozen=True, eq=False)
 class Profile(Exported):
-    """Privacy profile of a function that gives delta at one eps.
+    """Privacy profile of a function that returns delta at one eps.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Profile(Exported):
 
 
 def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[np.float64]:
-    """Hockey-stick divergence of two discrete distributions, in one direction.
+    """Return the hockey-stick divergence of two discrete distributions, in one direction.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ class WorstOf(Exported):
 @guarded_methods
 @dataclass(frozen=True)
 class GaussianProfile(Exported):
-    """Privacy profile of a query that a trusted server answers with Gaussian noise: mu-Gaussian privacy.
+    """Privacy profile of a query to a trusted server with Gaussian noise: mu-Gaussian privacy.
 
     Parameters
     ----------

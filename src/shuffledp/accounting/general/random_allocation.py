@@ -338,9 +338,11 @@ def _alone(sigma: float, eps: float) -> float:
 def _gaussian_deltas(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Upper bounds for one direction: with G at the first eps, ``G = L - e^eps`` is less by a constant at the others,
-    and ``1 - e^eps L`` is a multiple of what is. So one law of L serves for all eps whose sums need about the same
-    cells and the same tilt."""
+    """Return upper bounds for one direction, at many eps by few laws of L.
+
+    For two eps the values ``G = L - e^eps`` differ by a constant, and ``1 - e^eps L`` is a multiple of such a G. So one
+    law of L serves for all eps whose sums need about the same cells and the same tilt.
+    """
     deltas = np.zeros(eps.size)
     first = 0
     while first < eps.size:
@@ -397,7 +399,7 @@ def _found_together(
 
 
 def _most_added(sigma: float, steps: int, eps: NDArray[np.float64], target: float) -> NDArray[np.float64]:
-    """Chernoff's bound on delta of the direction "add" for each eps:
+    """Return Chernoff's bound on delta of the direction "add" for each eps:
     ``E (sum (1 - e^eps L))^+ <= e^(theta t) (E e^(-theta e^eps L))^t / (e theta)``, with the same moments for all."""
     cells = _ratios(sigma, steps, 0.0, "add", target)
     values, masses = cells.law(0.0, "upper")

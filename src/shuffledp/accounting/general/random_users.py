@@ -87,13 +87,13 @@ def least_numbers(population: Population, delta: float) -> LeastNumbers:
     population : Population
         Number of *other* users.
     delta : float
-        Probability of which a thousandth is still told apart, in (0, 1).
+        In (0, 1); probabilities are resolved down to a thousandth of it.
 
     Returns
     -------
     LeastNumbers
-        The law itself where the population is one. For a bound a law on some points, which every law with that lower
-        tail dominates; with mass on 0 for what the bound says nothing about.
+        The population's law if it has one. For a lower tail bound a law on some points, which every law with this lower
+        tail dominates; mass that the bound does not cover is on 0.
 
     Notes
     -----
@@ -115,12 +115,12 @@ def numbers_at(population: Population, failures: NDArray[np.float64]) -> LeastNu
     population : Population
         Number of *other* users.
     failures : (m,) ndarray
-        Probabilities in (0, 1) at which the lower tail is read, beside some near 1.
+        Probabilities in (0, 1) at which the lower tail is evaluated, in addition to some near 1.
 
     Returns
     -------
     LeastNumbers
-        With mass on 0 for what the tail says nothing about.
+        Mass that the tail does not cover is on 0.
 
     Notes
     -----

@@ -47,7 +47,7 @@ class Randomizer(Protocol):
         """Guarantee of an upper bound from the comparisons."""
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Pairs of inputs against blankets: the largest delta of them counts.
+        """Return pairs of inputs against blankets, of which the largest delta counts.
 
         Parameters
         ----------

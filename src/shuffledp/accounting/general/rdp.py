@@ -110,8 +110,8 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[flo
     Warns
     -----
     LastOrderWarning
-        If the largest order is the best one and eps is positive. Then eps says more about the list of orders than
-        about the mechanism.
+        If the largest order is the best one and eps is positive. Then a longer list of orders would probably give
+        a smaller eps.
 
     Notes
     -----

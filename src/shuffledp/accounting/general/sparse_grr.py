@@ -164,7 +164,7 @@ def _positive(
 
 @remember(16)
 def _half_sums(most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """``Pr[Bin(m, 1/2) <= i]`` and ``E (i - Bin(m, 1/2))^+`` at [i, m], for i and m up to `most`."""
+    """Return ``Pr[Bin(m, 1/2) <= i]`` and ``E (i - Bin(m, 1/2))^+`` at [i, m], for i and m up to `most`."""
     pmf = np.zeros((most + 1, most + 1))
     pmf[0, 0] = 1.0
     for m in range(1, most + 1):

@@ -61,7 +61,7 @@ class _Quadratic(NamedTuple):
     square: float
 
     def least(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Minimum over each interval [low, high]."""
+        """Return the minimum over each interval [low, high]."""
         if self.square <= 0:
             z = low if self.linear >= 0 else high
         else:
@@ -70,7 +70,8 @@ class _Quadratic(NamedTuple):
 
 
 def _first_grid(mean: float, deviation: float) -> NDArray[np.int64]:
-    """Few points near 0 and far out, many around the mean; the last is beyond every support point."""
+    """Return a grid with few points near 0 and far out, many around the mean, and a last point beyond every support
+    point."""
     most = math.ceil(max(2 * mean + 3 * deviation, mean + 2 * deviation**2 / mean) + 10)
     steps = np.unique(np.round(np.geomspace(1, most, 48)))
     around = np.concatenate((mean - steps, mean + steps, [mean], steps, [0.0]))
@@ -312,6 +313,6 @@ def worst_local_budget(
 
 
 def _best_case(population: MomentBounded, reports: OtherReports) -> OtherReports:
-    """The population that is never smaller than its mean, with the dummies counted among the users."""
+    """Return the reports for a population fixed at its mean, rounded up, with the dummies counted among the users."""
     others = reports.after(np.array([math.ceil(population.mean)]))
     return OtherReports(Fixed(int(others[0])), reduction=reports.reduction)

@@ -76,7 +76,7 @@ def dummy_grid(population: Population) -> NDArray[np.int64]:
     (g,) ndarray
         ``0, h, 2h, ..`` up to n', with ``h = floor(sqrt(n'))``, or ``h = ceil(n' / 10^4)`` where that is more, above
         1e8 users. n' is the number of potential users: trials + 1, or others + 1, and twice the mean for other
-        populations (an assumption; the paper does not say).
+        populations (an assumption; the paper does not specify it).
 
     Notes
     -----

@@ -2,8 +2,8 @@
 
 Every user adds the difference of two negative binomial variables of shape ``1 / n1`` and ratio ``alpha = e^-eps``.
 With n users the total is the same difference with shape ``r = n / n1``: a two-sided geometric variable for r = 1, which
-makes a sum of bits eps-DP, and more noise above. Below, privacy fails slowly, and :func:`negative_binomial_delta`
-says how slowly. Source: Wang et al. 2023 (TPDS), Theorem 5; the exact value is derived here.
+makes a sum of bits eps-DP, and more noise above. Below, delta grows slowly, see :func:`negative_binomial_delta`.
+Source: Wang et al. 2023 (TPDS), Theorem 5; the exact value is derived here.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _deltas(shapes: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
 
 
 def _deltas_of_little_eps(missing: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
-    """The same integral in logs, where ``tanh(eps / 2)`` and ``expm1(eps) / 2`` are ``eps / 2``."""
+    """Return the same integral in logs, where ``tanh(eps / 2)`` and ``expm1(eps) / 2`` are ``eps / 2``."""
     half = math.log(eps) - math.log(2)
     v = np.arange(-14.0, 40.0 - half, _STEP)
     logs = np.logaddexp(0.0, -np.logaddexp(-2 * v, 2 * half))

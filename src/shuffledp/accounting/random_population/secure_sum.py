@@ -201,7 +201,7 @@ def group_order(
     Raises
     ------
     Infeasible
-        If `population` says too little: ``printed`` needs a law, ``safe`` a bound from above.
+        If `population` is not specific enough: ``printed`` needs a law, ``safe`` an upper bound.
 
     Notes
     -----

@@ -4,8 +4,8 @@ Every user reports each of its items with probability lambda and adds blanket me
 d, m of them in expectation. The laws of their number:
 
 ``binomial``
-    As published: ceil(m) slots per user, each used with probability m / ceil(m). What the paper claims is the
-    divergence of the pair of counts of the two items in question. That is exact for lambda = 1, but otherwise not an
+    As published: ceil(m) slots per user, each used with probability m / ceil(m). The paper claims the divergence
+    of the pair of counts of the two items in question. That is exact for lambda = 1, but otherwise not an
     upper bound: the counts of all items add up to the number of messages, which shows whether the victim reported
     (erratum SEG-6.1). :func:`all_counts_delta` is the divergence of all counts.
 ``poisson``
@@ -193,7 +193,7 @@ def all_counts_delta(
     -----
     Given that R slots went to other items, each of the remaining N - R sends one of the two with probability
     ``r' = r / (1 - gamma (d - 2) / d)`` each, and the pair is exact. The total is summed over R, at most a few standard
-    deviations from its mean; the mass left out counts as lost.
+    deviations from its mean; the omitted mass counts as lost privacy.
 
     Derived for this project (erratum SEG-6.1). Replacement of one item.
     """

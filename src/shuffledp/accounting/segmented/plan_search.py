@@ -403,7 +403,7 @@ def _golden(function: Callable[[float], float], left: float, right: float) -> tu
 
 
 def _end(function: Callable[[float], float], points: list[float], most: float) -> float:
-    """Return the last point before the values exceed a level; the first value does not exceed it."""
+    """Return the end of the range, from the first point on, in which the function is at most `most`."""
     inside = points[0]
     for point in points[1:]:
         if function(point) > most:

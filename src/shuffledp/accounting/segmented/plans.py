@@ -9,7 +9,7 @@ noise themselves, and the best m is searched. Accountings:
     The paper: ceil(m) slots per user, the pair of counts for one item, group composition to s items. Not a proven
     guarantee where lambda_k < 1 (see :mod:`shuffledp.accounting.segmented.items`).
 ``corrected``
-    The same with a Poisson number of blanket messages, which makes it one.
+    The same with a Poisson number of blanket messages, which is a guarantee.
 ``exact``
     Poisson blanket messages and the divergence of the whole set (:mod:`shuffledp.accounting.segmented.users`).
 

@@ -255,7 +255,7 @@ class _Losses:
         return (self.held, np.log(self.held_pmf)), (self.exchanged, np.log(self.exchanged_pmf))
 
     def cumulants(self, theta: float) -> tuple[float, float, float]:
-        """Log of the mean of ``e^(theta L)`` for one pair of items, and its first two derivatives."""
+        """Return the log of the mean of ``e^(theta L)`` for one pair of items, and its first two derivatives."""
         log_mean = first = second = 0.0
         for loss, log_pmf in self._laws:
             exponent = log_pmf + theta * loss
@@ -293,7 +293,7 @@ def _losses(mean: float, rate: float, eps: float, tail: float) -> _Losses:
 
 
 def _tilt(losses: _Losses, eps: float, pairs: int) -> float:
-    """Return theta >= 0 at which the tilted mean loss is eps; 0 if the loss is that large anyway."""
+    """Return theta >= 0 at which the tilted mean loss is eps; 0 if the mean loss is at least eps without tilt."""
     _, mean, variance = losses.cumulants(0.0)
     if pairs * mean >= eps:
         return 0.0
@@ -345,7 +345,7 @@ def _any(probability: float, trials: int) -> float:
 def _on_grid(
     loss: NDArray[np.float64], pmf: NDArray[np.float64], step: float, theta: float, length: int
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the transform of a tilted law on the grid, wrapped around, and the log of what it was divided by."""
+    """Return the transform of a tilted law on the grid, wrapped around, and the log of its divisor."""
     index = np.floor(loss / step)
     up = np.minimum(np.expm1(np.minimum(index * step - loss, 0.0)) / math.expm1(-step), 1.0)
     index = np.concatenate((index, index + 1))

@@ -11,8 +11,8 @@ The messages are ``1..D`` and ``-D``. A user sends the input, if it is not 0, an
   The parts are messages 1 or *hubs*, a few chosen messages below D/2: the largest that fits, again and again, but never
   ``D - j`` itself. Without hubs the parts are ``D - j`` messages 1.
 
-**What is seen.** Let ``c_m`` be the number of messages m. Atom j is drawn ``y_j`` times: ``c_j = y_j`` for j < D/2,
-plus, for a hub, what the other atoms send of it; ``c_j = y_j + y_(D-j)`` for j > D/2 (``y_j`` alone for j = D/2 and
+**The view.** Let ``c_m`` be the number of messages m. Atom j is drawn ``y_j`` times: ``c_j = y_j`` for j < D/2,
+plus, for a hub, its number in the other atoms; ``c_j = y_j + y_(D-j)`` for j > D/2 (``y_j`` alone for j = D/2 and
 j = D - 1, whose partner is no such atom). So all ``y_j`` follow from the counts, by integers: first those that are no
 hubs and their partners, then hub after hub from the largest on, each with its partner, which sends smaller hubs only.
 With ``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D - 1)``, the counts are an invertible integer
@@ -21,10 +21,10 @@ image of ``(Sigma, u, v, y_2, .., y_(D - 1))``. With U messages D and A messages
     Sigma = S,    u = U + z_D,    v = A + z_D + z_1,    y_j = z_j,
 
 where ``z_j`` is the number of draws of atom j. So ``(Sigma, u, v)`` does not depend on the ``y_j``, nor do these on
-each other. An input x adds x to Sigma and, moreover, nothing for x = 0 and 1; 1 to u for x = D; else 1 to ``y_x``. What
-atom x sends beside x and -D has then to be taken back: for 2 <= x < D/2 -1 goes to ``y_(D-x)``; for D/2 <= x < D -1
-goes to v, and for each hub h among the parts, -1 to ``y_h`` and 1 to ``y_(D-h)``, whose own parts may have hubs again
-(:func:`input_moves`). The exact accountant that rests on it is
+each other. An input x adds x to Sigma and, moreover, nothing for x = 0 and 1; 1 to u for x = D; else 1 to ``y_x``. The
+other messages of atom x besides x and -D are then subtracted: for 2 <= x < D/2 -1 goes to ``y_(D-x)``; for D/2 <= x < D
+-1 goes to v, and for each hub h among the parts, -1 to ``y_h`` and 1 to ``y_(D-h)``, whose own parts may have hubs
+again (:func:`input_moves`). The exact accountant that rests on it is
 :mod:`shuffledp.accounting.summation.coarse_noise`.
 
 Derived for this project; nothing of it is taken from a paper but the idea of noise that cancels.

@@ -124,7 +124,7 @@ class JointLosses:
     infinite : (shifts,) ndarray
         Mass of losses beyond the grid.
     missing : float
-        Upper bound on the mass that is left out.
+        Upper bound on the omitted mass.
     error : float
         Bound on the relative error of all probabilities.
     log_error : float
@@ -132,7 +132,7 @@ class JointLosses:
 
     Notes
     -----
-    Derived for this project. The hockey stick of the cells is never below the exact one but for what is left out.
+    Derived for this project. The hockey stick of the cells is never below the exact one, apart from omitted mass.
     """
 
     grid: LossGrid
@@ -192,12 +192,12 @@ def joint_losses(
     precision : Precision
     grid : LossGrid
     every : int
-        Above 1 only every so manieth cell is looked at in place of all, and only for the likely Sigma.
+        Above 1 only every `every`-th cell is evaluated, and only for the likely Sigma.
 
     Returns
     -------
     JointLosses
-        An upper bound on the hockey stick; an estimate if only some are looked at.
+        An upper bound on the hockey stick; an estimate if only some cells are evaluated.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def loss_part(
     begin, stop : int
         Within ``0 .. law.slices``: number 0 has the lowest Sigma.
     every : int
-        Every how manieth cell is looked at in place of all.
+        Only every `every`-th cell is evaluated.
 
     Returns
     -------

@@ -325,7 +325,7 @@ def part_noise(design: CoarseDesign, index: int, most_shift: int) -> Noise:
     Returns
     -------
     Noise
-        With upper bounds on what is left out and rounded.
+        With upper bounds on omitted mass and rounding.
 
     Notes
     -----

@@ -96,7 +96,7 @@ def coarse_start(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> C
     Notes
     -----
     Derived for this project. Atom D hides a shift by 1 at ``eps - eps_star``; atom 1 the number of messages 1 of the
-    central noise; atom j a shift by 1 at what the largest distance that it takes part in leaves.
+    central noise; atom j a shift by 1 at the eps that the largest distance of its pairs leaves.
     """
     size = check_count("max_value", max_value, 1)
     if eps_star >= eps:
@@ -128,9 +128,9 @@ def worst_delta(
     pairs : sequence of (int, int)
     precision : Precision
     estimate : bool
-        Without what is counted for cells that were left out and for rounding; otherwise a certified upper bound.
+        Without the margin for omitted cells and rounding; otherwise a certified upper bound.
     every : int
-        Every how manieth cell is looked at; only all of them give an upper bound.
+        Only every `every`-th cell is evaluated; only 1 gives an upper bound.
 
     Returns
     -------
@@ -402,7 +402,7 @@ class _Look:
         return self.design.messages * math.exp(excess / _exponent(self.design.delta))
 
     def binding(self, pairs: Sequence[Pair], part: float) -> list[Pair]:
-        """The pairs with at least this part of the largest delta or of the one wanted, whichever is more."""
+        """Return the pairs with at least a given part of the larger of the largest delta and the design's delta."""
         least = part * max(float(np.max(self.deltas)), self.design.delta)
         found = [pair for pair, value in zip(pairs, self.deltas, strict=True) if value >= least]
         return found or list(pairs)

@@ -1,8 +1,8 @@
 """Coarse designs of a long search, shipped with their certificates.
 
-They are in ``coarse_designs.json``; ``make designs`` searches again, and ``make designs-check`` certifies those for
-small D anew and compares what it can of the others. For a setting that is not among them, :func:`quick_coarse` makes a
-design for D up to 3.
+They are in ``coarse_designs.json``; ``make designs`` searches again, and ``make designs-check`` certifies the designs
+for small D anew and compares the others as far as possible. For a setting that is not among them, :func:`quick_coarse`
+makes a design for D up to 3.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def correlated_noise_delta(
 
     Examples
     --------
-    A design for inputs 0..3 that a search has found, and what it spends of its delta, from below and from above:
+    A design for inputs 0..3 from a search, and bounds on its delta over its budget, from below and from above:
 
     >>> from shuffledp.accounting import correlated_noise_delta, shipped_design
     >>> design = shipped_design(3, 1.0, 1e-6, 0.9).design

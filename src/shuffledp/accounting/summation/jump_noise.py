@@ -7,14 +7,14 @@ with probabilities in proportion to
 
 Like every compound Poisson law it can be shared: with n users each adds Poisson(Lambda / n) jumps.
 
-Why so: what reveals an input is the lower tail of the noise, where the likelihood ratio to the noise shifted by 1
+The reason: delta is the mass of the lower tail of the noise, where the likelihood ratio to the noise shifted by 1
 exceeds ``e^tau``. By large deviations its mass is ``e^-I`` with ``I = sum_j rate_j (1 - (1 + tau j) e^(-tau j))``,
 linear in the rates of the jump sizes, and so is the mean. All jumps of one size, :data:`BEST_JUMP` over tau, give the
 smallest mean for an I; negative binomials need :data:`NEGATIVE_BINOMIAL_EXCESS` times as much. One size
-alone would leave gaps, so the sizes are spread; the three numbers in the law are where a search for D = 1 ended. What
-noise that cannot be shared would need is :func:`least_mean`.
+alone would leave gaps, so that the sizes are spread; the three numbers in the law are the result of a search for D = 1.
+:func:`least_mean` is the least mean of noise that need not be divisible into shares.
 
-Derived for this project; nothing of it is taken from a paper.
+Derived for this project, from no paper.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def least_mean(eps: Eps, delta: Delta) -> float:
 
     Examples
     --------
-    Two messages per unit of noise in a sum of bits, for what eps = 1 leaves beside an error of 0.9:
+    Two messages per unit of noise in a sum of bits, for eps = 1 less the 0.9 of the error:
 
     >>> from shuffledp.accounting import least_mean
     >>> round(2 * least_mean(0.1, 1e-6))

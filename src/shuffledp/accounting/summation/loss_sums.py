@@ -62,7 +62,7 @@ class PairLosses(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Summed:
-    """Deltas of all pairs; what is counted in them for rounding and wrapping; and the largest mass that wrapped.
+    """Deltas of all pairs; their margins for rounding and wrapping; and the largest mass that wrapped.
 
     Notes
     -----

@@ -107,7 +107,7 @@ def _last_above(shape: float, base: float, shift: int, level: float) -> int:
     """Return the last y >= shift where the log ratio exceeds `level`, or ``shift - 1`` if there is none."""
 
     def ratio(y: int) -> float:
-        """log of p^k (y-k+1).. over ..: falls in y; sums of log1p, because gamma functions cancel."""
+        """Return the log ratio at y, which decreases in y, as a sum of log1p, because gamma functions cancel."""
         return base + _log_rising(y, shape, shift)
 
     if ratio(shift) <= level:
