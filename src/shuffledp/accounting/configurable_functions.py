@@ -129,8 +129,8 @@ def _numerical(arguments: Arguments) -> Standing:
 
 
 def _normal_noise(arguments: Arguments) -> Standing:
-    """Return the guarantee of normal noise: delta of noise on integers can exceed delta on a continuum by a few
-    percent."""
+    """Return the guarantee of normal noise, by accounting: noise on integers needs a few percent more than on a
+    continuum."""
     return UPPER if arguments["accounting"] == "printed" else CONTINUOUS_NOISE
 
 
@@ -158,8 +158,7 @@ def _segmented(arguments: Arguments) -> Standing:
 
 
 def _variation_ratio(arguments: Arguments) -> Standing:
-    """Return the guarantee of the reduction; ``sound=False`` evaluates the theorem as stated, despite a residual
-    component."""
+    """Return the guarantee of the reduction, which ``sound=False`` forgoes in case of a residual component."""
     p, beta = arguments["p"], arguments["beta"]
     most = 1.0 if math.isinf(p) else (p - 1) / (p + 1)
     if arguments["sound"] is not False or beta >= most * (1 - 1e-12):

@@ -183,8 +183,7 @@ def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float,
 
 @remember(64)
 def _sampled_replacement_rdp(n: int, m: int, noise_over_sensitivity: float) -> tuple[float, ...]:
-    """Return the divergences of one round at each order, for replacing one user; the noise is over the sensitivity 2
-    C."""
+    """Return the divergences of one round at each order, for replacing one user, whose sensitivity is 2 C."""
     with needed():
         import dp_accounting
         from dp_accounting import rdp

@@ -13,8 +13,8 @@ again, ``mu / n`` for each of n users, however small that is. A *discrete Gaussi
 ``sigma^2 / n`` per user and many users almost every share is 0, ``Pr[share is not 0] = 2 exp(-n / (2 sigma^2))``, so
 that the sum carries no noise at all; inputs have to be scaled up first, until ``sigma^2 / n`` is about 1/4.
 
-For discrete Laplace noise the loss of ``rate * shift`` per count has a large probability, so that a delta > 0 buys
-nothing: rate is eps divided by the total shift of all counts.
+For discrete Laplace noise the loss of ``rate * shift`` per count has a large probability, so that a delta > 0 does
+not reduce the noise: rate is eps divided by the total shift of all counts.
 """
 
 from __future__ import annotations
@@ -183,8 +183,7 @@ def laplace_profile(
 
 @remember(8)
 def _losses(rate: float, shift: int, touched: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit as far as
-    `shift`."""
+    """Return probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit up to `shift`."""
     a, y = math.exp(-rate), np.arange(shift + 1)
     mass = np.asarray((1 - a) / (1 + a) * np.exp(-rate * y), np.float64)
     mass[0] = 1 / (1 + a)

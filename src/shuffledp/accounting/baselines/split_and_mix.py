@@ -54,7 +54,7 @@ def ikos_shares(
     delta : float
         Spent on the security of the shares, in (0, 1).
     form : {"figure", "average", "worst_case", "collision"}
-        ``figure``: ``ceil((2 sigma + log2 q) / (log2 n - log2 e))``, which gives the numbers of the published figure;
+        ``figure``: ``ceil((2 sigma + log2 q) / (log2 n - log2 e))``, which reproduces the published figure;
         no theorem for it is known. ``average``: 1 more, a bound for uniform inputs, often used for all. ``worst_case``:
         2 more, proven for all inputs. ``collision``: the smallest number for which the second-moment bound of
         :func:`ikos_distance` suffices, proven for all inputs.

@@ -122,8 +122,7 @@ def mix_shuffler_epsilon(
 
 
 def _log_likelihood_ratio(a: float, b: float, dummies: int, eps_local: float) -> float:
-    """Return the log of the likelihood ratio of the module's description, with both sides divided by E, which may
-    overflow."""
+    """Return the log of the likelihood ratio of the module's description, in terms of 1/E, which does not overflow."""
     gain, floor = -math.expm1(-eps_local), math.exp(-eps_local) * (dummies + 1)
     return math.log((gain * a + floor) / (gain * b + floor)) if gain * b + floor > 0 else math.inf
 

@@ -427,8 +427,7 @@ def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_loc
 
 
 def _gaussian_mu(messages: float, domain_size: int) -> float:
-    """Return the distance of the two views in standard deviations, in the limit of many messages; a guess, not a
-    bound."""
+    """Return the distance of the two views in standard deviations, in the limit of many messages: no bound."""
     return math.sqrt(2 * domain_size / (messages + 1))
 
 

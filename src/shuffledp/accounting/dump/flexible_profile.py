@@ -113,8 +113,8 @@ def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
 
 
 def _cells(rough: Law, domain_size: int, dummies: int, eps_local: float) -> int:
-    """Return the number of terms of the double sum, from a law that omits 1e-30; 0 if `_average_dummy_delta` is a
-    single sum."""
+    """Return the number of terms of the double sum for omitted mass 1e-30; 0 if `_average_dummy_delta` is a single
+    sum."""
     if eps_local == math.inf and dummies <= 1:
         return 0
     return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size
@@ -138,8 +138,7 @@ def _negligible(rough: Law, domain_size: int, eps: float, eps_local: float) -> f
 def _bounds(
     law: Law, nodes: int, domain_size: int, eps: float, eps_local: float, tail: float
 ) -> tuple[float, float]:
-    """Return a lower and an upper bound on delta from few numbers of messages, both without the mass that the law
-    omits."""
+    """Return a lower and an upper bound on delta from few numbers of messages, both without omitted mass."""
     numbers, masses, _ = law
     cuts = np.unique(np.linspace(0, numbers.size, min(nodes, numbers.size), endpoint=False).astype(np.int64))
     at = [*numbers[cuts].tolist(), int(numbers[-1])]
@@ -171,7 +170,7 @@ def quick_bound(
 def _upper_bound(
     law: Law, domain_size: int, eps: float, eps_local: float, tail: float, excess: float
 ) -> float:
-    """Return an upper bound within a relative excess of delta, without the mass that the law omits.
+    """Return an upper bound within a relative excess of delta, without omitted mass.
 
     As :func:`_bounds`, with pieces that are halved where they contribute most to the difference of the bounds.
     """

@@ -28,8 +28,7 @@ class CompoundPoisson(Protocol):
     """A random number of messages that comes in independent jumps."""
 
     def rates(self, size: int) -> NDArray[np.float64]:
-        """Return the rates of jumps by 0, 1, .., at most (size,); the rates that it omits below `size` are
-        negligible."""
+        """Return the rates of jumps by 0, 1, .., at most (size,); omitted rates below `size` are negligible."""
         ...
 
     def log_moment(self, tilt: float) -> float:

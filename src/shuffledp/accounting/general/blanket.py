@@ -308,8 +308,7 @@ def _largest_root(
 
 
 def _distance(randomizer: Randomizer, law: Law) -> float:
-    """Return the distance of the two views in standard deviations, in the limit of many users; for a first guess
-    only."""
+    """Return the distance of the two views in standard deviations, in the limit of many users: no bound."""
     spread = max(c.spread for c in _comparisons(randomizer, "upper", _FIRST_CUT))
     return math.sqrt(min(spread, 1e12) / (law.mean + 1))
 

@@ -186,8 +186,7 @@ class OtherReports:
 
     @property
     def expected(self) -> float:
-        """Expected number of these reports; with adaptive dummies, the larger of the population's mean and the
-        dummies."""
+        """Expected number of these reports; with adaptive dummies, the larger of mean and dummies."""
         mean = self.population.mean
         return max(mean, self.dummies) if self.adaptive else mean + self.dummies
 

@@ -273,8 +273,7 @@ def _kappa(eps: float, eps_local: float) -> float:
 
 
 def _lone(match_rate: float, share: float, eps: float, eps_local: float) -> float:
-    """Return delta of a report without others; `share` is the probability that a message that matches x does not match
-    x'."""
+    """Return delta of a report without others; a message that matches x misses x' with probability `share`."""
     if eps >= eps_local:
         return 0.0
     certain = _certain_rate(match_rate, eps_local)

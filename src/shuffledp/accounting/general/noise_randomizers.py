@@ -63,8 +63,7 @@ def _cells(
 
 
 def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
-    """Return cells for a lower bound: all outputs outside of the edges are one more cell, which counts with its
-    mean."""
+    """Return cells for a lower bound: outputs outside of the edges are one more cell, which counts with its mean."""
     return Cells(
         np.append(cells.log_own, cells.log_own[-1]),
         np.append(cells.log_other, cells.log_other[-1]),
@@ -87,7 +86,7 @@ class LaplaceRandomizer:
     Notes
     -----
     Dwork, McSherry, Nissim and Smith (2006). That the inputs 0 and 1 are the worst is proven in the module's
-    description. Outputs below 0 and above 1 reveal no more than 0 and 1, so that the noisy number may be clipped.
+    description. Outputs below 0 and above 1 reveal the same as 0 and 1, so that the noisy number may be clipped.
     """
 
     eps_local: float

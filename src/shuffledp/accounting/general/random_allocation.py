@@ -207,8 +207,7 @@ def allocation_deltas_within(
 
 
 def shares_ratios(steps: int, step: Step, target: float) -> bool:
-    """Return whether one law of L serves for all eps: there are several Gaussian steps and none of them dominates the
-    sum."""
+    """Return whether one law of L serves for all eps: for several Gaussian steps, of which none dominates the sum."""
     kind, sigma = step
     many = kind == "gaussian" and sigma >= _SMOOTH_SIGMA and steps >= _SMOOTH_STEPS
     return many and not _ratios(sigma, steps, 0.0, "remove", target).exact_excess
@@ -384,7 +383,7 @@ def _singly(step: Step, steps: int, eps: float, way: str, target: float) -> floa
 def _found_together(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Return upper bounds for the first eps and the following eps that its contour serves, with cells up to the last
+    """Return upper bounds for the first eps and following ones that its contour serves, with cells up to the last
     eps."""
     cells = _ratios(sigma, steps, float(eps[-1]), way, target)
     start, apart = float(eps[0]), eps - eps[0]

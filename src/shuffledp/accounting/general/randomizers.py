@@ -134,8 +134,7 @@ class SubsetSelection:
         return (*third, self._against_one(0), self._against_one(1))
 
     def _share(self) -> float:
-        """Return the probability of a subset without the input over its probability under the uniform law on
-        subsets."""
+        """Return the probability of a subset without the input over the uniform probability."""
         k, d = self.domain_size, self.subset_size
         decay = math.exp(-self.eps_local)
         return k * decay / (d + (k - d) * decay)

@@ -70,8 +70,7 @@ class _Quadratic(NamedTuple):
 
 
 def _first_grid(mean: float, deviation: float) -> NDArray[np.int64]:
-    """Return a grid with few points near 0 and far out, many around the mean, and a last point beyond every support
-    point."""
+    """Return a grid with few points near 0 and far out, many around the mean, the last beyond every support point."""
     most = math.ceil(max(2 * mean + 3 * deviation, mean + 2 * deviation**2 / mean) + 10)
     steps = np.unique(np.round(np.geomspace(1, most, 48)))
     around = np.concatenate((mean - steps, mean + steps, [mean], steps, [0.0]))
@@ -150,7 +149,7 @@ class _MomentProblem:
         """Solve the problem on the grid by the simplex method, from the last basis; return the dual quadratic.
 
         Maximize ``sum w_i values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. Whatever it
-        returns is made an upper bound afterwards, so rounding can cost tightness only.
+        returns is made an upper bound afterwards, so that rounding affects tightness only.
         """
         weight = np.maximum(1, z**2)  # columns of size about 1 whatever the distance from the mean
         columns = np.vstack((1 / weight, z / weight, z**2 / weight))

@@ -226,7 +226,7 @@ def local_budget(
     Notes
     -----
     Wang et al. 2023, equations (6) and (7): A(k). Rounded down by at most 1e-10 relative, for :class:`MomentBounded`
-    about 1e-5; a lower bound on what a concrete randomizer may spend, wherever :func:`amplified_epsilon` is an upper
+    about 1e-5; a lower bound on the budget of a concrete randomizer, wherever :func:`amplified_epsilon` is an upper
     bound.
 
     Examples

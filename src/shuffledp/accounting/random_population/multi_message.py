@@ -102,8 +102,7 @@ def discrete_gaussian_gap(n: ArrayLike, tau: Positive) -> NDArray[np.float64]:
 
 
 def _far_terms(counts: NDArray[np.int64], rate: float) -> NDArray[np.float64]:
-    """Return the sum of ``e^(-rate) e^(rate / m)`` over m beyond the enumerated ones up to each count, by powers of
-    rate / m."""
+    """Return sums of ``e^(-rate) e^(rate / m)`` over m beyond the enumerated ones, by powers of rate / m."""
     found = np.zeros(counts.shape)
     many = counts > _ENUMERATED
     if not np.any(many) or rate > 1000:  # e^-500 otherwise
@@ -176,8 +175,7 @@ def _expected_delta(law: Law, tau: float, eps: float, precision: int, accounting
 
 
 def _gaussian_deltas(mu: NDArray[np.float64], eps: float, gap: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return hockey sticks of Normal(mu, 1) and Normal(0, 1), with a factor e^gap between the true and these
-    densities."""
+    """Return hockey sticks of Normal(mu, 1) and Normal(0, 1), with a factor e^gap between true and normal densities."""
     left = eps - 20 * gap  # negative for large gaps: then delta is near 1, as it must be
     upper = log_ndtr(mu / 2 - left / mu)
     ratio = np.minimum(left + log_ndtr(-mu / 2 - left / mu) - upper, 0.0)
@@ -211,7 +209,7 @@ def multi_expected_scale(
         discrete sum has lattice effects of the relative order ``(z / (tau sqrt(n)))^2`` in delta, z about 4, on
         either side: 2 % for one user at eps 0.5, below 0.01 % for a hundred, but three quarters for one user at eps
         4 and delta 0.1. It is no upper bound: use the tau of a calibrated ``get("frequency", "multi_expected")``,
-        which is raised until the laws of the integers, added up, meet delta.
+        which increases until the sum over the laws of the integers meets delta.
 
     Returns
     -------

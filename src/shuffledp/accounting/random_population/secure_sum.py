@@ -95,7 +95,7 @@ def share_count(
     n - 1 such moves connect any two inputs.
 
     Sources: Wang et al. 2023, Section VI-A, and Balle et al. (2020); the rest is derived here. ``balle`` and ``any_n``
-    are enough for sigma, an upper bound on what is needed, rounded up.
+    suffice for sigma, an upper bound on the least number, rounded up.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def group_order(
     ``q = ceil(n_max p + 2 tau sqrt(n_max) sqrt(2 log(2 / failure))) + 1``.
 
     Source: Wang et al. 2023, Theorem 6, for ``printed``; ``safe`` is derived here from tails of the normal kind, an
-    upper bound on what the sum needs, rounded up. Privacy does not depend on q.
+    upper bound on the least order, rounded up. Privacy does not depend on q.
     """
     if form == "safe":
         most = most_users(population)

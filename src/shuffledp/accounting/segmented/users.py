@@ -390,8 +390,7 @@ def _transformed(losses: _Losses, eps: float, pairs: int, theta: float, *, fine:
 
 
 def _reach(losses: _Losses, pairs: int, theta: float, step: float) -> tuple[float, float]:
-    """Return the distance around its mean up to which the tilted law is computed, and the mass above, by Chernoff
-    bounds.
+    """Return the reach of the tilted law's evaluation around its mean, and the mass above, by Chernoff bounds.
 
     The second is the log of a bound on the probability of higher losses, without tilt and on the grid.
     """

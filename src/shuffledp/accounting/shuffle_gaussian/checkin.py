@@ -244,7 +244,7 @@ def checkin_theorem3_epsilon(
 
     Notes
     -----
-    Theorem 3, Lemmas 1 and 2 of arXiv 2206.09569. An upper bound on what the printed sum gives; see caveat (e).
+    Theorem 3, Lemmas 1 and 2 of arXiv 2206.09569. An upper bound on the eps of the printed sum; see caveat (e).
     """
     curve = partial(_remembered_theorem3, n, rate, sigma, split)
     return epsilon_of_curve(curve, max(1, round(n * rate)), sigma, rounds, delta, most_order)

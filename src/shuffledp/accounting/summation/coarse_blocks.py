@@ -89,7 +89,7 @@ def partition(law: CoarseLaw, grid: LossGrid, change: float) -> Partition:
     law : CoarseLaw
     grid : LossGrid
     change : float
-        By how much, along u and along t, in grid steps, > 0.
+        Largest change along u and along t, in grid steps, > 0.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def block_cells(
 def _bounds(
     law: CoarseLaw, blocks: Partition, number: int, offsets: Sequence[Offset], step: float
 ) -> dict[Offset, Bounds]:
-    """Return the blocks of one Sigma for all offsets, at u and t what the law has at ``u - du`` and ``t - dt``."""
+    """Return the blocks of one Sigma for all offsets: at u and t the law at ``u - du`` and ``t - dt``."""
     rows, columns = blocks.reference.shape
     if not 0 <= number < law.slices:
         shape = blocks.rows.size * blocks.columns.size

@@ -304,7 +304,7 @@ def input_moves(max_value: int, hubs: tuple[int, ...] = ()) -> tuple[Move, ...]:
     Returns
     -------
     tuple of ((int, int, int), dict of int to int)
-        For each input 0..D: what it adds to ``(Sigma, u, v)``, and to the ``y_j``, where that is not 0. Exact.
+        For each input 0..D: its contributions to ``(Sigma, u, v)``, and to the ``y_j`` where they are not 0. Exact.
 
     Notes
     -----

@@ -163,10 +163,10 @@ def pair_shift(pair: Pair, max_value: int) -> Shift:
 
 @dataclass(frozen=True, eq=False)
 class LossPart:
-    """Contribution of some slices to the losses: `cells` from the lowest grid point to one above the highest, per
-    shift.
+    """Contribution of some slices to the losses.
 
-    `kept` is their mass, `most` the largest number of cells of a slice, `largest` the largest ``-log`` of a cell.
+    `cells` are from the lowest grid point to one above the highest, per shift. `kept` is their mass, `most` the largest
+    number of cells of a slice, `largest` the largest ``-log`` of a cell.
 
     Notes
     -----

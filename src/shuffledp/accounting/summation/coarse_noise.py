@@ -255,8 +255,7 @@ def pair_draws(pair: Pair, max_value: int, hubs: tuple[int, ...] = ()) -> dict[i
 
 
 class PairLosses:
-    """Losses of all pairs: losses of the joint part by the difference of its moves, and losses of the independent
-    parts.
+    """Losses of all pairs: of the joint part by the difference of its moves, and of the independent parts.
 
     `parts` are the independent parts, each an atom and its shift.
 

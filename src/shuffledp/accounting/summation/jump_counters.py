@@ -91,7 +91,7 @@ class JumpCounter:
 
 
 def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
-    """Return the delta of a histogram of counters: one loses a user, another one gains one.
+    """Return the delta of a histogram of counters, of which one loses a user and another gains one.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
 
 
 class _TwoCounters:
-    """One pair: the losses of a counter that gains a user as the mixture, of one that loses one as the part."""
+    """Losses of one pair: the mixture is the counter that gains a user, the part is the counter that loses one."""
 
     def __init__(self, losses: DesignLosses) -> None:
         self.losses, self.clipped = losses, losses.clipped

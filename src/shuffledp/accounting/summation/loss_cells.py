@@ -71,7 +71,7 @@ class LossGrid:
 class Cells:
     """Finite losses on consecutive grid points from `start`, and the mass of infinite loss.
 
-    `clipped` is the finite part of that mass, or what a lower bound rounded down, for lying above the grid.
+    `clipped` is the finite part of that mass above the grid, or the mass that a lower bound rounded down to the grid.
 
     Notes
     -----
