@@ -129,8 +129,8 @@ def _numerical(arguments: Arguments) -> Standing:
 
 
 def _normal_noise(arguments: Arguments) -> Standing:
-    """Return the guarantee of normal noise, by accounting: noise on integers needs a few percent more than on a
-    continuum."""
+    """Return the guarantee of normal noise, exact on a continuum; integers can lose a few percent more unless
+    printed."""
     return UPPER if arguments["accounting"] == "printed" else CONTINUOUS_NOISE
 
 

@@ -326,8 +326,7 @@ def _waves(theta: NDArray[np.float64], places: NDArray[np.int64]) -> Sequence[ND
 def _sums(
     terms: Sequence[NDArray[np.complex128]], waves: Sequence[NDArray[np.float64]]
 ) -> Sequence[NDArray[np.float64]]:
-    """Return real parts of the sums of terms (B, L) times ``e^(-i theta place)``: (B, K) each, by a product of
-    matrices."""
+    """Return real parts of sums of terms (B, L) times ``e^(-i theta place)``: (B, K) each, by a product of matrices."""
     left = np.concatenate([np.concatenate((term.real, -term.imag), axis=1) for term in terms])
     return np.split(_product(left, waves), len(terms))
 

@@ -223,8 +223,8 @@ def public_coin_rate(
     accounting : {"printed", "exact"}
         See the module's description.
     beyond_proof : bool
-        Printed: if True, accept gamma between 1/2 and 1, as in the paper's figures, although the lemma does not cover
-        it.
+        Printed: if True, accept gamma between 1/2 and 1, as in the paper's figures, although it is
+        unproven.
 
     Returns
     -------

@@ -113,8 +113,7 @@ def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
 
 
 def _cells(rough: Law, domain_size: int, dummies: int, eps_local: float) -> int:
-    """Return the number of terms of the double sum for omitted mass 1e-30; 0 if `_average_dummy_delta` is a single
-    sum."""
+    """Return the number of terms of the double sum, omitting 1e-30; 0 if `_average_dummy_delta` is a single sum."""
     if eps_local == math.inf and dummies <= 1:
         return 0
     return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size

@@ -2,9 +2,9 @@ r"""The privacy blanket of any local randomizer: bounds on delta of n shuffled r
 
 With G as in :mod:`shuffledp.accounting.general.comparisons`, ``delta = E (G_1 + .. + G_n)^+ / n`` for n users in all.
 For a random number of others, delta is the mean of this delta. With a binomial number of others the terms add up to
-those of a sum of ``trials + 1`` copies of which each counts with probability `rate`, with a Poisson number to a sum of
-a Poisson number of copies: ``delta = E (sum)^+ / (rate (trials + 1))`` and ``E (sum)^+ / mean``. The means are found by
-:mod:`shuffledp.numerics.sum_excess`.
+the terms of a sum of ``trials + 1`` copies of which each counts with probability `rate`, with a Poisson number to a sum
+of a Poisson number of copies: ``delta = E (sum)^+ / (rate (trials + 1))`` and ``E (sum)^+ / mean``. The means are found
+by :mod:`shuffledp.numerics.sum_excess`.
 
 Two sides:
 

@@ -269,7 +269,7 @@ def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> 
     Parameters
     ----------
     reports : OtherReports
-        The reports of the others; their population is a law.
+        The other reports; their population is a law.
     eps_local, eps_central : float
         Nats; `eps_local` > 0, `eps_central` >= 0.
 
@@ -383,7 +383,7 @@ class ClonesProfile(Exported):
     Parameters
     ----------
     reports : OtherReports
-        The reports of the others; their population is a law.
+        The other reports; their population is a law.
     eps_local : float
         Nats, > 0.
     """

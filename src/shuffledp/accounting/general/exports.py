@@ -246,8 +246,7 @@ def _gauss() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _chord_integrals(
     power: float, width: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return logs of integrals of ``e^(-power s)`` times ``1 - e^-s``, and times ``e^-s - e^-width``, from 0 to
-    width."""
+    """Return logs of integrals of ``e^(-power s)`` times ``1 - e^-s`` and ``e^-s - e^-width``, from 0 to width."""
     many = power * width > 1  # there the closed forms do not cancel
     first, last = -np.expm1(-power * width) / power, -np.expm1(-(power + 1) * width) / (power + 1)
     nodes, weights = _gauss()

@@ -174,7 +174,7 @@ class _Search:
     reduction: str
 
     def reports(self, dummies: int) -> OtherReports:
-        """Return the reports of the others with `dummies` dummies."""
+        """Return the other reports with `dummies` dummies."""
         return OtherReports(self.law, dummies, self.adaptive, self.reduction)
 
     def plan(self, dummies: int, factor: float, guess: float | None) -> DummyPlan:

@@ -35,7 +35,7 @@ def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
     Parameters
     ----------
     reports : OtherReports
-        The reports of the others.
+        The other reports.
     delta : float
         In (0, 1).
     rate : float

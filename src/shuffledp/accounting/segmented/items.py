@@ -12,7 +12,7 @@ d, m of them in expectation. The laws of their number:
     Every user draws a Poisson number of blanket messages. Then the counts of all items are independent, and the pair
     is exact.
 
-Both are upper bounds, or claims of such, against an adversary who knows the reports of all other users. The guarantee
+Both are upper bounds, or claimed to be, against an adversary who knows the reports of all other users. The guarantee
 for a user with s items follows by group composition: an item gets ``eps / s`` and :func:`item_delta`.
 
 Conventions: eps in nats; replacement of one item (of a user's whole set where a function takes `set_size`); n is the

@@ -263,8 +263,7 @@ def _rate_table(search: _Search, blankets: float | None) -> _RateTable:
 
 
 def _objectives(sizes: NDArray[np.float64], table: _RateTable, search: _Search) -> NDArray[np.float64]:
-    """Return the objectives of the search, (M, P), for sizes (M, K); infinite outside of the interval of nonempty
-    levels."""
+    """Return the objectives of the search, (M, P), for sizes (M, K); infinite beyond the range of nonempty levels."""
     n, m = sizes[0].sum(), table.blankets
     reports = sizes @ table.rates.T
     if search.spread is None:
