@@ -129,8 +129,7 @@ def _numerical(arguments: Arguments) -> Standing:
 
 
 def _normal_noise(arguments: Arguments) -> Standing:
-    """Return the guarantee of normal noise, exact on a continuum; integers can lose a few percent more unless
-    printed."""
+    """Return the guarantee of normal noise: integers can lose a few percent more than a continuum unless printed."""
     return UPPER if arguments["accounting"] == "printed" else CONTINUOUS_NOISE
 
 
