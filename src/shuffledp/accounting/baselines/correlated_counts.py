@@ -232,14 +232,14 @@ def correlated_noise(
     accounting : {"printed", "exact"}
         See the module's description.
     share : float
-        g, in (0, 1), the part of eps that pays for Z3.
+        g, in (0, 1), the part of eps for Z3.
     constants : {"corrected", "conference"}
-        Of the printed accounting.
+        Constants of the printed accounting.
 
     Returns
     -------
     CounterNoise
-        ``printed``: with the ``corrected`` constants an upper bound on the noise that is needed. ``exact``: for the
+        ``printed``: with the ``corrected`` constants an upper bound on the least noise. ``exact``: for the
         best p, within 1e-3 relative, the smallest sufficient r, rounded up by at most 1e-10 relative; ``r = 0`` if
         ``delta / 2 >= 1 - e^-eps_1``, where no pairs are needed.
 

@@ -311,7 +311,7 @@ def gaussian_clones_epsilons(
     Returns
     -------
     (r,) ndarray
-        Nats, upper bounds as there.
+        Nats; upper bounds, as in :func:`gaussian_clones_epsilon`.
 
     Notes
     -----

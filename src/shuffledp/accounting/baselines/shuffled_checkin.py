@@ -213,7 +213,7 @@ def profile_rdp(
     orders : (k,) array_like of int
         Each in [2, 4096].
     reports, sigma, calibration
-        As there.
+        As in :func:`shuffled_gaussian_profile`.
 
     Returns
     -------

@@ -62,7 +62,7 @@ def pure_shuffler_epsilon(
     -----
     ``sqrt(14 k ln(2/delta) / (s - 1))``: DUMP, Corollary 5.3.
 
-    That is ``printed``, an upper bound. Replacement neighbors; local privacy of one user.
+    This formula is ``printed``, an upper bound. Replacement neighbors; local privacy of one user.
     """
     return dummy_epsilon(domain_size, dummies, delta, accounting=accounting)
 

@@ -128,7 +128,7 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     -----
     ``sqrt(14 k ln(2/delta) / (S - 1))``: DUMP, Theorem 5.2.
 
-    That is ``printed``, an upper bound; ``exact`` is never below the exact value.
+    This formula is ``printed``, an upper bound; ``exact`` is never below the exact value.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     Returns
     -------
     int
-        The value sent itself is not counted.
+        Number of dummies, without the value itself.
 
     Raises
     ------
@@ -183,8 +183,8 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     -----
     ``14 k ln(2/delta) / eps^2 + 1``, rounded up: DUMP, Theorem 5.2.
 
-    That is ``printed``, an upper bound on the number needed. ``exact`` has a :func:`dummy_delta` of at most `delta`,
-    and one dummy less has not.
+    This formula is ``printed``, an upper bound on the least number. ``exact`` has a :func:`dummy_delta` of at most
+    `delta`; one dummy fewer does not suffice.
 
     Examples
     --------
@@ -241,8 +241,8 @@ def mix_dummy_count(
     -----
     ``14 k ln(4/delta) / eps^2 + 1 - (n - 1) lambda + sqrt(2 (n - 1) lambda ln(2/delta))``: DUMP, Theorem 5.6.
 
-    That is ``printed``, with lambda as in :mod:`shuffledp.accounting.general.dummy_blanket`. Both accountings are an
-    upper bound on the number needed.
+    This formula is ``printed``, with lambda as in :mod:`shuffledp.accounting.general.dummy_blanket`. Both accountings
+    are an upper bound on the number needed.
 
     Examples
     --------

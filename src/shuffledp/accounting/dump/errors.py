@@ -60,13 +60,13 @@ def printed_flexible_mse(
     Returns
     -------
     float
-        Of relative frequencies, averaged over the values. For one dummy as exact as :func:`printed_dump_mse`; for more
-        an estimate that is too small.
+        Error of relative frequencies, averaged over the values. For one dummy as exact as :func:`printed_dump_mse`; for
+        more an estimate that is too small.
 
     Notes
     -----
     ``rate s / (n k) (1 - rate / k)``: DUMP, Theorem 5.15, as if each of the n s dummies were sent by itself; and
-    Theorem 5.16, see :func:`printed_dump_mse`. The truth has ``1 - 1/k + s (1 - rate) / k`` for the last factor.
+    Theorem 5.16, see :func:`printed_dump_mse`. The exact last factor is ``1 - 1/k + s (1 - rate) / k``.
     """
     n, domain_size, eps_local = _checked(n, domain_size, eps_local)
     dummies = check_count("dummies", dummies)

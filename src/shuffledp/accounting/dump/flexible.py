@@ -132,7 +132,7 @@ def flexible_dummies(
     Raises
     ------
     Infeasible
-        If too few users send with too high a probability, however many dummies each of them sends; if the theorem
+        If too few users send dummies with too high a probability, for any number of dummies per user; if the theorem
         does not hold here (printed, corrected: eps above 1, or delta too large); or if more than 2^53 messages would
         be sent.
 

@@ -41,7 +41,8 @@ class ClonePair:
     eps_local : float
         Nats, in (0, 300].
     reduction : {"clones", "randomized_response"}
-        Gives the probability of a clone, as in :func:`shuffledp.accounting.general.clones.clone_rate`.
+        Reduction that determines the probability of a clone, as in
+        :func:`shuffledp.accounting.general.clones.clone_rate`.
 
     Notes
     -----

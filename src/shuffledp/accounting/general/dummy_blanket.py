@@ -298,15 +298,15 @@ def binary_blanket_deltas(messages: NDArray[np.int64], eps: float, eps_local: fl
     Parameters
     ----------
     messages : ndarray of int
-        Numbers of uniform messages, >= 0. All of them are one of the two values, so there is nothing to be averaged.
+        Numbers of uniform messages, >= 0. Every message is one of the two values, so that no average is needed.
     eps, eps_local : float
         As in :func:`mixed_blanket_delta`.
 
     Returns
     -------
     ndarray
-        In [0, 1], with a rounding error of about 1e-11 relative to either side; 0 for ``eps >= eps_local``. Who adds
-        them up raises the sum.
+        In [0, 1], with a rounding error of about 1e-11 relative to either side; 0 for ``eps >= eps_local``. Callers
+        round sums of them up.
     """
     worst = lone_delta(eps, 2, eps_local)
     if worst == 0:
@@ -324,7 +324,7 @@ def remembered_mean(
     Parameters
     ----------
     messages, domain_size, eps, eps_local, tail
-        As there.
+        As in :func:`mixed_blanket_delta`.
 
     Returns
     -------

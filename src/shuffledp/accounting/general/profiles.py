@@ -217,7 +217,7 @@ class WorstOf(Exported):
     Raises
     ------
     ValueError
-        If there are none, or they speak of different relations or views.
+        If there are none, or if their relations or views differ.
     """
 
     profiles: tuple[PrivacyProfile, ...]

@@ -195,7 +195,7 @@ class GRR:
 
     Notes
     -----
-    Kairouz, Bonawitz and Ramage (2016). All pairs of values are alike.
+    Kairouz, Bonawitz and Ramage (2016). All pairs of values are equivalent.
     """
 
     eps_local: float

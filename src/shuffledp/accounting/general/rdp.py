@@ -38,7 +38,7 @@ def gaussian_rdp(orders: ArrayLike, sigma: Sigma) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
-        Nats. An upper bound of the shuffled reports for all neighbors, as shuffling is post-processing.
+        Nats. An upper bound for shuffled reports and all neighbors, as shuffling is post-processing.
 
     Notes
     -----

@@ -151,9 +151,9 @@ def multi_expected_delta(
 
     Notes
     -----
-    Source: Wang et al. 2023, Lemma 4 and Proposition 2, with their misprints put right. ``printed`` is an upper bound.
+    Source: Wang et al. 2023, Lemma 4 and Proposition 2, corrected for misprints. ``printed`` is an upper bound.
     ``exact`` is the hockey stick of a normal law and an estimate, no bound: lattice effects put it below or above the
-    delta of the integers, see :func:`multi_expected_scale`. Nothing that the library claims rests on it: the protocol
+    delta of the integers, see :func:`multi_expected_scale`. No guarantee of the library uses it: the protocol
     multi_expected adds up the laws of the integers. Replacement of one input, which changes the sum by at most p.
     """
     law = as_law(population, "the expected delta")
@@ -263,14 +263,14 @@ class PolyaPlan:
     Parameters
     ----------
     n1 : int
-        Users whose noise together is enough; each adds the difference of two negative binomial variables of shape
-        ``1 / n1``.
+        Number of users whose noise together suffices; each adds the difference of two negative binomial variables of
+        shape ``1 / n1``.
     ratio : float
         alpha of these variables, in (0, 1): ``e^(-eps / precision)``.
     share_count : int
         Messages per user, m.
     group_order : int
-        Messages are integers modulo this, q.
+        Group order q: messages are integers modulo q.
     security_bits : float
         sigma of the secure summation.
     precision : int

@@ -50,7 +50,7 @@ def security_bits(eps: EpsAt, delta: Delta) -> float:
 
     Notes
     -----
-    Source: Wang et al. 2023, Lemma 3, with the misprint E24 put right; in bits (E25). Exact up to rounding.
+    Source: Wang et al. 2023, Lemma 3, corrected for misprint E24; in bits (E25). Exact up to rounding.
     """
     return float(np.logaddexp(0.0, eps) - math.log(delta)) / math.log(2)
 

@@ -74,8 +74,8 @@ def segmented_sse(
     """Return the error of the segmented protocol if levels are independent of the data.
 
     `blanket` is the part of :func:`blanket_sse`; n_k users of level k send each item with probability lambda_k. Exact,
-    summed over the items: besides its coins, ``lambda (1 - lambda)`` per item, a population's report varies by
-    ``lambda^2 w (1 - w)``.
+    summed over the items: a report's coins have variance ``lambda (1 - lambda)`` per item, and sampling from a
+    population adds ``lambda^2 w (1 - w)``.
     """
     pairs = list(zip(level_sizes, rates, strict=True))
     reports = sum(n * rate for n, rate in pairs)

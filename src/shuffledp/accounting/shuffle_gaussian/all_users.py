@@ -131,8 +131,8 @@ def shuffle_gaussian_epsilons(
     delta : float
         In (0, 1).
     most_order : int, optional
-        Largest order, in [2, 4096]; as many as make sense, if not given (:func:`enough_orders`). Table 1 of the
-        paper stops at 30, where the last order is the best; no warning is given for a choice of the caller.
+        Largest order, in [2, 4096]; by default the result of :func:`enough_orders`. Table 1 of the paper stops at
+        30, where the last order is the best. No warning is raised for an explicit choice.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def shuffle_gaussian_epsilon(
     Parameters
     ----------
     n, sigma, delta, most_order
-        As there.
+        As in :func:`shuffle_gaussian_epsilons`.
     rounds : int
         >= 1.
 

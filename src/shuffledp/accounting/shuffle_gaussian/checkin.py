@@ -83,8 +83,8 @@ def checkin_shuffle_gaussian_rdp(
     -----
     Equation (11) of arXiv 2206.09569, with the missing term of no participants, which adds its probability and no loss.
     Outside a window around the mean, the probability of a block of numbers counts with the excess at its smallest
-    number and the rate at its largest; blocks are split until they do not matter. Replacement neighbors; caveats (a) to
-    (g).
+    number and the rate at its largest; blocks are split until their contribution is negligible. Replacement neighbors;
+    caveats (a) to (g).
 
     If the pair of Theorem 1 is the worst, ``conditional`` and ``convex`` are upper bounds; ``pair`` is the value for
     that pair, summed as above; ``printed`` is no bound, see (e).
@@ -196,13 +196,13 @@ def checkin_shuffle_gaussian_epsilon(
     Parameters
     ----------
     n, rate, sigma, form
-        As there.
+        As in :func:`checkin_shuffle_gaussian_rdp`.
     rounds : int
         >= 1.
     delta : float
         In (0, 1).
     most_order : int, optional
-        Largest order, in [2, 4096]; if not given, as many as make sense, at most 512, with a warning if the last is
+        Largest order, in [2, 4096]; by default one that suffices, at most 512, with a warning if the last order is
         the best.
 
     Returns

@@ -149,13 +149,13 @@ def subsampled_shuffle_gaussian_epsilon(
     Parameters
     ----------
     n, m, sigma, form
-        As there.
+        As in :func:`subsampled_shuffle_gaussian_rdp`.
     rounds : int
         >= 1.
     delta : float
         In (0, 1).
     most_order : int, optional
-        Largest order, in [2, 4096]; if not given, as many as make sense, at most 512, with a warning if the last is
+        Largest order, in [2, 4096]; by default one that suffices, at most 512, with a warning if the last order is
         the best.
 
     Returns

@@ -177,7 +177,7 @@ def scaled_design(
     estimate : bool
         As in :func:`worst_delta`.
     xtol : float
-        Of the logarithm of the number.
+        Tolerance of the logarithm of the number.
     every : int
         As in :func:`worst_delta`.
 
@@ -189,7 +189,7 @@ def scaled_design(
     Raises
     ------
     Infeasible
-        If no number up to 64 will do.
+        If no number up to 64 suffices.
 
     Notes
     -----
@@ -213,7 +213,7 @@ def finished_design(design: CoarseDesign, *, xtol: Positive = 1e-4) -> tuple[Coa
     ----------
     design : CoarseDesign
     xtol : float
-        Of the logarithm of the scale, > 0.
+        Tolerance of the logarithm of the scale, > 0.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def finished_design(design: CoarseDesign, *, xtol: Positive = 1e-4) -> tuple[Coa
     Raises
     ------
     Infeasible
-        If no scale will do.
+        If no scale suffices.
 
     Notes
     -----

@@ -66,8 +66,8 @@ def family_design(
     atoms, hubs
         As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`.
     law : {"negative_binomial", "jumps"}
-        Of the noises, see :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`. With ``jumps`` all rates
-        are the same, and the centers in proportion to the hardest shift over its budget.
+        Law of the noises, see :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`. With ``jumps`` all
+        rates are the same, and the centers in proportion to the hardest shift over its budget.
 
     Returns
     -------
@@ -212,14 +212,14 @@ def certified_design(design: NoiseDesign) -> tuple[NoiseDesign, float]:
     Returns
     -------
     design : NoiseDesign
-        All scales times one number, within 1e-5 of the smallest that will do.
+        All scales times one number, within 1e-5 of the smallest that suffices.
     delta : float
         Certified upper bound, at most ``design.delta``.
 
     Raises
     ------
     Infeasible
-        If no factor between 1/8 and 8 is enough, or the calculation does not fit into memory.
+        If no factor between 1/8 and 8 suffices, or the calculation does not fit into memory.
 
     Notes
     -----

@@ -187,7 +187,7 @@ def _slopes(goal: Goal, design: NoiseDesign, active: PairTable, grid: LossGrid) 
 def _coordinates(design: NoiseDesign) -> Floats:
     """Return the logarithms of all r and of all ``sqrt(r) p / (1 - p)``, nearly the standard deviations.
 
-    Delta depends on the second half first of all, so the two halves hardly disturb one another.
+    Delta depends mainly on the second half, so that the two halves are nearly independent.
     """
     roots = np.log(design.shapes) / 2
     return np.concatenate((2 * roots, roots + np.log(design.scales)))

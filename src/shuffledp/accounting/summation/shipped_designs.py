@@ -94,14 +94,14 @@ def shipped_design(
     max_value : int
         Largest input D, >= 1.
     eps, delta, eps_star : float
-        Nats for the two eps. As in :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`; equal to those
-        of a design up to rounding.
+        Nats for the two eps. As in :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`; equal to the
+        parameters of a design up to rounding.
     atoms : {"halving", "star", "hub", "best"}
         Kind of atoms; ``best`` for any.
     hubs : sequence of int, optional
-        For ``hub`` only: these hubs. Default: any.
+        For ``hub`` only: these hubs; by default any.
     law : {"negative_binomial", "jumps"}
-        Of the noises.
+        Law of the noises.
 
     Returns
     -------
