@@ -55,7 +55,7 @@ def negative_binomial_shift_delta(shape: Positive, p: OpenUnit, shift: Count, ep
     Raises
     ------
     Infeasible
-        If the shape is below 1: then the likelihood ratio is not monotone, and delta is large.
+        If the shape is below 1: then the likelihood ratio is not monotone, and such noise provides little privacy.
 
     Notes
     -----
