@@ -1,8 +1,8 @@
-"""The functions that a configuration may name: what each of them gives, and what stands behind the number.
+"""Functions that a configuration may name, with their quantities and guarantees.
 
 A function has a place here if its arguments can be written in a configuration and its result is a privacy budget or a
 delta: of the central guarantee, of the local one, or towards the shuffler. Conventions: eps in nats; the result of
-`standing` speaks of the function with the arguments given, for the neighboring relation that the function states.
+`standing` is the guarantee of the function with the given arguments, for the neighboring relation of the function.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ class NamedFunction:
     Parameters
     ----------
     name : str
-        As `shuffledp.accounting` offers it; gives a float.
+        Name of the function in `shuffledp.accounting`; the function returns a float.
     quantity : {"eps", "eps_local", "delta"}
-        What that float is.
+        Quantity that the function returns.
     rule : callable
-        What stands behind it, from all arguments by name, defaults included.
+        Returns the guarantee of the result from all arguments by name, defaults included.
     """
 
     name: str
@@ -79,7 +79,7 @@ class NamedFunction:
         return guarded_call(behind("shuffledp.accounting", self.name))
 
     def standing(self, arguments: Arguments) -> Standing:
-        """What stands behind the number for these arguments, as the function takes them by name.
+        """Return the guarantee of the function's result for these arguments, given by name.
 
         Raises
         ------
@@ -99,7 +99,7 @@ def _always(standing: Standing) -> Callable[[Arguments], Standing]:
 
 
 def _clones(arguments: Arguments) -> Standing:
-    """Bounds for every randomizer; closed forms for populations that are bounded in other ways need care."""
+    """Return the guarantee of clones bounds, which hold for every randomizer, by accounting and population."""
     population, accounting = arguments["population"], arguments["accounting"]
     if accounting == "simplified":
         return UPPER if _enough_clones(arguments) else SIMPLIFIED
@@ -111,7 +111,7 @@ def _clones(arguments: Arguments) -> Standing:
 
 
 def _enough_clones(arguments: Arguments) -> bool:
-    """Whether the simplified form follows from the theorem it simplifies, for a printed (binomial) population."""
+    """Return whether the simplified form follows from its theorem, for a printed (binomial) population."""
     population, eps_local = arguments["population"], arguments.get("eps_local")
     if eps_local is None or arguments["dummies"] or not isinstance(population, (Fixed, Binomial)):
         return False
@@ -124,17 +124,17 @@ def _checkin(arguments: Arguments) -> Standing:
 
 
 def _numerical(arguments: Arguments) -> Standing:
-    """Exact divergences of the mechanism itself; closed forms are bounds."""
+    """Return ``exact`` for divergences of the mechanism itself, ``upper`` for closed forms."""
     return EXACT if arguments["accounting"] == "exact" else UPPER
 
 
 def _normal_noise(arguments: Arguments) -> Standing:
-    """Exact for noise on a continuum; noise on integers can lose a few percent more, which the printed form covers."""
+    """Return the guarantee of normal noise: integers can lose a few percent more than a continuum unless printed."""
     return UPPER if arguments["accounting"] == "printed" else CONTINUOUS_NOISE
 
 
 def _without_noise(arguments: Arguments) -> Standing:
-    """Exact where values are sent as they are; with randomized response the adversary is told more."""
+    """Return ``exact`` without randomized response; with it the evaluated adversary observes more than the messages."""
     return EXACT if arguments["eps_local"] == math.inf else UPPER
 
 
@@ -157,7 +157,7 @@ def _segmented(arguments: Arguments) -> Standing:
 
 
 def _variation_ratio(arguments: Arguments) -> Standing:
-    """Only an explicit ``sound=False`` evaluates the theorem as stated where there is a residual component."""
+    """Return the guarantee of the reduction, which ``sound=False`` forgoes in case of a residual component."""
     p, beta = arguments["p"], arguments["beta"]
     most = 1.0 if math.isinf(p) else (p - 1) / (p + 1)
     if arguments["sound"] is not False or beta >= most * (1 - 1e-12):
@@ -166,12 +166,12 @@ def _variation_ratio(arguments: Arguments) -> Standing:
 
 
 def _allocation(arguments: Arguments) -> Standing:
-    """Adding or removing one user; a bound from below is no guarantee."""
+    """Return the guarantee for adding or removing one user; a lower bound is no guarantee."""
     return ONE_RECORD_MORE if arguments["bound"] == "upper" else FROM_BELOW
 
 
 def _deployed(arguments: Arguments) -> Standing:
-    """Whatever the others hold; a bound from below is no guarantee."""
+    """Return the guarantee for every data set of the others; a lower bound is no guarantee."""
     return UPPER if arguments["bound"] == "upper" else FROM_BELOW
 
 

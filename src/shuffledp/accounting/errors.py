@@ -2,7 +2,7 @@
 
 
 class Infeasible(ValueError):  # noqa: N818  # the name of a result, not of a mishap
-    """No parameters exist, or no bound can be stated, for what was asked.
+    """Error for arguments for which no parameters exist or no bound can be stated.
 
     Parameters
     ----------

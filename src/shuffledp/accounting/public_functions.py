@@ -1,6 +1,6 @@
-"""The public door of the accounting: functions that answer with numbers, or with one clear error.
+"""Public API of the accounting: functions that check their arguments and return numbers or raise one clear error.
 
-The library itself calls the functions where they are defined, with arguments that are checked where they come from.
+The library itself calls the underlying functions, with arguments that its callers have checked.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from shuffledp.numerics.argument_guards import guarded_call
 
 
 def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of the door with its arguments checked, see :func:`guarded_call`."""
+    """Return a function of the public API that checks its arguments, see :func:`guarded_call`."""
     call = guarded_call(function)
     # Where pickle finds it, for pools of processes.
     call.__module__ = "shuffledp.accounting"

@@ -1,7 +1,7 @@
-"""What functions and objects of one's own answer to the accounting: numbers in range, or one clear error.
+"""Checks of the values that user-defined functions and objects return to the accounting.
 
-A density, or a privacy profile of another package, is asked at many points. An answer that is nan, negative or of
-another shape would pass through sums and roots and come out as a number that means nothing.
+A density, or a privacy profile of another package, is evaluated at many points. A value that is nan, negative or of
+another shape would pass through sums and roots into a meaningless result.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _ROUNDING = 1e-9
 
 
 def is_foreign(value: object) -> bool:
-    """Whether something is an object of no class of this library, whose answers are what they have to be."""
+    """Return whether an object's class is defined outside this library, so that its results need checks."""
     return not type(value).__module__.startswith("shuffledp.")
 
 
 def asked(name: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Return a function's answer; ValueError, naming it and the reason, if it raises anything but Infeasible."""
+    """Return a function's result; raise ValueError, naming it and the reason, if it raises anything but Infeasible."""
     try:
         return function(*args)
     except (Infeasible, MissingExtra):
@@ -44,23 +44,23 @@ def asked(name: str, function: Callable[..., Any], *args: Any) -> Any:
 def numbers_of(
     name: str, answer: object, shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf
 ) -> NDArray[np.float64]:
-    """Return an answer as floats.
+    """Return a user-defined function's result as floats.
 
     Parameters
     ----------
     name : str
-        Whose answer, for the error.
+        Name of the function, for the error.
     answer : object
-        Numbers, or not.
+        Result of the function.
     shape : tuple of int
-        That of the points at which it was asked.
+        Shape of the points of evaluation.
     low, high : float
-        Numbers beyond these by no more than rounding are moved there.
+        Range of the numbers; numbers outside by no more than rounding are clipped.
 
     Raises
     ------
     ValueError
-        If the answer is not numbers, not of that shape, nan, or out of range.
+        If the result is not numbers, has another shape, has a nan, or is out of range.
     """
     try:
         kind = np.asarray(answer).dtype.kind
@@ -81,12 +81,12 @@ def numbers_of(
 
 
 def delta_of(profile: PrivacyProfile, eps: ArrayLike) -> NDArray[np.float64]:
-    """Return the profile's delta for each eps (nats), shape of `eps`; the answers of other packages are checked.
+    """Return the profile's delta for each eps (nats), shape of `eps`; results of other packages' profiles are checked.
 
     Raises
     ------
     ValueError
-        If a profile of another package raises an error, or answers with anything but numbers in [0, 1].
+        If a profile of another package raises an error, or returns anything but numbers in [0, 1].
     """
     if not is_foreign(profile):
         return np.asarray(profile.delta(eps), np.float64)

@@ -1,1 +1,1 @@
-"""What the papers compare with: accounting of other authors' protocols."""
+"""Baselines: accounting of the protocols that the papers compare with."""

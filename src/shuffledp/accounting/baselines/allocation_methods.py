@@ -1,9 +1,9 @@
-r"""Published bounds for random allocation beside its own pair, and more than one step per user.
+r"""Published bounds for random allocation, its exact pair, and more than one step per user.
 
 The methods, by name; each for the directions "remove" and "add" alone (Feldman and Shenfeld, arXiv 2502.08202):
 
 ``pair``
-    :func:`shuffledp.accounting.general.random_allocation.allocation_delta`: nothing is lost but rounding.
+    :func:`shuffledp.accounting.general.random_allocation.allocation_delta`: exact up to rounding.
 ``decomposition``
     By steps that are sampled with probability 1/t, ``lambda = 1 - (1 - 1/t)^t``: ``delta_remove(eps) <=
     delta_P(ln(1 + lambda (e^eps - 1))) / lambda``, and ``delta_add(eps) <= delta_P(-ln(1 - lambda (1 - e^-eps))) /
@@ -14,11 +14,11 @@ The methods, by name; each for the directions "remove" and "add" alone (Feldman 
     + t delta_step + delta'``. It needs ``gamma < 1 - 1/t``. Of delta 0.99 go to ``t delta_step`` (0 for pure steps)
     and 0.005 to delta'.
 ``renyi``
-    Gaussian steps: in the direction "remove" the Renyi divergence of integer orders, which is that of t shuffled
-    Gaussian reports; in the direction "add" ``eps_Gauss(sigma sqrt(t); delta) + (1 - 1/t) / (2 sigma^2)``.
+    Gaussian steps: in the direction "remove" the Renyi divergence of integer orders, which equals the divergence of t
+    shuffled Gaussian reports; in the direction "add" ``eps_Gauss(sigma sqrt(t); delta) + (1 - 1/t) / (2 sigma^2)``.
 
-The sampled steps are composed exactly for pure steps, whose pair is that of randomized response, and by the loss
-distributions of dp_accounting for Gaussian ones.
+The sampled steps are composed exactly for pure steps, which randomized response dominates, and by the loss
+distributions of dp_accounting for Gaussian steps.
 
 A user who takes part in k_s of t steps is bounded by k_s independent users of ``floor(t / k_s)`` steps each, composed.
 
@@ -93,7 +93,7 @@ def allocation_bounds(
     sigma: float | None = None,
     direction: Annotated[str, one_of(DIRECTIONS)] = "both",
 ) -> dict[str, float]:
-    """Return eps of random allocation by every method that says something.
+    """Return eps of random allocation by every method that gives a bound.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def allocation_bounds(
     -------
     dict of str to float
         Name of the method -> eps, nats; ``combined`` is the least in each direction, and the larger of the two. Upper
-        bounds. A method that says nothing is left out.
+        bounds. Methods without a bound are omitted.
 
     Notes
     -----
@@ -157,7 +157,7 @@ def allocation_method_epsilon(
     Raises
     ------
     Infeasible
-        If the method says nothing here.
+        If the method has no bound for these arguments.
 
     Notes
     -----
@@ -270,8 +270,10 @@ def _losses(profile: AllocationProfile, negligible: float) -> Any:
 
 
 def _thinned(width: float, points: int, steps: int, step: Step, negligible: float) -> NDArray[np.float64]:
-    """Delta at multiples of a width: behind the point where it is small beside the target of the whole, by chords in
-    e^eps over several of them, which lie above it."""
+    """Return delta at multiples of a width.
+
+    Beyond the point where delta is negligible it is bounded from above by chords in e^eps over several multiples.
+    """
     eps = np.asarray(width * np.arange(points), np.float64)
     near = math.ceil(allocation_end(steps, step[1], _SMALL * negligible) / width)
     places = np.unique(np.append(np.arange(min(near, points)), np.arange(near, points + _APART - 1, _APART)))
@@ -296,7 +298,7 @@ def allocation_noise(eps: float, delta: float, steps: int, *, participations: in
     -------
     float
         Standard deviation per unit of sensitivity, in [0.1, 1e6], rounded up by at most 1e-4 relative: an upper bound
-        on what is needed.
+        on the least sufficient noise.
 
     Raises
     ------
@@ -332,7 +334,7 @@ def allocation_noise(eps: float, delta: float, steps: int, *, participations: in
 
 
 def _epsilon(method: str, step: Step, steps: int, delta: float, way: str) -> float:
-    """``inf`` where the method says nothing."""
+    """Return eps by one method in one direction, ``inf`` if the method has no bound."""
     kind, size = step
     if method == "pair":
         eps_local, sigma = (size, None) if kind == "pure" else (None, size)
@@ -347,7 +349,7 @@ def _epsilon(method: str, step: Step, steps: int, delta: float, way: str) -> flo
 
 
 def _least_eps(delta_of: Callable[[float], float], delta: float, most: float, *, pure: bool) -> float:
-    """The least eps at which delta is enough: the first one, as some bounds rise again for large eps."""
+    """Return the least eps at which delta suffices: the first one, as some bounds rise again for large eps."""
 
     def excess(minus_log_eps: float) -> float:
         return log_ratio(delta_of(math.exp(-minus_log_eps)), delta)
@@ -409,7 +411,7 @@ def _poisson(step: Step, steps: int, delta: float) -> Callable[[float], float] |
 
 @remember(32)
 def _sampled(step: Step, steps: int, rate: float) -> Callable[[str, float], float]:
-    """Delta of steps each of which a user takes part in with probability `rate`."""
+    """Return delta of steps in each of which a user takes part with probability `rate`."""
     kind, size = step
     if kind == "pure":
         absent = 1 / (1 + math.exp(size))

@@ -17,7 +17,7 @@ def bit_sum_rate(n: int, eps: float, delta: float) -> float:
 
     Cheu, Smith, Ullman, Zeber and Zhilyaev (2019), as quoted by code of third parties: ``64 ln(4/delta) / (eps^2 n)``
     from ``eps = sqrt(192 ln(4/delta) / n)`` on, below ``1 - eps sqrt(n / (432 ln(4/delta)))``. The text of the theorem
-    was not available. Where the exact bound was compared, this rate is above the one that is needed.
+    was not available. In all comparisons with the exact bound this rate is above the sufficient one.
     """
     weight = math.log(4 / delta)
     if eps * eps >= 192 * weight / n:

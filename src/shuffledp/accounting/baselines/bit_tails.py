@@ -108,7 +108,7 @@ def excess_divergences(
 
 @dataclass(frozen=True, eq=False)
 class _Laws:
-    """What the sums of all data sets have in common; `tau` is where divergences are asked for."""
+    """Laws that the sums of all data sets share; divergences are evaluated at `tau`."""
 
     contour: _Contour
     flip_probability: float
@@ -124,7 +124,7 @@ def _raise_to(
     zeros: NDArray[np.float64],
     before: NDArray[np.float64],
 ) -> None:
-    """Raise bounds, in place, to those of some data sets."""
+    """Raise bounds, in place, to the bounds of further data sets."""
     contour, p, places = laws.contour, laws.flip_probability, laws.places
     q = 1 - p
     logs, shift, at_tilt = _transforms(contour, p, ones, zeros)
@@ -175,7 +175,7 @@ def half_tails(
     numbers : (B,) ndarray
         Coins, each >= 1,000, all of about the same size: they share a tilt.
     omitted : float
-        What the trapezoidal rule may add to a probability, in (0, 1).
+        Largest error that the trapezoidal rule adds to a probability, in (0, 1).
     step : int
         Distance of places.
     reach : float
@@ -205,8 +205,11 @@ def half_tails(
 
 
 def _contour(p: float, ones: NDArray[np.float64], zeros: NDArray[np.float64], log_inverse: float) -> _Contour:
-    """The contour for all data sets. ``e^(-tilt M)`` is so small that the trapezoidal rule adds less than what is
-    omitted, on either side: Chernoff's bound at twice the tilt for places from below the mean on."""
+    """Return the contour for all data sets.
+
+    ``e^(-tilt M)`` is so small that the error of the trapezoidal rule is below the omitted mass, on either side:
+    Chernoff's bound at twice the tilt for places from below the mean on.
+    """
 
     def most(tilt: float) -> float:
         return float(np.max(zeros * _log_mean(p, tilt) + ones * _log_mean(p, -tilt)))
@@ -232,18 +235,18 @@ def _contour(p: float, ones: NDArray[np.float64], zeros: NDArray[np.float64], lo
 
 
 def _tilted(p: float, tilt: float) -> float:
-    """Probability of a one under the tilted law of a bit."""
+    """Return the probability of a one under the tilted law of a bit."""
     return p / (p + (1 - p) * math.exp(-tilt))
 
 
 def _log_mean(p: float, tilt: float) -> float:
-    """Log of the mean of ``e^(tilt (bit - p))``, exact for small tilts."""
+    """Return the log of the mean of ``e^(tilt (bit - p))``, exact for small tilts."""
     q = 1 - p
     return math.log1p(q * _expm1_rest(-p * tilt) + p * _expm1_rest(q * tilt))
 
 
 def _expm1_rest(x: float) -> float:
-    """``e^x - 1 - x``."""
+    """Return ``e^x - 1 - x``."""
     if abs(x) > 0.1:
         return math.expm1(x) - x
     return (
@@ -254,7 +257,7 @@ def _expm1_rest(x: float) -> float:
 
 
 def _sine_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``sin x - x``."""
+    """Return ``sin x - x``."""
     square = x * x
     series = (
         x
@@ -267,8 +270,11 @@ def _sine_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
 def _transforms(
     contour: _Contour, p: float, ones: NDArray[np.float64], zeros: NDArray[np.float64]
 ) -> tuple[NDArray[np.complex128], NDArray[np.float64], NDArray[np.float64]]:
-    """Log of the transform over that at the tilt, without the mean of the tilted law: (B, L); that mean less the mean
-    of the law, (B,); and the log of the transform at the tilt, (B,)."""
+    """Return transforms of the tilted laws without their means, the shifts of the means, and the normalization.
+
+    These are the log of the transform over its value at the tilt, (B, L); the mean of the tilted law less the mean of
+    the law, (B,); and the log of the transform at the tilt, (B,).
+    """
     up, down = _tilted(p, contour.tilt), _tilted(p, -contour.tilt)
     at_zero, at_one = _log_centered(up, contour.theta), np.conj(_log_centered(down, contour.theta))
     logs = np.outer(zeros, at_zero) + np.outer(ones, at_one)
@@ -283,7 +289,7 @@ def _transforms(
 
 
 def _log_centered(rate: float, theta: NDArray[np.float64]) -> NDArray[np.complex128]:
-    """Log of the mean of ``e^(i theta (bit - rate))``, its imaginary part exact for small angles."""
+    """Return the log of the mean of ``e^(i theta (bit - rate))``, its imaginary part exact for small angles."""
     other = 1 - rate
     less = -2 * (other * np.sin(rate * theta / 2) ** 2 + rate * np.sin(other * theta / 2) ** 2)
     imaginary = rate * _sine_rest(other * theta) - other * _sine_rest(rate * theta)
@@ -299,13 +305,15 @@ def _before_mean(ones: int, zeros: int, p: float) -> float:
 
 
 def _from_top(parts: NDArray[np.float64], behind: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of all columns from each one on, and what is behind."""
+    """Return the sums of all columns from each one on, plus the given rest."""
     return np.asarray(np.cumsum(parts[:, ::-1], axis=1)[:, ::-1] + behind)
 
 
 def _waves(theta: NDArray[np.float64], places: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
-    """Cosines and, below them, sines of ``-theta place``, (2 L, K), some columns at a time. Places are at equal
-    distances."""
+    """Return cosines and, below them, sines of ``-theta place``, (2 L, K), for equally spaced places.
+
+    The result is a sequence of blocks of columns.
+    """
     # a product of few angles, as sines cost more than products
     width = math.ceil(math.sqrt(places.size))
     fine = np.exp(-1j * np.outer(theta, places[:width] - places[0]))
@@ -318,13 +326,13 @@ def _waves(theta: NDArray[np.float64], places: NDArray[np.int64]) -> Sequence[ND
 def _sums(
     terms: Sequence[NDArray[np.complex128]], waves: Sequence[NDArray[np.float64]]
 ) -> Sequence[NDArray[np.float64]]:
-    """Real parts of the sums of terms (B, L) times ``e^(-i theta place)``: (B, K) each, by one product of matrices."""
+    """Return real parts of sums of terms (B, L) times ``e^(-i theta place)``: (B, K) each, by a product of matrices."""
     left = np.concatenate([np.concatenate((term.real, -term.imag), axis=1) for term in terms])
     return np.split(_product(left, waves), len(terms))
 
 
 def _product(left: NDArray[np.float64], right: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Product of matrices in parts that are too small for several threads, which would mostly wait."""
+    """Return the product of matrices, by parts that are too small for several threads."""
     found = np.empty((left.shape[0], sum(part.shape[1] for part in right)))
     begin = 0
     for part in right:

@@ -13,8 +13,8 @@ central_gaussian_epsilon       add or remove one    C            ``noise_multipl
 central_replacement_epsilon    replace one          2 C          ``noise_multiplier / 2``
 =============================  ===================  ===========  ========================
 
-Besides, only random allocation hands its noise to dp_accounting (`allocation_methods`). The library is imported when it
-is first needed: that takes seconds.
+Only random allocation uses dp_accounting besides (`allocation_methods`). The library is imported at its first use,
+which takes seconds.
 """
 
 from __future__ import annotations
@@ -99,15 +99,15 @@ def central_replacement_epsilon(
     """Return eps of `rounds` noisy sums over m of n users, drawn without replacement, under replacement neighbors.
 
     Neighbors differ by one record, which is replaced by another. Both are clipped to norm C, so that the sum of a
-    subset moves by up to 2 C: the sensitivity is 2 C, and ``noise_multiplier / 2`` is what the accountant is given.
+    subset moves by up to 2 C: the sensitivity is 2 C, and the accountant evaluates ``noise_multiplier / 2``.
 
     Parameters
     ----------
     n, m : int
-        Users and those of them in a sum, 1 <= m <= n.
+        Number of users, and number of users in each sum, 1 <= m <= n.
     noise_multiplier : float
-        Standard deviation of the noise of the sum over the clipping norm C (not over the sensitivity 2 C), > 0: the
-        same argument as that of :func:`central_gaussian_epsilon`.
+        Standard deviation of the noise of the sum over the clipping norm C (not over the sensitivity 2 C), > 0; as in
+        :func:`central_gaussian_epsilon`.
     rounds : int
         >= 1.
     delta : float
@@ -118,8 +118,8 @@ def central_replacement_epsilon(
     float
         Nats, >= 0. An upper bound: from integer Renyi orders up to 256, with the conversion from Renyi divergences and,
         for m < n, the smaller of a bound on the divergence of a sampled mechanism and the divergence for m = n, which
-        no sampling exceeds. That one is exact, ``2 order / noise_multiplier^2`` in each round, and for m = n eps is at
-        most 13 % above the exact one while that is between 0.05 and 50. Infinite where this divergence overflows.
+        no sampling exceeds. The latter is exact, ``2 order / noise_multiplier^2`` in each round. For m = n eps is at
+        most 13 % above the exact eps if the exact eps is between 0.05 and 50. Infinite where this divergence overflows.
 
     Raises
     ------
@@ -130,8 +130,8 @@ def central_replacement_epsilon(
     -----
     Wang, Balle and Kasiviswanathan (2019), Theorem 27, for the Gaussian mechanism, as evaluated by dp_accounting. A
     round is a mixture, over the subsets, of Gaussian mechanisms of all m users, and the Renyi divergence is jointly
-    quasi-convex: hence the bound by that for m = n. Noise of more than 20,000 clipping norms counts as 20,000 in the
-    theorem.
+    quasi-convex: hence the bound by the divergence for m = n. Noise of more than 20,000 clipping norms counts as 20,000
+    in the theorem.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def central_replacement_epsilon(
 
 @remember(1024)
 def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float, method: str) -> float:
-    """Relation: add or remove one. Sensitivity: C, over which the noise is already."""
+    """Return eps by dp_accounting, for adding or removing one user; `noise_multiplier` is over the sensitivity C."""
     with needed():
         import dp_accounting
         from dp_accounting import pld, rdp
@@ -183,7 +183,7 @@ def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float,
 
 @remember(64)
 def _sampled_replacement_rdp(n: int, m: int, noise_over_sensitivity: float) -> tuple[float, ...]:
-    """One round, at each order. Relation: replace one. Sensitivity: 2 C, over which the noise must be."""
+    """Return the divergences of one round at each order, for replacing one user, whose sensitivity is 2 C."""
     with needed():
         import dp_accounting
         from dp_accounting import rdp

@@ -1,11 +1,11 @@
-r"""Histograms by correlated noise: a counter per value with noise that cancels, and noise that hides.
+r"""Histograms by correlated noise: a counter per value, with noise that cancels and noise that does not.
 
-For every value j the counter's messages are +1 and -1: ``U+ = n_j + Z1 + Z3`` of the former, ``U- = Z2 + Z3`` of the
-latter, in total over all users. Z1 and Z2 are geometric with ratio ``q = e^(-eps_1)``, Z3 is negative binomial with
+The messages for a value j are +1 and -1. All users together send ``U+ = n_j + Z1 + Z3`` messages +1 and
+``U- = Z2 + Z3`` messages -1. Z1 and Z2 are geometric with ratio ``q = e^(-eps_1)``, Z3 is negative binomial with
 shape r and ratio p, ``Pr[Z3 = z] = C(z + r - 1, z) (1 - p)^r p^z``. The estimate ``U+ - U-`` carries the noise Z1 - Z2,
-a discrete Laplace variable; Z3 hides how it came about. A budget (eps, delta) gives each of the two counters that
-change (eps/2, delta/2), of which ``eps_1 = (1 - g) eps / 2`` and ``eps_2 = min(1/2, g eps / 2)``; g is the *share* of
-Z3. Two accountings:
+a discrete Laplace variable; Z3 cancels and hides the summands. A budget (eps, delta) gives each of the two counters
+that change (eps/2, delta/2), of which ``eps_1 = (1 - g) eps / 2`` and ``eps_2 = min(1/2, g eps / 2)``; g is the *share*
+of Z3. Two accountings:
 
 ``printed``
     The closed forms of Ghazi, Kumar, Manurangsi and Pagh (arXiv 2106.04247), with ``delta_2 = delta / (2 (e^eps_1 + 2
@@ -16,7 +16,7 @@ Z3. Two accountings:
     The divergence itself, and the r and p with the fewest expected messages under it.
 
 With D the law of Z3 and ``K(w) = D(w) + q^2 K(w - 1)``, the law of (U+, U-) is ``(1 - q)^2 q^|u - v| K(min(u, v))``,
-and that of a counter with one more user is shifted in u. Hence, for ``eps >= eps_1``,
+and the law of a counter with one more user is shifted in u. Hence, for ``eps >= eps_1``,
 
 .. math:: \delta = (1 - q) \max\Bigl\{ \sum_w [K(w) - e^\epsilon q K(w - 1)]^+,
           \sum_w [q K(w - 1) - e^\epsilon K(w)]^+ \Bigr\}.
@@ -85,7 +85,7 @@ class CounterNoise:
     eps_geometric : float
         eps_1, nats, > 0: Z1 and Z2 have the ratio ``q = e^-eps_1``.
     shape : float
-        r >= 0 of Z3, any real number; 0 if there is no Z3, whatever `decay` is.
+        r >= 0 of Z3, any real number; 0 if there is no Z3, for any `decay`.
     decay : float
         ``-ln p`` of Z3, > 0.
 
@@ -121,7 +121,7 @@ class CounterNoise:
 
     @property
     def variance(self) -> float:
-        """Variance of a count, ``2 q / (1 - q)^2``, that of the discrete Laplace distribution."""
+        """Variance of a count, ``2 q / (1 - q)^2``, the variance of the discrete Laplace distribution."""
         return 2 * _odds(self.eps_geometric) / -math.expm1(-self.eps_geometric)
 
 
@@ -131,9 +131,9 @@ def _odds(decay: float) -> float:
 
 
 def both_counters_delta(eps: float, noise: CounterNoise) -> float:
-    """Return delta of the two counters that change: twice that of one at eps / 2 (Dwork and Roth 2014, Theorem 3.16).
+    """Return delta of the two counters that change (Dwork and Roth 2014, Theorem 3.16).
 
-    It is 1 below ``2 eps_1``, where it is not computed. Derived for this project.
+    The result is twice delta of one counter at eps / 2, and 1 for eps below ``2 eps_1``. Derived for this project.
     """
     if eps < 2 * noise.eps_geometric:
         return 1.0
@@ -194,7 +194,7 @@ def _counter_delta(eps: float, noise: CounterNoise, most_terms: int) -> float:
 
 
 def with_geometric(law: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
-    """Return ``k[j] = law[j] + ratio k[j - 1]``. SciPy's filter does it too, but to import it takes longer."""
+    """Return ``k[j] = law[j] + ratio k[j - 1]``. SciPy's filter would return the same but takes longer to import."""
     sums, last = np.empty_like(law), 0.0
     for begin in range(0, law.size, _BLOCK):
         part = law[begin : begin + _BLOCK].tolist()
@@ -232,14 +232,14 @@ def correlated_noise(
     accounting : {"printed", "exact"}
         See the module's description.
     share : float
-        g, in (0, 1), the part of eps that pays for Z3.
+        g, in (0, 1), the part of eps for Z3.
     constants : {"corrected", "conference"}
-        Of the printed accounting.
+        Constants of the printed accounting.
 
     Returns
     -------
     CounterNoise
-        ``printed``: with the ``corrected`` constants an upper bound on the noise that is needed. ``exact``: for the
+        ``printed``: with the ``corrected`` constants an upper bound on the least noise. ``exact``: for the
         best p, within 1e-3 relative, the smallest sufficient r, rounded up by at most 1e-10 relative; ``r = 0`` if
         ``delta / 2 >= 1 - e^-eps_1``, where no pairs are needed.
 
@@ -278,7 +278,7 @@ def correlated_noise(
 
 @remember(4096)
 def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
-    """Golden section over log(-ln p), the smallest r for each."""
+    """Return the noise with the fewest messages: golden section over log(-ln p), with the smallest r for each."""
     eps_one = (1 - share) * eps / 2
     if delta / 2 >= -math.expm1(-eps_one):
         return CounterNoise(eps_one, 0.0, _MOST_DECAY)

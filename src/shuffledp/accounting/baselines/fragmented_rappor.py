@@ -40,7 +40,7 @@ _PER_DEVIATION, _FEW_FLIPS = 500.0, 50.0
 
 
 def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: str = "sound") -> float:
-    """Return the smallest flip probability of fragmented RAPPOR for a budget and what is known of the other users.
+    """Return the smallest flip probability of fragmented RAPPOR for a budget and an assumption about the other users.
 
     Parameters
     ----------
@@ -51,10 +51,11 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     delta : float
         In (0, 1).
     calibration : {"optimistic", "sound", "proven", "worst_case"}
-        What the other users hold when one user moves from one value to another. ``sound`` and ``proven``: anything; two
-        bounds, either proven for every data set, of which ``proven`` needs far less noise. ``worst_case``: one of the
-        two values, which is often close to the worst; other data sets violate the budget. ``optimistic``, as published:
-        a third value; other data sets violate the budget.
+        Assumption about the other users' values when one user moves from one value to another. ``sound`` and
+        ``proven``: none; two bounds, each proven for every data set, of which ``proven`` needs far less noise.
+        ``worst_case``: all others hold one of the two values, which is often close to the worst data set; other data
+        sets violate the budget. ``optimistic``, as published: all others hold a third value; other data sets violate
+        the budget.
 
     Returns
     -------
@@ -64,17 +65,17 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     Raises
     ------
     Infeasible
-        If so many messages have to be expected that the calculation does not fit into memory, or the budget is so small
-        that no probability below 1/2 can be told from 1/2.
+        If the expected number of messages is too large for the memory, or if the budget is so small that the flip
+        probability rounds to 1/2.
 
     Notes
     -----
-    See :func:`rappor_delta`. The published calibration is that of Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
+    See :func:`rappor_delta`. The published calibration is from Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
     reading note SUM-N4).
 
     Examples
     --------
-    What a third value as the input of all others hides (as published), and what is proven for every data set:
+    The flip probability if all others hold a third value (as published), and the one proven for every data set:
 
     >>> from shuffledp.accounting import rappor_flip_probability
     >>> for calibration in ("optimistic", "sound"):
@@ -113,7 +114,7 @@ def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> flo
 
 
 def _roughly(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
-    """Log odds of the flip probability for a rough bound for ``sound``, and the slope of the log of delta there."""
+    """Return log odds of the flip probability for a rough bound for ``sound``, and the slope of log delta there."""
 
     def excess(minus_logit: float) -> float:
         value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, "sound", delta, rough=True)
@@ -125,7 +126,7 @@ def _roughly(n: int, eps: float, delta: float, guess: float) -> tuple[float, flo
 
 
 def _worst_known(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
-    """Log odds of the flip probability for ``worst_case``, or a guess if there is none, and the slope of log delta."""
+    """Return log odds of the flip probability for ``worst_case``, or else of a guess, and the slope of log delta."""
     try:
         p = _flip_probability(n, eps, delta, "worst_case")
     except Infeasible:
@@ -152,14 +153,15 @@ def rappor_delta(
     calibration : {"optimistic", "sound", "proven", "worst_case"}
         As in :func:`rappor_flip_probability`.
     target : float, optional
-        Results far below it need not be told from it: up to 1e-8 of it is added in place of 1e-7 of the result.
+        Precision that suffices for results far below it: the error is then up to 1e-8 of the target, not 1e-7 of the
+        result.
 
     Returns
     -------
     float
-        In [0, 1]; exact for the others that `calibration` names, too large by at most 1e-7 relative, and 1e-299. For
-        ``sound`` and ``proven`` an upper bound on delta for every data set of the others; ``sound`` is a further 1e-3
-        relative above its formula at most.
+        In [0, 1]; exact for the data sets that `calibration` assumes, too large by at most 1e-7 relative plus 1e-299.
+        For ``sound`` and ``proven`` an upper bound on delta for every data set of the others; ``sound`` exceeds its
+        formula by at most a further 1e-3 relative.
 
     Raises
     ------
@@ -171,10 +173,10 @@ def rappor_delta(
     Let B be ``Bin(n, p)``, and D the law with one of the n probabilities replaced by 1 - p. A count that the user joins
     goes from B to D, and ``D(u) / B(u)`` is linear in u. ``optimistic`` is ``D x B`` against ``B x D``. If all others
     hold one of the two values, the zeros of its bit go from B to D and so do the ones of the other: ``worst_case`` is
-    ``B x B`` against ``D x D``, the worse direction. ``sound`` tells the adversary which bits of the others are
-    uniform, see :mod:`shuffledp.accounting.baselines.rappor_known_coins`. ``proven`` is the bound of
-    :mod:`shuffledp.accounting.baselines.summed_bits` for two sums, and shuffled one-bits show no more than their
-    number; or that of the user's bits alone, if that is smaller.
+    ``B x B`` against ``D x D``, the worse direction. ``sound`` grants the adversary which bits of the others are
+    uniform, see :mod:`shuffledp.accounting.baselines.rappor_known_coins`. ``proven`` is the smaller of two bounds: the
+    bound of :mod:`shuffledp.accounting.baselines.summed_bits` for two sums, which applies because shuffled one-bits
+    reveal only their number, and delta of the user's bits alone.
 
     Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020. Replacement of one input.
     """
@@ -205,11 +207,11 @@ def _settled_delta(
 
 
 def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
-    """Return a bound on delta of two sums of bits that n users flip, for every data set; exact for a user alone.
+    """Return a bound on delta of two sums of bits that n users flip, for every data set; exact for n = 1.
 
-    The smaller one of :mod:`shuffledp.accounting.baselines.summed_bits` and of what the user's own bits reveal to
-    somebody who sees them. The bound of :mod:`shuffledp.accounting.baselines.rappor_known_coins` is larger, but for
-    flip probabilities near 1/2.
+    The bound is the smaller of the bound of :mod:`shuffledp.accounting.baselines.summed_bits` and delta of the user's
+    own bits. The bound of :mod:`shuffledp.accounting.baselines.rappor_known_coins` is larger, except for flip
+    probabilities near 1/2.
     """
     alone = two_bits_delta(math.log1p(-flip_probability) - math.log(flip_probability), eps)
     if n == 1 or alone == 0:
@@ -218,7 +220,7 @@ def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
 
 
 def settled_sum(delta_without: Callable[[float], float]) -> float:
-    """Return delta with windows so wide that what they omit adds 1e-8 of it at most; 1e-300 is left out at least."""
+    """Return delta with windows whose omitted mass adds at most 1e-8 of it, or 1e-300 if this is larger."""
     return settled(delta_without, first=1e-20, step=1e-40, floor=1e-300, omitted=1e-8)
 
 
@@ -246,7 +248,10 @@ def _rappor_delta(n: int, p: float, eps: float, calibration: str, omitted: float
 def _counts(
     n: int, p: float, omitted: float, per_deviation: float = math.inf
 ) -> tuple[MovingCount, MovingCount]:
-    """Laws of the count that a user joins and of the one that it leaves; so many groups of counts per deviation."""
+    """Return the laws of the count that a user joins and of the count that the user leaves.
+
+    Neighboring numbers are grouped, `per_deviation` groups per standard deviation.
+    """
     # The law that a user joins has a mass outside of the window that is larger by up to (1 - p) / p.
     window = binomial_window(n, p, omitted * p)
     law, u = window.pmf, window.support.astype(np.float64)
@@ -268,11 +273,10 @@ def _grouped_counts(n: int, p: float, omitted: float) -> tuple[MovingCount, Movi
 def known_sums_delta(
     n: int, flip_probability: float, eps: float, omitted: float | None, *, third: bool
 ) -> float:
-    """Return a delta of two sums of randomized bits that some data set has, but for what is left out.
+    """Return a delta of two sums of randomized bits that some data set attains, apart from omitted mass.
 
-    The larger one of ``worst_case`` and, if others may hold a third value, ``optimistic`` of :func:`rappor_delta`, or
-    less by a millionth or so: of many sums groups are seen, which hides something. Without `omitted`, windows leave out
-    1e-8 of the result.
+    The larger of ``worst_case`` and, if others may hold a third value, ``optimistic`` of :func:`rappor_delta`, or less
+    by about a millionth, as many sums are grouped. Without `omitted`, windows omit 1e-8 of the result.
     """
 
     def delta(omitted: float) -> float:

@@ -1,4 +1,4 @@
-"""The clones bound for Gaussian reports, composed optimally: what Table 1 of arXiv 2206.09569 compares with.
+"""The clones bound for Gaussian reports, composed optimally: the baseline of Table 1 of arXiv 2206.09569.
 
 A Gaussian report is (eps_0, delta_0)-locally private for a whole curve of pairs. For each of them the clones bound
 of Feldman, McMillan and Talwar gives (eps, delta) of n shuffled reports, and rounds compose by the theorem of
@@ -66,7 +66,7 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     Raises
     ------
     Infeasible
-        If ``eps_local > log(n / (16 log(2 / delta)))``, where the theorem says nothing.
+        If ``eps_local > log(n / (16 log(2 / delta)))``, where the theorem does not apply.
 
     Notes
     -----
@@ -88,7 +88,7 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
 
 
 def clones_apply(eps_local: float, n: int, delta: float) -> bool:
-    """Whether the clones theorem says anything about n reports with this budget, at this delta.
+    """Return whether the clones theorem applies to n reports with this budget, at this delta.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n
     Parameters
     ----------
     eps : float
-        What :func:`closed_form_clones_epsilon` gives for `delta`, nats, >= 0.
+        Result of :func:`closed_form_clones_epsilon` for `delta`, nats, >= 0.
     eps_local, delta_local : float
         Guarantee of each report: nats, >= 0; in (0, 1).
     n : int
@@ -261,8 +261,8 @@ def gaussian_clones_epsilon(
     calibration : {"classical", "analytic"}
         As in :func:`gaussian_local_epsilon`.
     search : {"printed", "fine"}
-        ``printed``: the largest local delta of ``1e-10 2^-j`` that can be afforded, and the sum over rounds: what
-        gives the numbers of Table 1. ``fine``: the best of a fine grid, with optimal composition.
+        ``printed``: the largest local delta of ``1e-10 2^-j`` within the budget, and the sum over rounds, which
+        reproduces Table 1. ``fine``: the best of a fine grid, with optimal composition.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def gaussian_clones_epsilon(
     Raises
     ------
     Infeasible
-        If the clones theorem says nothing at any local delta of the search.
+        If the clones theorem applies at no local delta of the search.
 
     Notes
     -----
@@ -311,7 +311,7 @@ def gaussian_clones_epsilons(
     Returns
     -------
     (r,) ndarray
-        Nats, upper bounds as there.
+        Nats; upper bounds, as in :func:`gaussian_clones_epsilon`.
 
     Notes
     -----
@@ -344,7 +344,7 @@ def _remembered_epsilon(
     search: Search,
 ) -> float:
     def round_of(delta_local: float) -> tuple[float, float] | None:
-        """The guarantee (eps, delta) of one round, if the theorem says anything."""
+        """Return the guarantee (eps, delta) of one round, if the theorem applies."""
         eps_local = gaussian_local_epsilon(
             sigma, delta_local, sensitivity=sensitivity, calibration=calibration
         )

@@ -1,20 +1,20 @@
 r"""Counts with integer noise of a trusted curator or of a secure sum: discrete Laplace, discrete Gaussian, Skellam.
 
-These are the lines that protocols of the shuffle model are compared with. A change of one user's input moves one
+They are the baselines of protocols of the shuffle model. A change of one user's input moves one
 count, or two at once, by at most `shift`; noise is independent. With one count delta is the hockey stick of the noise
-and itself shifted; with two it is that of :mod:`shuffledp.accounting.general.count_pairs`, one count going up and one
-down.
+and the shifted noise; with two it is the delta of :mod:`shuffledp.accounting.general.count_pairs`, as one count
+increases and one decreases.
 
-Whose message moves what: a histogram under replacement has two counts that move by 1; a histogram under add or remove
-has one; a sum of integers 0..D has one that moves by D under either.
+A histogram under replacement has two counts that move by 1; a histogram under add or remove has one count that moves
+by 1; a sum of integers 0..D has one count that moves by D under either relation.
 
 Skellam noise of variance mu is the difference of two Poisson variables with mean mu / 2 each. Its shares are Skellam
 again, ``mu / n`` for each of n users, however small that is. A *discrete Gaussian* has no such shares: with
 ``sigma^2 / n`` per user and many users almost every share is 0, ``Pr[share is not 0] = 2 exp(-n / (2 sigma^2))``, so
 that the sum carries no noise at all; inputs have to be scaled up first, until ``sigma^2 / n`` is about 1/4.
 
-For discrete Laplace noise the loss of ``rate * shift`` per count has a large probability, so that a delta > 0 buys
-nothing: rate is eps over what all counts together move by.
+For discrete Laplace noise the loss of ``rate * shift`` per count has a large probability, so that a delta > 0 does
+not reduce the noise: rate is eps divided by the total shift of all counts.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def laplace_profile(
 
 @remember(8)
 def _losses(rate: float, shift: int, touched: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit as far as `shift`."""
+    """Return probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit up to `shift`."""
     a, y = math.exp(-rate), np.arange(shift + 1)
     mass = np.asarray((1 - a) / (1 + a) * np.exp(-rate * y), np.float64)
     mass[0] = 1 / (1 + a)

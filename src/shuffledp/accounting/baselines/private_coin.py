@@ -1,4 +1,4 @@
-r"""The private-coin Hadamard protocol: how many uniform tuples every user adds.
+r"""The private-coin Hadamard protocol: the number of uniform tuples that every user adds.
 
 A user sends one tuple of tau entries uniform in the codeword of its value, and rho tuples uniform among all. A uniform
 tuple matches a value with probability ``h = 2^-tau``, and two values independently. Two accountings:
@@ -76,7 +76,7 @@ def private_coin_tuples(
     accounting : {"printed", "exact"}
         See the module's description.
     entries : int, optional
-        tau, in 1..60; :func:`default_entries` when left out. The printed rho does not depend on it.
+        tau, in 1..60; :func:`default_entries` if not given. The printed rho does not depend on it.
     constant : {"theorem", "lemma"}
         Of the printed accounting: rho is ``36 ln(e / (eps delta)) / eps^2`` (Theorem 4.3) or
         ``36 ln(1/delta) / eps^2`` (Lemma 4.4), rounded up.
@@ -147,7 +147,7 @@ def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float 
     tuples : float
         rho, uniform tuples per user, >= 0; not necessarily an integer.
     match_rate : float, optional
-        ``h = 2^-tau``, in (0, 1); the paper's ``1/n`` when left out.
+        ``h = 2^-tau``, in (0, 1); the paper's ``1/n`` if not given.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-r"""The public-coin protocol (count-min with binomial noise): how often every user fills a cell at random.
+r"""The public-coin protocol (count-min with binomial noise): the probability with which every user marks a cell.
 
 There are ``tau = ceil(log2(2 k / beta))`` rows of ``s = 2 n`` cells and a public hash per row. A user marks the cell of
 its value in every row, and every cell of every row with probability gamma. Two accountings:
@@ -66,7 +66,7 @@ class _Losses:
     lost: float
 
     def tilted(self, theta: float, step: float) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Losses, their masses times ``e^(theta loss)`` over the largest of these, and its log."""
+        """Return losses, their masses times ``e^(theta loss)`` over the largest of these, and its log."""
         loss = (self.start + np.arange(self.mass.size)) * step
         with np.errstate(divide="ignore"):
             log_tilted = np.log(self.mass) + theta * loss
@@ -223,8 +223,8 @@ def public_coin_rate(
     accounting : {"printed", "exact"}
         See the module's description.
     beyond_proof : bool
-        Printed: whether gamma between 1/2 and 1 is accepted, as in the paper's figures, although nothing is proven
-        there.
+        Printed: if True, accept gamma between 1/2 and 1, as in the paper's figures, although it is
+        unproven.
 
     Returns
     -------
@@ -242,7 +242,7 @@ def public_coin_rate(
 
     Examples
     --------
-    A hundred thousand users, a hundred values; the printed lemma says nothing for so few:
+    A hundred thousand users and a hundred values; the printed lemma needs more users:
 
     >>> from shuffledp.accounting import public_coin_rate, public_coin_rows
     >>> rows = public_coin_rows(100)

@@ -3,7 +3,7 @@ r"""Privacy of two counts of randomized bits, for every data set of the other us
 Every user holds one bit per value, flips each with probability p, and all ones are shuffled: the analyzer sees one
 count per value. A bit that is flipped with probability p is a fair coin with probability 2p, and itself otherwise. Let
 the adversary know the bits of all other users, and which of them became fair coins. Then the others add M fair coins
-to a count, ``M ~ Bin(others, 2p)``, independently for every count, whatever they hold: a bound for all data sets.
+to a count, ``M ~ Bin(others, 2p)``, independently for every count and of their values: a bound for all data sets.
 
 With ``N = M + 1``, ``kappa = 1 - 2p`` and ``z = (2a - N) / N``, a count a has the laws ``h(a) (1 + kappa z)`` if the
 victim's bit is one and ``h(a) (1 - kappa z)`` if it is zero, h being Bin(N, 1/2). A victim who moves from one value to
@@ -46,7 +46,7 @@ _MANY_COINS, _PER_DEVIATION, _GROUPED_CELLS = 10_000, 300.0, 200_000
 
 @dataclass(frozen=True, eq=False)
 class _Signs:
-    """Law of the mean z of N fair signs on a symmetric grid, and the mass that it leaves out."""
+    """Law of the mean z of N fair signs on a symmetric grid, and the mass that it omits."""
 
     z: NDArray[np.float64]
     mass: NDArray[np.float64]
@@ -56,11 +56,11 @@ class _Signs:
 def told_bits_delta(
     others: int, flip_probability: float, eps: float, omitted: float, *, rough: bool = False
 ) -> float:
-    """Return a bound on delta of two counts of randomized bits, whatever the others hold.
+    """Return a bound on delta of two counts of randomized bits, for every data set of the others.
 
-    The law of each count may leave out the mass `omitted`, four times, which counts as lost privacy. The bound is above
-    the delta of the module by about 1e-3 relative at most where there are many coins, 1e-4 elsewhere, and further where
-    a rough one is enough, which is a few times faster; rounding error about 1e-12 relative.
+    The law of each count omits the mass `omitted` up to four times, which counts as lost privacy. The bound exceeds the
+    delta of the module by at most about 1e-3 relative for many coins and 1e-4 otherwise; a rough bound exceeds it by
+    more and is a few times faster. The rounding error is about 1e-12 relative.
     """
     signs = _signs(others, flip_probability, omitted, rough)
     one = (
@@ -99,7 +99,7 @@ def _signs(others: int, flip_probability: float, omitted: float, rough: bool = F
 
 
 def _every(number: NDArray[np.float64], widest: float, reach: NDArray[np.float64]) -> _Law:
-    """Masses of z >= 0, those at 0 counted half; the row that each belongs to; z."""
+    """Return the masses of z >= 0, with half of the mass at 0; the row of each; z."""
     parity = np.mod(number, 2)
     difference = parity[:, None] + 2 * np.arange(math.floor(widest / 2) + 1)  # 2 a - N >= 0
     inside = difference <= reach[:, None]
@@ -117,8 +117,9 @@ def _every(number: NDArray[np.float64], widest: float, reach: NDArray[np.float64
 
 
 def _grouped(number: NDArray[np.float64], omitted: float, step: int, reach: float) -> _Law:
-    """Groups of neighboring numbers of heads, moved to both ends of the group with the mean kept, which is that of
-    ``sum over a >= j of (2 a - N) Pr[a] = j Pr[j]``."""
+    """Move the mass of groups of neighboring numbers of heads to both ends of the group, with the mean kept.
+
+    The means follow from ``sum over a >= j of (2 a - N) Pr[a] = j Pr[j]``."""
     tail, point = half_tails(number, omitted, step, reach)
     parity = np.mod(number, 2)[:, None]
     first = parity + 2 * step * np.arange(tail.shape[1])  # 2 a - N of the first of each group

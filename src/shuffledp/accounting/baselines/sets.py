@@ -1,4 +1,4 @@
-"""Calibrations and errors of what the segmented protocol is compared with.
+"""Calibrations and errors of the baselines of the segmented protocol.
 
 Balls-into-bins (MM)
     All items as they are, and uniform blanket messages: the segmented protocol with one level and rate 1. Source: Luo,
@@ -87,8 +87,8 @@ def mm_plan(
     Raises
     ------
     Infeasible
-        If more than 1e9 blanket messages per user would be needed, a sum does not fit into memory, or a published
-        calibration is asked for with accounting ``exact``, which does not compose by groups.
+        If more than 1e9 blanket messages per user would be needed, if a sum does not fit into memory, or for a
+        published calibration with accounting ``exact``, which does not compose by groups.
 
     Notes
     -----
@@ -189,7 +189,7 @@ def sep_mm_plan(
         paper writes n, which may mean n_k (reading note SEG-N6.4.7). These are inverse standard deviations.
         ``inverse_variance``: the best ones, ``1 / (V_k + spread / n_k)`` with the variance V_k of the blanket messages.
     spread : float, optional
-        ``sum_j w_j (1 - w_j)`` for the inverse variances; the largest possible, ``s (1 - s / d)``, if left out.
+        ``sum_j w_j (1 - w_j)`` for the inverse variances; the largest possible, ``s (1 - s / d)``, if not given.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""What Figure 1b of arXiv 2206.09569 compares with: shuffled check-in accounted through approximate privacy.
+"""Baselines of Figure 1b of arXiv 2206.09569: shuffled check-in accounted through approximate privacy.
 
-Both methods come from Liew, Hasegawa and Takahashi (2022), "Shuffled check-in" (arXiv 2206.03151), of whose details
-the paper says little; this is a reading of it, with the number of participants at its mean. Gaussian reports,
+Both methods come from Liew, Hasegawa and Takahashi (2022), "Shuffled check-in" (arXiv 2206.03151). The paper gives few
+details of them; this is a reading of it, with the number of participants at its mean. Gaussian reports,
 replacement neighbors, `sigma` per unit of replacement distance, `rate` the probability to take part.
 
 Baseline
@@ -79,7 +79,8 @@ def checkin_baseline_epsilon(
     -------
     float
         Nats; for check-in an estimate, for ``n rate`` users drawn without replacement an upper bound: the best over the
-        local deltas ``1e-7 2^-j``, j = 0 .. 59. Where the clones theorem says nothing the local budget stands in.
+        local deltas ``1e-7 2^-j``, j = 0 .. 59. Where the clones theorem does not apply, the local budget replaces its
+        eps.
 
     Raises
     ------
@@ -115,7 +116,7 @@ def checkin_generic_rdp(
     Returns
     -------
     (k,) ndarray
-        Nats. An upper bound of what the profile implies, by less than 1e-4 relative in the paper's setting.
+        Nats. An upper bound on the divergence of the profile, by less than 1e-4 relative in the paper's setting.
 
     Notes
     -----
@@ -212,12 +213,12 @@ def profile_rdp(
     orders : (k,) array_like of int
         Each in [2, 4096].
     reports, sigma, calibration
-        As there.
+        As in :func:`shuffled_gaussian_profile`.
 
     Returns
     -------
     (k,) ndarray
-        Nats; an upper bound, at most those of one report alone, ``order / (2 sigma^2)``.
+        Nats; upper bounds, at most the divergences of one report alone, ``order / (2 sigma^2)``.
 
     Notes
     -----
@@ -273,7 +274,7 @@ def _remembered_profile_rdp(
 def _log_profile(
     eps: NDArray[np.float64], reports: int, sigma: float, calibration: Calibration
 ) -> NDArray[np.float64]:
-    """Return the log of :func:`shuffled_gaussian_profile`: it is needed far below the smallest float."""
+    """Return the log of :func:`shuffled_gaussian_profile`, which may be far below the smallest float."""
     local = np.array(_GENERIC_GRID)
     budgets = np.array([gaussian_local_epsilon(sigma, d, calibration=calibration) for d in local])
     result = _log_gaussian_profile(1 / sigma, eps)

@@ -5,8 +5,8 @@ Every user draws a random hash of the k values to d' cells and reports it togeth
 the blanket of the others. Two accountings:
 
 ``printed``
-    The blanket theorem of Balle, Bell, Gascon and Nissim 2019 (Theorem 3.1) with d' in the place of k, which is how
-    the method of Wang et al. 2020 is calibrated in the paper on dummies (arXiv 2009.13738):
+    The blanket theorem of Balle, Bell, Gascon and Nissim 2019 (Theorem 3.1) with d' in the place of k, the
+    calibration of the method of Wang et al. 2020 in the paper on dummies (arXiv 2009.13738):
     ``e^eps_local = mu - d' + 1`` with ``mu = eps^2 (n - 1) / (14 ln(2/delta))``, and ``d' = (mu + 2) / 3``.
 ``exact``
     The divergence itself, :mod:`shuffledp.accounting.general.matched_blanket`, averaged over the number of uniform

@@ -54,7 +54,7 @@ def ikos_shares(
     delta : float
         Spent on the security of the shares, in (0, 1).
     form : {"figure", "average", "worst_case", "collision"}
-        ``figure``: ``ceil((2 sigma + log2 q) / (log2 n - log2 e))``, which gives the numbers of the published figure;
+        ``figure``: ``ceil((2 sigma + log2 q) / (log2 n - log2 e))``, which reproduces the published figure;
         no theorem for it is known. ``average``: 1 more, a bound for uniform inputs, often used for all. ``worst_case``:
         2 more, proven for all inputs. ``collision``: the smallest number for which the second-moment bound of
         :func:`ikos_distance` suffices, proven for all inputs.
@@ -64,8 +64,8 @@ def ikos_shares(
     Returns
     -------
     int
-        Messages per user, of ``ceil(log2 q)`` bits each, at least 2. Rounded up from what the form says; ``figure`` is
-        an estimate, ``worst_case`` and ``collision`` are never below what is proven to suffice.
+        Messages per user, of ``ceil(log2 q)`` bits each, at least 2. Rounded up from the formula; ``figure`` is an
+        estimate, ``worst_case`` and ``collision`` are never below the number that provably suffices.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def ikos_distance(n: int, group_order: int, shares: int) -> float:
 
     Notes
     -----
-    Let each of the m columns of shares be shuffled on its own, the first not at all: that shows more. Two independent
+    Let each of the m columns of shares be shuffled on its own, the first not at all: this reveals more. Two independent
     runs with the same inputs collide exactly as often as if all messages were uniform with the right sum, times
     ``q^(C - 1)``, where C counts the components of the union of m - 1 random permutations of the users: in each
     component one of the equations between shares is implied by the others. So the distance is at most

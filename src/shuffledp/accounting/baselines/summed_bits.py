@@ -1,8 +1,11 @@
-r"""Privacy of two sums of randomized bits, for every data set of the other users, without telling the adversary more.
+r"""Privacy of two sums of randomized bits, for every data set of the other users.
+
+The adversary sees the sums only.
 
 Every user holds one bit per value and flips each with probability p; the analyzer sees one sum per value. A victim who
 moves from one value to another changes two bits in opposite directions. Of the N other users a hold the first value;
-turning the second sum round, ``count -> N + 1 - count``, let c of its bits be ones. Then delta is that of a product,
+turning the second sum round, ``count -> N + 1 - count``, let c of its bits be ones. Then delta is the divergence of a
+product,
 
 .. math:: \delta(a, c) = D_{e^\epsilon}(P_a \times P_c \,\|\, Q_a \times Q_c), \qquad
     P_a = S_a * B(1 - p), \quad Q_a = S_a * B(p), \quad S_a = \mathrm{Bin}(a, 1 - p) * \mathrm{Bin}(N - a, p),
@@ -15,13 +18,14 @@ A bound for all of them, in three steps:
 1. If ``h(t) >= D_t(P_a || Q_a)`` for all a and t, and h is the curve of a pair, then that pair squared dominates every
    product: domination is kept by products. The largest of several curves is convex in t, and so is the greatest convex
    function below bounds at the points of a grid, continued by chords; each is the curve of a pair.
-2. For ``a1 <= a <= a2`` tell the adversary ``a2 - a1`` of the bits: what is left, ``Bin(a1, 1 - p) * Bin(N - a2, p)``,
-   is the same for all these a, and telling only makes D larger. Blocks of one number tell nothing.
+2. For ``a1 <= a <= a2`` grant the adversary ``a2 - a1`` of the bits: the law of the rest,
+   ``Bin(a1, 1 - p) * Bin(N - a2, p)``, is the same for all these a, and knowledge of bits only increases D. Blocks of
+   one number reveal no bits.
 3. S is log-concave, so that P / Q increases and D_t is a difference of two tails.
 
 The blocks are smallest at the two ends, where the curves are largest: a curve near an end exceeds the one further in by
-more than the told bits cost. What the data set loses in which all others hold one of the two values is a lower bound:
-it is the worst one up to the gap, which is at most 2.3e-4 in eps where eps is below 1 or so (1,000 users at 1 nat per
+more than the granted bits cost. The delta of the data set in which all others hold one of the two values is a lower
+bound. The gap between both bounds is at most 2.3e-4 in eps where eps is below 1 or so (1,000 users at 1 nat per
 bit, 10,000 at 3, 100,000 at 5 to 7), and 1.3e-3 with 20,000 users at 7. Replacement neighbors. Derived for this
 project.
 """
@@ -79,10 +83,10 @@ class Curve:
 def summed_bits_delta(
     others: int, flip_probability: float, eps: float, omitted: float, *, rough: bool = False
 ) -> float:
-    """Return a bound on delta of two sums of randomized bits, whatever the others (>= 1) hold.
+    """Return a bound on delta of two sums of randomized bits, for every data set of the others (>= 1).
 
-    Each law of a sum may leave out the mass `omitted`, which counts as lost privacy. A rough bound is a few times
-    faster, and further above.
+    Each law of a sum omits at most the mass `omitted`, which counts as lost privacy. A rough bound is a few times
+    faster to compute, and larger.
     """
     # narrow laws are looked at as closely in both cases
     rough = rough and _is_wide(others, flip_probability, omitted)
@@ -98,7 +102,7 @@ def two_bits_delta(eps_bit: float, eps: float) -> float:
 
 @remember(16)
 def worst_curve(others: int, flip_probability: float, omitted: float, rough: bool = False) -> Curve:
-    """Return a curve above those of one sum, whatever the others hold; arguments as of `summed_bits_delta`."""
+    """Return an upper bound on the curves of one sum for all data sets; arguments as of `summed_bits_delta`."""
     p = flip_probability
     spread = _spread(others, p)
     most = math.log1p(-p) - math.log(p)
@@ -131,7 +135,7 @@ def _spread(others: int, p: float) -> float:
 
 
 def _is_wide(others: int, p: float, omitted: float) -> bool:
-    """Whether tails are contour integrals."""
+    """Return whether tails are evaluated as contour integrals."""
     return _spread(others, p) >= _WIDE and omitted >= _FEW_DIGITS
 
 
@@ -161,7 +165,7 @@ def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[i
 
 
 def _share(count: int, growth: float) -> float:
-    """Share of all numbers that the first block has if so many blocks, growing, reach the middle."""
+    """Return the share of all numbers in the first block if the given number of growing blocks reaches the middle."""
     return growth / (2 * math.expm1(count * math.log1p(growth))) if growth > 1e-9 else 1 / (2 * count)
 
 
@@ -200,7 +204,7 @@ def _divergences(
 
 @remember(2048)
 def _narrow_window(trials: int, p: float, omitted: float) -> Window:
-    """Return the law of some flips: blocks have them in common, and those of one user more."""
+    """Return the window of ``Bin(trials, p)``, which several blocks share."""
     return binomial_window(trials, p, omitted)
 
 

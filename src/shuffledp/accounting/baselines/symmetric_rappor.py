@@ -47,15 +47,15 @@ class SymmetricRAPPOR:
     domain_size : int
         Number of values k, >= 2.
     view : {"sums", "reports"}
-        Whether the analyzer sees the k sums over all users, as with secure aggregation, or all vectors in random
-        order. Sums are a function of the vectors and reveal less.
+        View of the analyzer: the k sums over all users, as with secure aggregation, or all vectors in random order.
+        Sums are a function of the vectors and reveal less.
 
     Notes
     -----
     Erlingsson, Pihur and Korolova (2014) with one permanent response; "DP in the Prio system" drafts call eps_bit the
-    local budget, which it is for adding or removing one bit. For sums the upper bound is that of
-    :mod:`shuffledp.accounting.baselines.summed_bits`, or of :mod:`shuffledp.accounting.baselines.rappor_known_coins`
-    if that is smaller; both hold for every data set of the others.
+    local budget, which it is for adding or removing one bit. For sums the upper bound is the smaller of the bounds of
+    :mod:`shuffledp.accounting.baselines.summed_bits` and :mod:`shuffledp.accounting.baselines.rappor_known_coins`; both
+    hold for every data set of the others.
     """
 
     eps_bit: float
@@ -102,10 +102,10 @@ class SymmetricRAPPOR:
         eps : float
             Nats, >= 0.
         side : {"upper", "lower"}
-            Upper: for every data set. Lower: the larger of those of all others on a third value, or on one of the
-            two.
+            Upper: for every data set. Lower: the larger delta of two data sets: all others hold a third value, or all
+            others hold one of the two values.
         target : float, optional
-            What windows leave out is then negligible beside this, and not beside the result.
+            If given, the mass omitted by windows is negligible relative to `target`, not relative to the result.
         gap : float
             Relative: above 1e-3 an upper bound may be some percent above.
 
@@ -145,7 +145,7 @@ class SymmetricRAPPOR:
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return one pair of inputs; by their two bits and, against the blanket, whether all bits are ones.
 
-        These are about whole vectors; an upper bound on what sums reveal, and no lower bound.
+        These are for whole vectors: an upper bound for sums, and no lower bound.
         """
         p, b, k = self.flip_probability, self.eps_bit, self.domain_size
         bits = {0: 1 - p, 1: p}  # of a vector whose input is elsewhere

@@ -1,21 +1,21 @@
-"""What a user's own dummies protect against the shuffler: local privacy of pureDUMP and mixDUMP.
+"""Local privacy of pureDUMP and mixDUMP: guarantees against the shuffler by a user's own dummies.
 
-The shuffler sees the s + 1 messages of one user, in an order that says nothing: a report, after generalized randomized
-response (GRR) in mixDUMP, and s dummies, uniform over {1..k}. With a of them equal to one value and b to another, the
+The shuffler sees the s + 1 messages of one user in random order: a report, after generalized randomized response (GRR)
+in mixDUMP, and s dummies, uniform over {1..k}. With a of them equal to one value and b to another, the
 likelihoods of these two inputs have the ratio ``((E - 1) a + s + 1) / ((E - 1) b + s + 1)``, ``E = e^eps_local``.
 
 Three accountings:
 
 ``printed``
-    The theorems of DUMP (arXiv 2009.13738). The formula of Theorem 5.7 is lost; this is the bound that its text
-    describes: at least t of the dummies equal b, except with probability delta, and all others may equal a. It is
-    proven, but does not go to 0 with many dummies.
+    The theorems of DUMP (arXiv 2009.13738). The formula of Theorem 5.7 is missing in the text; this is the bound that
+    its text describes: at least t of the dummies equal b, except with probability delta, and all others may equal a. It
+    is proven, but does not go to 0 with many dummies.
 ``corrected``
     Both counts are within their Chernoff bounds, each except with probability delta / 2.
 ``exact``
     The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`.
 
-Conventions: eps in nats; replacement neighbors; `dummies` are those of the user alone.
+Conventions: eps in nats; replacement neighbors; `dummies` counts the user's own dummies.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def pure_shuffler_epsilon(
     -----
     ``sqrt(14 k ln(2/delta) / (s - 1))``: DUMP, Corollary 5.3.
 
-    That is ``printed``, an upper bound. Replacement neighbors; local privacy of one user.
+    This formula is ``printed``, an upper bound. Replacement neighbors; local privacy of one user.
     """
     return dummy_epsilon(domain_size, dummies, delta, accounting=accounting)
 
@@ -70,7 +70,7 @@ def pure_shuffler_epsilon(
 def mix_shuffler_epsilon(
     domain_size: int, dummies: int, delta: float, eps_local: float, *, accounting: str = "exact"
 ) -> float:
-    """Return the local eps of a mixDUMP user, whose GRR report is among own dummies, against the shuffler.
+    """Return the local eps of a mixDUMP user, whose GRR report is among the user's dummies, against the shuffler.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def mix_shuffler_epsilon(
     Raises
     ------
     Infeasible
-        If so many dummies meet so few values that the exact sum does not fit into memory.
+        If the exact sum does not fit into memory, for many dummies and few values.
 
     Notes
     -----
@@ -122,7 +122,7 @@ def mix_shuffler_epsilon(
 
 
 def _log_likelihood_ratio(a: float, b: float, dummies: int, eps_local: float) -> float:
-    """Log of the likelihood ratio of the module's description, divided through by E, which may overflow."""
+    """Return the log of the likelihood ratio of the module's description, in terms of 1/E, which does not overflow."""
     gain, floor = -math.expm1(-eps_local), math.exp(-eps_local) * (dummies + 1)
     return math.log((gain * a + floor) / (gain * b + floor)) if gain * b + floor > 0 else math.inf
 

@@ -1,10 +1,10 @@
-"""How many dummies a user needs to hide among, and what privacy dummies give: pureDUMP and mixDUMP.
+"""Privacy of pureDUMP and mixDUMP: delta by the number of dummies, and the number of dummies for a budget.
 
 Every user sends a value of {1..k} together with dummies, values drawn uniformly from {1..k}; all messages are
 shuffled. In mixDUMP the value goes through generalized randomized response (GRR) first. Two accountings:
 
 ``printed``
-    The theorems of the paper (arXiv 2009.13738), letter for letter and only where their proofs hold.
+    The theorems of the paper (arXiv 2009.13738), as printed and only where their proofs hold.
 ``exact``
     The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`.
 
@@ -79,7 +79,7 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
     Raises
     ------
     Infeasible
-        If so many messages meet so few values that the sum does not fit into memory.
+        If the sum does not fit into memory, for many messages and few values.
 
     Notes
     -----
@@ -101,7 +101,7 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
 
 
 def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: str = "exact") -> float:
-    """Return the eps that a value sent as it is has among uniform dummies.
+    """Return the eps of a value that is sent as it is among uniform dummies.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     -----
     ``sqrt(14 k ln(2/delta) / (S - 1))``: DUMP, Theorem 5.2.
 
-    That is ``printed``, an upper bound; ``exact`` is never below the exact value.
+    This formula is ``printed``, an upper bound; ``exact`` is never below the exact value.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     Returns
     -------
     int
-        The value sent itself is not counted.
+        Number of dummies, without the value itself.
 
     Raises
     ------
@@ -183,8 +183,8 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     -----
     ``14 k ln(2/delta) / eps^2 + 1``, rounded up: DUMP, Theorem 5.2.
 
-    That is ``printed``, an upper bound on the number needed. ``exact`` has a :func:`dummy_delta` of at most `delta`,
-    and one dummy less has not.
+    This formula is ``printed``, an upper bound on the least number. ``exact`` has a :func:`dummy_delta` of at most
+    `delta`; one dummy fewer does not suffice.
 
     Examples
     --------
@@ -223,8 +223,8 @@ def mix_dummy_count(
     eps_local : float
         Nats, > 0.
     accounting : {"printed", "exact"}
-        See the module's description. ``exact`` tells the adversary which other users answered uniformly, so its
-        count is sufficient, and may be larger than the truly smallest.
+        See the module's description. With ``exact`` the adversary learns which reports of others are uniform, so that
+        its count suffices, and may be larger than the smallest sufficient one.
 
     Returns
     -------
@@ -241,8 +241,8 @@ def mix_dummy_count(
     -----
     ``14 k ln(4/delta) / eps^2 + 1 - (n - 1) lambda + sqrt(2 (n - 1) lambda ln(2/delta))``: DUMP, Theorem 5.6.
 
-    That is ``printed``, with lambda as in :mod:`shuffledp.accounting.general.dummy_blanket`. Both accountings are an
-    upper bound on the number needed.
+    This formula is ``printed``, with lambda as in :mod:`shuffledp.accounting.general.dummy_blanket`. Both accountings
+    are an upper bound on the number needed.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
     Raises
     ------
     Infeasible
-        If so many messages meet so few values that the sum does not fit into memory.
+        If the sum does not fit into memory, for many messages and few values.
 
     Notes
     -----
@@ -374,9 +374,9 @@ def smallest_epsilon(
     about: tuple[float, float],
     xtol: float,
 ) -> float:
-    """Return the smallest eps >= 1e-12 that suffices, by minus its log from `low` on.
+    """Return the smallest eps >= 1e-12 that suffices, searched by minus its log from `low` on.
 
-    There it is that of Gaussian noise with distance mu, which is looked for from a first guess and a least value on.
+    The search starts from the eps of Gaussian noise with distance mu.
     """
     high = -math.log(1e-12)
 
@@ -427,7 +427,7 @@ def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_loc
 
 
 def _gaussian_mu(messages: float, domain_size: int) -> float:
-    """Distance of the two views in standard deviations, in the limit of many messages; a guess, not a bound."""
+    """Return the distance of the two views in standard deviations, in the limit of many messages: no bound."""
     return math.sqrt(2 * domain_size / (messages + 1))
 
 

@@ -1,4 +1,4 @@
-"""Mean squared errors as DUMP prints them, to be compared with the exact ones of the protocols.
+"""Mean squared errors as printed in DUMP, for comparison with the exact errors of the protocols.
 
 All are for relative frequencies, averaged over the k values: ``(1/k) sum (estimate - truth)^2``.
 """
@@ -33,8 +33,9 @@ def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: flo
     Notes
     -----
     ``S (k - 1) / (n k)^2``: DUMP, Theorem 5.5, which is exact. With E = e^eps_local, Theorem 5.9 multiplies it by
-    ``((E + k - 1) / (E - 1))^2`` and adds ``(E + k - 2) / (n (E - 1)^2)``. Its formula is lost; this is the usual form,
-    without the part of the response's variance that depends on the frequencies, ``(k - 2) / (k n (E - 1))`` on average.
+    ``((E + k - 1) / (E - 1))^2`` and adds ``(E + k - 2) / (n (E - 1)^2)``. Its formula is missing; this is the usual
+    form, without the part of the response's variance that depends on the frequencies, ``(k - 2) / (k n (E - 1))`` on
+    average.
     """
     n, domain_size, eps_local = _checked(n, domain_size, eps_local)
     if not 0 <= dummies < math.inf:
@@ -59,13 +60,13 @@ def printed_flexible_mse(
     Returns
     -------
     float
-        Of relative frequencies, averaged over the values. For one dummy as exact as :func:`printed_dump_mse`; for more
-        an estimate that is too small.
+        Error of relative frequencies, averaged over the values. For one dummy as exact as :func:`printed_dump_mse`; for
+        more an estimate that is too small.
 
     Notes
     -----
     ``rate s / (n k) (1 - rate / k)``: DUMP, Theorem 5.15, as if each of the n s dummies were sent by itself; and
-    Theorem 5.16, see :func:`printed_dump_mse`. The truth has ``1 - 1/k + s (1 - rate) / k`` for the last factor.
+    Theorem 5.16, see :func:`printed_dump_mse`. The exact last factor is ``1 - 1/k + s (1 - rate) / k``.
     """
     n, domain_size, eps_local = _checked(n, domain_size, eps_local)
     dummies = check_count("dummies", dummies)
@@ -85,7 +86,7 @@ def _checked(n: int, domain_size: int, eps_local: float) -> tuple[int, int, floa
 
 
 def _with_response(n: int, domain_size: int, pure: float, eps_local: float) -> float:
-    """The error of mixDUMP from that of pureDUMP, in 1/E, which does not overflow."""
+    """Return the error of mixDUMP from the error of pureDUMP, in terms of 1/E, which does not overflow."""
     decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
     response = decay * (1 + (domain_size - 2) * decay) / (n * gain**2)
     return response + pure * ((1 + (domain_size - 1) * decay) / gain) ** 2

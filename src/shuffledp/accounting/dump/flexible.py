@@ -5,14 +5,15 @@ the values go through generalized randomized response (GRR) first; ``eps_local =
 accountings:
 
 ``printed``
-    DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12: the expected number of dummies stands in for the number, and the
-    probability that nobody sends any is added to delta. Their formulas are lost; this form reproduces Tables 3 and 4.
+    DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12: the expected number of dummies replaces the number, and the
+    probability that no user sends any is added to delta. Their formulas are missing in the text; this form reproduces
+    Tables 3 and 4.
     It is not a proof, since far fewer users than expected may send.
 ``corrected``
     Except with probability delta / 2 at least ``m_0 = rate n - sqrt(2 rate n ln(2/delta))`` users send; Theorems 5.2
     and 5.6 with the other half.
 ``exact``
-    The number of messages tells how many users send, so the divergence is an average over that number.
+    The number of messages reveals the number of users who send, so that the divergence is an average over this number.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -65,7 +66,7 @@ def flexible_dummies_needed(
 ) -> float:
     """Return the dummies per sending user of the printed theorems, not rounded; see :func:`flexible_dummies`.
 
-    Parameters and errors are those of that function.
+    Parameters and errors as in :func:`flexible_dummies`.
 
     Returns
     -------
@@ -74,8 +75,8 @@ def flexible_dummies_needed(
 
     Notes
     -----
-    ``S / (rate n)`` with the total S of Theorem 5.2 or 5.6, at the delta that remains when nobody sends with
-    probability ``(1 - rate)^n``. 0 where S is negative.
+    ``S / (rate n)`` with the total S of Theorem 5.2 or 5.6, at the delta that remains after subtracting
+    the probability ``(1 - rate)^n`` that no user sends dummies. 0 where S is negative.
 
     DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12. Neither an upper bound nor an exact value: far fewer users than
     expected may send (reading note DUMP-N4).
@@ -131,7 +132,7 @@ def flexible_dummies(
     Raises
     ------
     Infeasible
-        If too few users send with too high a probability, however many dummies each of them sends; if the theorem
+        If too few users send dummies with too high a probability, for any number of dummies per user; if the theorem
         does not hold here (printed, corrected: eps above 1, or delta too large); or if more than 2^53 messages would
         be sent.
 
@@ -194,7 +195,7 @@ def flexible_dummy_delta(
     Raises
     ------
     Infeasible
-        If so many messages meet so few values that the sum does not fit into memory.
+        If the sum does not fit into memory, for many messages and few values.
 
     Notes
     -----
@@ -223,7 +224,7 @@ def _checked(
 
 
 def _finite(dummies: float, n: int) -> int:
-    """Return the number rounded up, if floats hold every integer up to that many messages of everybody."""
+    """Return the number rounded up, if floats hold every integer up to the total number of messages."""
     if not dummies * n <= MOST:
         raise Infeasible(f"About {dummies:.3g} dummies per sender would be needed: more than 2^53 messages.")
     return math.ceil(dummies)

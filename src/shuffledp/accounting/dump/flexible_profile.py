@@ -1,7 +1,7 @@
 """The delta of dummies from some of the users only: an average over the number of messages, summed or bounded.
 
-The number of messages tells how many users sent dummies, so the divergence is an average over that number. Where the
-sum is too long delta is bounded instead, by few numbers of messages: more messages never raise it. See
+The number of messages reveals the number of users who sent dummies, so that the divergence is an average over it. Where
+the sum is too long delta is bounded instead, by few numbers of messages: more messages never increase it. See
 :mod:`shuffledp.accounting.dump.flexible` for the mechanism and its conventions. Derived for this project.
 """
 
@@ -49,7 +49,7 @@ _PIECE, _MANY_SENDERS = 256, 1 << 14
 
 
 def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float) -> float:
-    """Return :func:`flexible_dummy_delta`; the calibration decides by it, so that both agree on what suffices."""
+    """Return :func:`flexible_dummy_delta`, which the calibration uses too, so that both agree."""
     if eps_local <= eps:
         return 0.0
     worst = lone_delta(eps, domain_size, eps_local)
@@ -67,9 +67,9 @@ def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps
 def suffices(
     n: int, domain_size: int, eps: float, delta: float, dummies: int, rate: float, eps_local: float
 ) -> bool:
-    """Whether delta is kept. Decided by bounds from few numbers of messages, if these are not too close to it.
+    """Return whether delta is met, by bounds from few numbers of messages if these are not too close to delta.
 
-    More messages never raise delta, so the numbers that bound a piece of their law bound its part of delta.
+    More messages never increase delta, so that the ends of a piece of their law bound its part of delta.
     """
     tail = max(OMITTED * delta, FLOOR)
     law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
@@ -108,22 +108,22 @@ def point_deltas(
 
 
 def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
-    """Whether the law of the number of messages is shorter than the laws given every number of senders."""
+    """Return whether the law of the number of messages is shorter than the laws given every number of senders."""
     return dummies * (senders.pmf.size - 1) + blanket.pmf.size <= senders.pmf.size * blanket.pmf.size
 
 
 def _cells(rough: Law, domain_size: int, dummies: int, eps_local: float) -> int:
-    """Terms of the double sum, from a law that leaves out 1e-30; 0 where `_average_dummy_delta` is a single sum."""
+    """Return the number of terms of the double sum, omitting 1e-30; 0 if `_average_dummy_delta` is a single sum."""
     if eps_local == math.inf and dummies <= 1:
         return 0
     return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size
 
 
 def _negligible(rough: Law, domain_size: int, eps: float, eps_local: float) -> float:
-    """Return a mass that is negligible beside delta, at most that which the rough law leaves out.
+    """Return a mass that is negligible relative to delta, at most the mass that the rough law omits.
 
-    Where one number of messages in the middle of their law shows that delta is large enough for the most that is ever
-    left out, no others are looked at.
+    If delta at one number of messages in the middle of their law is large enough for the largest omitted mass, no other
+    numbers are evaluated.
     """
     numbers, masses, _ = rough
     middle = numbers.size // 2
@@ -137,7 +137,7 @@ def _negligible(rough: Law, domain_size: int, eps: float, eps_local: float) -> f
 def _bounds(
     law: Law, nodes: int, domain_size: int, eps: float, eps_local: float, tail: float
 ) -> tuple[float, float]:
-    """Lower and upper bound on delta from few numbers of messages, both without the mass that the law leaves out."""
+    """Return a lower and an upper bound on delta from few numbers of messages, both without omitted mass."""
     numbers, masses, _ = law
     cuts = np.unique(np.linspace(0, numbers.size, min(nodes, numbers.size), endpoint=False).astype(np.int64))
     at = [*numbers[cuts].tolist(), int(numbers[-1])]
@@ -169,7 +169,7 @@ def quick_bound(
 def _upper_bound(
     law: Law, domain_size: int, eps: float, eps_local: float, tail: float, excess: float
 ) -> float:
-    """Upper bound within a relative excess of delta, without the mass that the law leaves out.
+    """Return an upper bound within a relative excess of delta, without omitted mass.
 
     As :func:`_bounds`, with pieces that are halved where they contribute most to the difference of the bounds.
     """
@@ -205,7 +205,7 @@ def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local:
 
 
 def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
-    """Law of the number of uniform messages of all kinds."""
+    """Return the law of the number of uniform messages of all kinds."""
     if dummies == 0:  # nobody sends any, whoever would
         return blanket
     width = blanket.pmf.size
@@ -221,7 +221,7 @@ def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
 def _delta(
     n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float, tail: float
 ) -> float:
-    """Return delta, with windows that leave out `tail` on either side."""
+    """Return delta, with windows that omit `tail` on either side."""
     if eps_local == math.inf:
         return _average_dummy_delta(n, domain_size, eps, dummies, rate, tail)
     senders = binomial_window(n, rate, tail)
@@ -256,7 +256,7 @@ def _deltas_by_senders(
     eps_local: float,
     tail: float,
 ) -> Iterator[float]:
-    """Yield delta given every number of senders; each is computed when it is asked for, or some of them at once."""
+    """Yield delta given every number of senders, computed lazily or in batches."""
     if domain_size > 2:
         for count in senders.support.tolist():
             messages = Window(blanket.start + count * dummies, blanket.pmf, blanket.omitted)

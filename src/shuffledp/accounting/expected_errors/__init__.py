@@ -1,1 +1,1 @@
-"""Errors, messages and levels in closed form: what a protocol is worth, whatever it costs in privacy."""
+"""Errors, messages and levels of protocols in closed form."""

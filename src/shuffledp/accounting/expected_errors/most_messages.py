@@ -28,11 +28,11 @@ class CompoundPoisson(Protocol):
     """A random number of messages that comes in independent jumps."""
 
     def rates(self, size: int) -> NDArray[np.float64]:
-        """Rates of jumps by 0, 1, .., at most (size,); the rates that it leaves out below `size` are negligible."""
+        """Return the rates of jumps by 0, 1, .., at most (size,); omitted rates below `size` are negligible."""
         ...
 
     def log_moment(self, tilt: float) -> float:
-        """``log E e^(tilt N)`` or a bound above it; infinite where there is none."""
+        """Return ``log E e^(tilt N)`` or an upper bound on it; infinite where there is none."""
         ...
 
 
@@ -43,38 +43,38 @@ class PoissonMessages:
     mean: float
 
     def rates(self, size: int) -> NDArray[np.float64]:
-        """The mean, for jumps by 1, (2,)."""
+        """Return the mean, for jumps by 1, (2,)."""
         return np.array([0.0, self.mean])[:size]
 
     def log_moment(self, tilt: float) -> float:
-        """``mean (e^tilt - 1)``."""
+        """Return ``mean (e^tilt - 1)``."""
         return self.mean * math.expm1(tilt)
 
 
 def most_sent(parts: Sequence[CompoundPoisson], share: float, users: float, *, failure: float = RARE) -> int:
-    """Return the smallest number that any of the users exceeds with a probability of at most `failure`.
+    """Return the smallest number of messages that any of the users exceeds with a probability of at most `failure`.
 
     Parameters
     ----------
     parts : sequence of CompoundPoisson
         Independent numbers whose sum all users send together.
     share : float
-        Share of a user: its rates over those of `parts`; positive.
+        Share of a user: the user's rates over the rates of `parts`; positive.
     users : float
-        All users, or their expected number; positive. They need not be independent.
+        Number of users, or its expectation; positive. Users need not be independent.
     failure : float
         In (0, 1).
 
     Returns
     -------
     int
-        By the union bound. Where Chernoff's bound on it is above 262,144 messages, that bound: 1.3 times the number
-        for a geometric number of messages, 2.7 times where one in a thousand users sends any.
+        By the union bound. If Chernoff's bound on it is above 262,144 messages, Chernoff's bound: 1.3 times the number
+        for a geometric number of messages, 2.7 times if one in a thousand users sends any.
 
     Notes
     -----
     The law is found by one Fourier transform, tilted by half of the tilt of Chernoff's bound: the tail in question is
-    then far above rounding, and what passes the end of the transform far below it.
+    then far above rounding, and the mass beyond the end of the transform far below it.
     """
     allowed = math.log(check_open_unit("failure", failure)) - math.log(check_positive("users", users))
     if not any(part.log_moment(1e-9) > 0 for part in parts):
@@ -107,7 +107,7 @@ def most_sent(parts: Sequence[CompoundPoisson], share: float, users: float, *, f
 
 
 def _best_tilt(bound: Callable[[float], float]) -> float:
-    """The tilt at which Chernoff's bound is least, to 1e-6 of itself."""
+    """Return the tilt at which Chernoff's bound is least, to 1e-6 relative."""
     from scipy.optimize import minimize_scalar  # slow to import, and seldom needed
 
     def value(log_tilt: float) -> float:

@@ -74,7 +74,7 @@ def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: st
     Returns
     -------
     float
-        Exact, ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``, whatever the data.
+        Exact, ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``, for all data.
 
     Notes
     -----
@@ -102,7 +102,7 @@ def rappor_count_variance(n: int, flip_probability: float) -> float:
     Returns
     -------
     float
-        Exact, whatever the data.
+        Exact, for all data.
 
     Notes
     -----
@@ -180,7 +180,7 @@ def real_summation_levels(n: int, eps: float, zeta: float) -> int:
     eps : float
         Nats, > 0.
     zeta : float
-        In (0, 1): the error may be that of the Laplace mechanism with ``(1 - zeta) eps``; the noise has
+        In (0, 1): the error is at most the error of the Laplace mechanism with ``(1 - zeta) eps``; the noise has
         ``eps_star = (1 - zeta / 2) eps``.
 
     Returns
@@ -207,9 +207,9 @@ def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int
     dimension : int
         Coordinates d, >= 1.
     eps : float
-        Nats, > 0, of all coordinates together: each has half of it, because a change of input touches two.
+        Nats, > 0, for all coordinates together: each has half of it, because a change of input affects two coordinates.
     zeta : float
-        In (0, 1): the squared l2 error may be that of d Laplace mechanisms with ``(1 - zeta) eps / 2``.
+        In (0, 1): the squared l2 error is at most the error of d Laplace mechanisms with ``(1 - zeta) eps / 2``.
 
     Returns
     -------
@@ -254,7 +254,7 @@ def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1)
 
     Notes
     -----
-    Ghazi et al. 2021 (ICML), proof of Theorem 1: the variance of random rounding and that of the noise.
+    Ghazi et al. 2021 (ICML), proof of Theorem 1: the sum of the variances of random rounding and of the noise.
     """
     n = check_count("n", n, 1)
     levels = check_count("levels", levels, 1)

@@ -1,1 +1,1 @@
-"""What holds for any shuffle protocol: divergences, the clones and blanket reductions, Renyi conversion."""
+"""Accounting for any shuffle protocol: divergences, the clones and blanket reductions, Renyi conversion."""

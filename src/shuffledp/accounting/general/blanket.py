@@ -1,18 +1,18 @@
-r"""The privacy blanket of any local randomizer: what n shuffled reports reveal, bounded from above and from below.
+r"""The privacy blanket of any local randomizer: bounds on delta of n shuffled reports, from above and from below.
 
 With G as in :mod:`shuffledp.accounting.general.comparisons`, ``delta = E (G_1 + .. + G_n)^+ / n`` for n users in all.
-For a random number of others, delta is the mean of that. With a binomial number of others the terms add up to those
-of a sum of ``trials + 1`` copies of which each counts with probability `rate`, with a Poisson number to a sum of a
-Poisson number of copies: ``delta = E (sum)^+ / (rate (trials + 1))`` and ``E (sum)^+ / mean``. The means are found by
-:mod:`shuffledp.numerics.sum_excess`.
+For a random number of others, delta is the mean of this delta. With a binomial number of others the terms add up to
+the terms of a sum of ``trials + 1`` copies of which each counts with probability `rate`, with a Poisson number to a sum
+of a Poisson number of copies: ``delta = E (sum)^+ / (rate (trials + 1))`` and ``E (sum)^+ / mean``. The means are found
+by :mod:`shuffledp.numerics.sum_excess`.
 
 Two sides:
 
 ``upper``
-    Every report contains the blanket whatever its user holds, and the adversary is told which reports come from it:
-    no data set of the others has a larger delta.
+    Every report contains the blanket, for every input of its user, and the adversary learns which reports come from
+    it: no data set of the others has a larger delta.
 ``lower``
-    All others hold the same input. That is a possible data set, so that no bound for the randomizer can be smaller.
+    All others hold the same input. This is a possible data set, so that no bound for the randomizer can be smaller.
 
 Conventions: eps in nats; replacement neighbors; the analyzer knows the inputs of all others; user 1 is counted among
 `users`. Derived for this project, from Balle, Bell, Gascon and Nissim (2019) and the evaluation by Su, Cheng and Wang
@@ -76,15 +76,15 @@ _REMEMBERED = 4096
 
 @runtime_checkable
 class OwnDelta(Protocol):
-    """A randomizer whose analyzer sees something else than all reports."""
+    """A randomizer whose analyzer sees a statistic in place of the reports."""
 
     def own_delta(
         self, others: int, eps: float, side: Side, target: float | None = None, gap: float = 0.0
     ) -> float | None:
         """Return a bound on delta with a given number of others; None for the blanket of reports.
 
-        Where a target is given, less than a millionth of it need not be told from nothing; of a relative gap above
-        1e-3 only the side counts.
+        If a target is given, the result may differ by less than a millionth of it. With a relative gap above 1e-3 the
+        result is a bound on the given side, without stated accuracy.
         """
 
 
@@ -103,12 +103,12 @@ def blanket_randomizer_delta(
         Nats, >= 0.
     bound : {"upper", "lower"}
         ``upper``: no data set of the others has a larger delta, for the pairs of inputs that the randomizer compares.
-        ``lower``: what certain data sets have, in which all others hold the same.
+        ``lower``: delta of certain data sets, in which all others hold the same input.
 
     Returns
     -------
     float
-        In [0, 1]; 0 for eps at and above the local budget. An upper bound or a lower bound, as `bound` says. The
+        In [0, 1]; 0 for eps at and above the local budget. An upper bound or a lower bound, by `bound`. The
         value of the reduction is less than 1e-3 relative away for finitely many outputs, mostly 1e-8, and about 1e-3
         for densities (further for Gaussian noise with few users, for its small deltas and for its data sets).
 
@@ -147,10 +147,10 @@ def blanket_epsilon(
     Returns
     -------
     float
-        Nats, at most the local budget. ``upper``: rounded up, an eps that holds whatever the others hold. ``lower``:
-        rounded down, no smaller eps holds; 0 where nothing can be said. For finitely many outputs by less than 5e-5
-        relative, but for laws that are nearly lattices (up to a million values and few users: 1e-3; 1e-2 for
-        a handful) and where delta hardly changes with eps.
+        Nats, at most the local budget. ``upper``: rounded up, an eps that holds for every data set of the others.
+        ``lower``: rounded down, no smaller eps holds; 0 if no positive eps is excluded. For finitely many outputs the
+        rounding is below 5e-5 relative, except for laws that are nearly lattices (up to a million values and few
+        users: 1e-3; 1e-2 for a handful) and where delta hardly changes with eps.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def population_delta(
 ) -> float:
     """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users.
 
-    With a `target` less closely, and on the same side: about 1e-3 relative, and not told from 0 far below the target.
+    With a `target` the accuracy is about 1e-3 relative, on the same side; a delta far below the target may be 0.
     """
     return _delta(randomizer, law, min(eps, _MOST_EPS), side, FINE if target is None else COARSE, target)
 
@@ -261,7 +261,7 @@ def _root(
 def _data_sets(
     randomizer: Randomizer, law: Law, delta: float, cut: float
 ) -> list[Callable[[float, float], float]]:
-    """Lower bounds on delta by (eps, gap), each for data sets in which all others hold the same."""
+    """Return lower bounds on delta by (eps, gap), each for a data set in which all others hold the same input."""
     few = few_matches(randomizer, law, delta)
     if few is not None and isinstance(law, Fixed):
         sets = data_set_deltas(few, law.others + 1, randomizer.eps_local, delta)
@@ -281,8 +281,10 @@ def _largest_root(
     delta: float,
     hint: float | None,
 ) -> float:
-    """The largest eps of several lower bounds: one of them is followed to its root; another that is larger there has
-    a larger root."""
+    """Return the largest eps of several lower bounds.
+
+    The search follows one bound to its root; a bound that is larger there has a larger root.
+    """
     best = 0.0
     if hint:
         at = hint * (1 - FROM_HINT)
@@ -306,7 +308,7 @@ def _largest_root(
 
 
 def _distance(randomizer: Randomizer, law: Law) -> float:
-    """Distance of the two views in standard deviations, in the limit of many users; for a guess only."""
+    """Return the distance of the two views in standard deviations, in the limit of many users: no bound."""
     spread = max(c.spread for c in _comparisons(randomizer, "upper", _FIRST_CUT))
     return math.sqrt(min(spread, 1e12) / (law.mean + 1))
 
@@ -338,7 +340,7 @@ def _delta(
 
 
 def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None, bool], float | None] | None:
-    """What the analyzer sees in place of reports, if it does."""
+    """Return the delta of the analyzer's view if it is not all reports, else None."""
     if isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None:
         return lambda others, eps, side, target, rough: _own_delta(
             randomizer, others, eps, side, target, rough
@@ -350,7 +352,7 @@ def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None, bo
 def _own_delta(
     randomizer: OwnDelta, others: int, eps: float, side: Side, target: float | None, rough: bool
 ) -> float | None:
-    """The same for all gaps that are not rough: what a search asks for, it asks for again."""
+    """Return `own_delta` of the randomizer, cached; all gaps that are not rough share one value."""
     return randomizer.own_delta(others, eps, side, target, ROUGH if rough else 0.0)
 
 
@@ -360,7 +362,7 @@ def _comparisons(randomizer: Randomizer, side: Side, cut: float) -> tuple[Compar
 
 
 def _foreign(randomizer: Randomizer, side: Side, cut: float) -> tuple[Comparison, ...]:
-    """The comparisons of another package's randomizer; ValueError unless they have laws."""
+    """Return the comparisons of another package's randomizer; raise ValueError unless they have laws."""
     name = f"randomizer: {type(randomizer).__name__}.comparisons"
     found = asked(name, randomizer.comparisons, side, cut)
     wanted = ("law", "uncovered", "spread")
@@ -400,7 +402,7 @@ def _reduced(
 def compared_delta(
     comparison: Comparison, law: Law, eps: float, side: Side, gap: float = FINE, floor: float = 0.0
 ) -> float:
-    """Return the delta that one comparison gives.
+    """Return the delta of one comparison.
 
     Parameters
     ----------
@@ -443,8 +445,10 @@ def compared_delta(
 
 
 def _averaged(delta_of: Callable[[int], float], law: Law, side: Side) -> float:
-    """Mean of a delta that falls with the number of others; numbers in a group count as its least (upper) or
-    largest."""
+    """Return the mean of a delta that falls with the number of others.
+
+    The numbers in a group count as its least (upper) or largest number.
+    """
     if isinstance(law, Fixed):
         return delta_of(law.others)
     window = law.window(1e-30)

@@ -1,10 +1,10 @@
 r"""The clones reduction as a comparison: two outputs, of which every other report has a known part.
 
 With E = e^eps_local the reporter's output is the first with probability ``E / (E + 1)`` or ``1 / (E + 1)``, and each
-other report is a clone with probability r, then either output with equal chances, and nothing otherwise. That is a
+other report is a clone with probability r, then either output with equal chances, and nothing otherwise. This is a
 pair of laws against a blanket (:mod:`shuffledp.accounting.general.comparisons`), so that contour integrals evaluate
-it: the cost does not grow with the number of clones, as that of the sum over their number does
-(:mod:`shuffledp.accounting.general.clones`), and eps is less than 1e-5 relative away from it.
+it: the cost does not grow with the number of clones, unlike the cost of the sum over their number
+(:mod:`shuffledp.accounting.general.clones`), and eps differs from the eps of the sum by less than 1e-5 relative.
 
 Against a randomizer's own blanket clones never win. The blanket ``min_x R(x)`` is at least ``e^-eps_local (R(0) +
 R(1)) / 2``, as no ratio exceeds E, and at least ``(R(0) + R(1)) / (E + 1)`` for randomizers of which no output is
@@ -41,7 +41,8 @@ class ClonePair:
     eps_local : float
         Nats, in (0, 300].
     reduction : {"clones", "randomized_response"}
-        Gives the probability of a clone, as in :func:`shuffledp.accounting.general.clones.clone_rate`.
+        Reduction that determines the probability of a clone, as in
+        :func:`shuffledp.accounting.general.clones.clone_rate`.
 
     Notes
     -----
@@ -63,7 +64,7 @@ class ClonePair:
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return the one pair."""
+        """Return the single pair."""
         log_both = -self.eps_local if self.reduction == "clones" else math.log(2) - _log_odds(self.eps_local)
         likely = self.eps_local - _log_odds(self.eps_local)
         half = math.exp(log_both) / 2
@@ -72,5 +73,5 @@ class ClonePair:
 
 
 def _log_odds(eps_local: float) -> float:
-    """``log(E + 1)``."""
+    """Return ``log(E + 1)``."""
     return eps_local + math.log1p(math.exp(-eps_local))

@@ -3,7 +3,7 @@ r"""Exact accounting of the clones reduction.
 Feldman, McMillan and Talwar (2021) reduce the shuffled output of N users with an eps_local-LDP randomizer to
 two counts. With C clones among the others, ``E = e^eps_local``, ``A ~ Bin(C, 1/2)`` and
 ``B ~ Bern(E / (E + 1))``, the pair ``P = (A + B, C - A + 1 - B)``, ``Q = (A + 1 - B, C - A + B)`` dominates
-the two outputs: whatever (eps, delta) holds for P and Q holds for the shuffled reports, for user 1 and
+the two outputs: every (eps, delta) that holds for P and Q holds for the shuffled reports, for user 1 and
 replacement neighbors. The implication goes one way, so the values here are exact for the pair and upper
 bounds for a concrete randomizer.
 
@@ -63,7 +63,7 @@ def clone_rate(eps_local: EpsAt, reduction: Annotated[str, one_of(REDUCTIONS)] =
         Local budget in nats, at least 0.
     reduction : {"clones", "randomized_response"}
         ``clones``: ``e^-eps_local``, any randomizer. ``randomized_response``: ``2 / (e^eps_local + 1)``, the
-        probability with which binary randomized response answers uniformly; only for that randomizer.
+        probability of a uniform output of binary randomized response; only for that randomizer.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def clone_rate(eps_local: EpsAt, reduction: Annotated[str, one_of(REDUCTIONS)] =
     -----
     Source: Feldman, McMillan and Talwar (2021), the reduction to clones. Exact for binary randomized response and its
     rate; for any other randomizer ``e^-eps_local`` is a lower bound on the part of a report that hides user 1, so that
-    what is computed from it is an upper bound on delta.
+    delta computed from it is an upper bound.
     """
     decay = math.exp(-eps_local)
     return decay if reduction == "clones" else 2 * decay / (1 + decay)
@@ -170,10 +170,10 @@ class OtherReports:
     dummies : int
         Dummy reports k, at least 0: eps_local-LDP reports of public inputs.
     adaptive : bool
-        Fill the other users up to `dummies`, ``max(k - (N - 1), 0)`` reports, instead of adding so many. Without
-        dummies it has no effect.
+        Fill the other users up to `dummies` with ``max(k - (N - 1), 0)`` reports, instead of adding k reports.
+        Without dummies it has no effect.
     reduction : {"clones", "randomized_response"}
-        Gives the probability that a report is a clone, see :func:`clone_rate`.
+        Reduction that determines the probability that a report is a clone, see :func:`clone_rate`.
     """
 
     population: Population
@@ -186,30 +186,30 @@ class OtherReports:
 
     @property
     def expected(self) -> float:
-        """Number of these reports; with adaptive dummies, of whichever is larger, the mean or the dummies."""
+        """Expected number of these reports; with adaptive dummies, the larger of mean and dummies."""
         mean = self.population.mean
         return max(mean, self.dummies) if self.adaptive else mean + self.dummies
 
     def after(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number of reports for given numbers of other users, (m,)."""
+        """Return the number of reports for given numbers of other users, (m,)."""
         known = np.asarray(others)
         if np.any(known < 0):
             raise ValueError(f"others must be at least 0, got {shown(others)}.")
         return np.asarray(np.maximum(known, self.dummies) if self.adaptive else known + self.dummies)
 
     def rate(self, eps_local: EpsAt) -> float:
-        """Probability that one of them is a clone."""
+        """Return the probability that one of them is a clone."""
         return clone_rate(eps_local, self.reduction)
 
     def clones(self, rate: float, tail: float) -> Window:
-        """Law of the number of clones among them, for a population that is a law.
+        """Return the law of the number of clones among them, for a population that is a law.
 
         Parameters
         ----------
         rate : float
             Probability that a report is a clone, in [0, 1].
         tail : float
-            Mass that may be left out on either side, per factor.
+            Mass that may be omitted on either side, per factor.
         """
         law, dummies = _law(self.population), self.dummies
         if dummies == 0:
@@ -234,7 +234,7 @@ def _law(population: Population) -> Law:
 
 @remember(16)
 def _window_of_others(law: Law, tail: float) -> Window:
-    """The window that every eps_local and every number of adaptive dummies starts from. Not to be changed."""
+    """Return the shared window for every eps_local and every number of adaptive dummies; callers must not modify it."""
     return law.window(tail)
 
 
@@ -244,7 +244,7 @@ def _thinned_window(law: Law, rate: float, tail: float) -> Window:
 
 
 def smallest_delta(reports: OtherReports, eps_local: float, eps_central: float) -> float:
-    """Return a lower bound on delta, to decide which mass is negligible beside it.
+    """Return a lower bound on delta, relative to which omitted mass is negligible.
 
     D falls with c, so delta >= Pr[C <= c] D(c). Two Chebyshev steps, each failing with probability <= 1/4,
     give a number of others and then a number of clones that are not exceeded with probability >= 1/2.
@@ -269,7 +269,7 @@ def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> 
     Parameters
     ----------
     reports : OtherReports
-        What user 1 hides among; its population is a law.
+        The other reports; their population is a law.
     eps_local, eps_central : float
         Nats; `eps_local` > 0, `eps_central` >= 0.
 
@@ -288,7 +288,7 @@ def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> 
 def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> float:
     """Return the smallest eps_central whose exact delta is at most `delta`.
 
-    Parameters are those of :func:`exact_delta`, and `delta` in (0, 1).
+    Parameters as in :func:`exact_delta`, and `delta` in (0, 1).
 
     Returns
     -------
@@ -323,7 +323,7 @@ def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> floa
 def exact_excess(reports: OtherReports, eps_local: float, eps_central: float, delta: float) -> float:
     """Return the natural log of (exact delta / `delta`), -inf for 0.
 
-    Parameters are those of :func:`exact_delta`, and `delta` in (0, 1). Accurate where the result is not far below
+    Parameters as in :func:`exact_delta`, and `delta` in (0, 1). Accurate where the result is not far below
     0: mass that is negligible beside `delta` is counted as lost privacy.
     """
     if eps_local <= eps_central:
@@ -337,12 +337,12 @@ def exact_local_budget(
 ) -> float:
     """Return the largest eps_local whose exact delta at `eps_central` is at most `delta`.
 
-    Parameters are those of :func:`exact_delta`, and `delta` in (0, 1).
+    Parameters as in :func:`exact_delta`, and `delta` in (0, 1).
 
     Parameters
     ----------
     guess : float, optional
-        An eps_local (nats) close to the answer, for example that of a neighboring number of dummies.
+        An eps_local (nats) close to the result, for example the result for a neighboring number of dummies.
 
     Returns
     -------
@@ -371,7 +371,7 @@ def exact_local_budget(
 
 
 def _gaussian_mu(clones: float, eps_local: float) -> float:
-    """Distance of P and Q in standard deviations, in the limit of many clones; a guess, not a bound."""
+    """Return the distance of P and Q in standard deviations, in the limit of many clones; a guess, not a bound."""
     return 2 * math.tanh(eps_local / 2) / math.sqrt(clones + 1)
 
 
@@ -383,7 +383,7 @@ class ClonesProfile(Exported):
     Parameters
     ----------
     reports : OtherReports
-        What user 1 hides among; its population is a law.
+        The other reports; their population is a law.
     eps_local : float
         Nats, > 0.
     """

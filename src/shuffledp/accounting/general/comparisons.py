@@ -1,4 +1,4 @@
-r"""What a report tells about two inputs, measured against what the reports of others look like.
+r"""Comparisons of a report under two inputs with a measure that the reports of others contain.
 
 Two neighboring data sets give the reporter the input 0 or 1. The output y of the randomizer has the density R0 or R1,
 and w is a measure that the report of every other user contains: its *blanket*. The quantity that decides about n
@@ -9,9 +9,8 @@ that w misses,}
           \qquad \delta = \frac{1}{n} E (G_1 + \dots + G_n)^+ .
 
 ``x^+`` is convex. Hence a law of G that is larger in the convex order bounds delta from above, and a smaller one from
-below: each value of a cell may be moved to the two ends of its range, the mean kept, or to its mean. With outputs
-that w does not contain delta is larger by the mass ``(R0 - e^eps R1)^+`` that they have: the first of them shows the
-report.
+below: each value of a cell may be moved to the two ends of its range, the mean kept, or to its mean. Outputs that w
+does not contain increase delta by their mass ``(R0 - e^eps R1)^+``: the first of them identifies the report.
 
 .. [balle2019] Balle, Bell, Gascon and Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019.
 .. [su2025] Su, Cheng and Wang, arXiv 2504.07414: the same with a Fourier transform on a grid, values rounded up or
@@ -39,10 +38,10 @@ class Comparison(Protocol):
     """Two inputs of a randomizer against a blanket."""
 
     def law(self, eps: float, side: Side) -> _Law:
-        """Values and masses, (m,) each, of a law that is not below (upper) or not above (lower) that of G."""
+        """Return values and masses, (m,) each, of a law that is not below (upper) or not above (lower) the law of G."""
 
     def uncovered(self, eps: float, side: Side) -> float:
-        """Return what outputs outside of the blanket add to delta, or a bound on that side."""
+        """Return the contribution to delta of outputs outside of the blanket, or a bound on the given side."""
 
     @property
     def spread(self) -> float:
@@ -76,7 +75,7 @@ class Outputs:
     Parameters
     ----------
     log_own, log_other : (m,) ndarray
-        Logs of ``R0 / w`` and ``R1 / w``; ``-inf`` where the input never gives the output.
+        Logs of ``R0 / w`` and ``R1 / w``; ``-inf`` where the input never yields the output.
     masses : (m,) ndarray
         Of w; the sum is at most 1.
     outside : (k, 2) ndarray
@@ -115,7 +114,7 @@ class Cells:
     lost : float
         Mass of R0 outside of all cells, which counts as lost for an upper bound.
     exact_excess : bool
-        Whether `lost` is what delta has beyond the cells, for the lower bound too.
+        If True, `lost` is the exact contribution to delta beyond the cells, for the lower bound too.
     """
 
     log_own: NDArray[np.float64]
@@ -149,7 +148,7 @@ class Cells:
         return np.minimum(logs[:-1], logs[1:]), np.maximum(logs[:-1], logs[1:])
 
     def uncovered(self, eps: float, side: Side) -> float:
-        """Return the mass of R0 outside of all cells, or for a lower bound nothing unless it is known to count."""
+        """Return the mass of R0 outside of all cells, or for a lower bound 0 unless this mass is exact."""
         return self.lost if side == "upper" or self.exact_excess else 0.0
 
     @property

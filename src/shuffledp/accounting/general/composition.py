@@ -33,30 +33,31 @@ def composed_epsilon(
     Parameters
     ----------
     mechanisms : sequence of PrivacyProfile or PrivacyLossDistribution
-        At least one; all profiles for the same neighboring relation. Loss distributions of dp_accounting count as
-        being for that relation, too.
+        At least one; all profiles for the same neighboring relation. Loss distributions of dp_accounting are assumed
+        to be for this relation, too.
     delta : float
-        Of all together, in (0, 1).
+        Delta of the composition, in (0, 1).
     rounds : sequence of int, optional
-        How often each is used, >= 1; once if not given.
+        Number of uses of each mechanism, >= 1; once if not given.
     step : float, optional
-        Distance of losses, nats, > 0. If not given, a 128th of where the first profile ends, or a 50,000th of where
-        the last one does. With loss distributions it is needed: their ``value_discretization_interval``.
+        Distance of losses, nats, > 0. If not given, a 128th of the eps at which the first profile ends, or a 50,000th
+        of the eps at which the last one ends. Loss distributions require it: their
+        ``value_discretization_interval``.
 
     Returns
     -------
     float
-        Nats, >= 0; ``inf`` if delta is below what never vanishes. An upper bound, also for mechanisms that are
-        chosen by what the earlier ones released, if the profiles are upper bounds and the loss distributions
+        Nats, >= 0; ``inf`` if delta is below the mass of infinite losses. An upper bound, also for mechanisms that are
+        chosen adaptively from earlier releases, if the profiles are upper bounds and the loss distributions
         pessimistic. Convolutions round by about 1e-16, so that a delta below 1e-12 is not resolved.
 
     Raises
     ------
     ValueError
-        If neighboring relations differ, there is nothing to compose, or a step is missing or not that of a loss
-        distribution.
+        If neighboring relations differ, if there are no mechanisms, or if a step is missing or differs from the step of
+        a loss distribution.
     Infeasible
-        If a given step makes more than 200,000 losses.
+        If a given step results in more than 200,000 losses.
     MissingExtra
         If dp-accounting is not installed; the extra ``central`` brings it.
 

@@ -1,19 +1,20 @@
 r"""Hockey stick of two independent counts, of which one has the victim's message and the other has not.
 
-A user who holds x, and not x', shows in two counts alone. Let ``held`` be the law of a count that the user's value is
-on and ``absent`` the law of one that it is not, everything that others send included. Replacing x by x' is then
+A user's value x, in place of x', changes two counts only. Let ``held`` be the law of a count with the user's message
+and ``absent`` the law of a count without it, each with all messages of others. Replacing x by x' is then
 
 .. math:: P = held \otimes absent' \quad\text{against}\quad Q = absent \otimes held',
 
 .. math:: \delta = \sum_{a, b} \bigl( held(a)\, absent'(b) - e^\epsilon\, absent(a)\, held'(b) \bigr)^+ ,
 
 where the prime marks the second count. The bracket is positive where the ratio ``held / absent`` at a exceeds ``e^eps``
-times that of the second count at b: with the a sorted by their ratio it takes two tail sums for every b, O(N log N) in
-all. If both counts have the same laws, exchanging them exchanges P and Q, so that both directions agree.
+times the ratio of the second count at b: with the a sorted by their ratio there are two tail sums for every b,
+O(N log N) operations in all. If both counts have the same laws, exchanging them exchanges P and Q, so that both
+directions agree.
 
 A user more or less moves one count: *held* against *absent* alone, in both directions.
 
-These are exact if everything else that is seen has the same law under both inputs and is independent of the two counts.
+Both are exact if the rest of the view has the same law under both inputs and is independent of the two counts.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class MovingCount:
     held, absent : (m,) ndarray
         Masses of the same m values, with the victim's value on this count and without; accurate in the relative sense.
     omitted : float
-        Upper bound on the mass that either law leaves out.
+        Upper bound on the mass that either law omits.
     """
 
     held: NDArray[np.float64]
@@ -110,7 +111,7 @@ def pair_delta(first: MovingCount, second: MovingCount, eps: float) -> float:
     Returns
     -------
     float
-        In [0, 1], of ``held x absent'`` against ``absent x held'``. Mass that laws leave out counts as lost privacy;
+        In [0, 1], of ``held x absent'`` against ``absent x held'``. Mass that laws omit counts as lost privacy;
         apart from that, rounding error about 1e-12 relative for up to 1e5 values.
 
     Notes
@@ -145,7 +146,7 @@ def single_delta(count: MovingCount, eps: float) -> float:
     Returns
     -------
     float
-        In [0, 1]. Mass that laws leave out counts as lost privacy; rounding error about 1e-12 relative.
+        In [0, 1]. Mass that laws omit counts as lost privacy; rounding error about 1e-12 relative.
 
     Notes
     -----
@@ -160,16 +161,16 @@ def single_delta(count: MovingCount, eps: float) -> float:
 def settled_count_delta(
     count_at: Callable[[float], MovingCount], eps: float, neighbours: str = "replace_one"
 ) -> float:
-    """Return delta of counts that all have the same laws, with what windows leave out negligible beside it.
+    """Return delta of counts that all have the same laws, with negligible mass omitted by windows.
 
     Parameters
     ----------
     count_at : callable
-        The laws of a count, by the mass that they may leave out.
+        Mass that the windows may omit -> the laws of a count.
     eps : float
         Nats, >= 0.
     neighbours : {"replace_one", "add_remove"}
-        Whether the victim moves from one count to another, or is on one or not there at all.
+        Replacement: the victim moves from one count to another. Add or remove: the victim is on one count or absent.
 
     Returns
     -------

@@ -56,7 +56,7 @@ _MOST_LOG = 200.0
 
 
 def blanket_rate(domain_size: float, eps_local: float) -> float:
-    """Return lambda, the probability that GRR over `domain_size` values answers uniformly.
+    """Return lambda, the probability that GRR over `domain_size` values draws its output uniformly.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def lone_delta(eps: float, domain_size: float, eps_local: float) -> float:
 
 
 def pair_window(messages: int, domain_size: float, tail: float) -> Window:
-    """Return the law of T, how many of the uniform messages are one of two given values.
+    """Return the law of T, the number of uniform messages that are one of two given values.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def pair_window(messages: int, domain_size: float, tail: float) -> Window:
 
 
 def long_window(messages: int, domain_size: float, tail: float, most: float = MOST_PAIRS) -> bool:
-    """Whether :func:`pair_window` has about more than so many terms."""
+    """Return whether :func:`pair_window` has more than about `most` terms."""
     variance = 2 * messages / domain_size * (1 - 2 / domain_size)
     return 2 * math.sqrt(-2 * variance * math.log(tail)) > most
 
@@ -106,13 +106,13 @@ def long_window(messages: int, domain_size: float, tail: float, most: float = MO
 def _pairs(
     messages: int, domain_size: float, tail: float, most: int = MOST_PAIRS
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
-    """Return values of T, the mass that each stands for, and the mass that is left out.
+    """Return values of T, the mass that each represents, and the omitted mass.
 
-    All values of a window, or evenly spaced ones of a long window. There the standard deviation of T is above 6,000,
-    and the step below a tenth of it. But for the rounding of j, the terms of a sum over T are a smooth function, of
-    which evenly spaced values have an error of about ``exp(-2 pi^2 10^2)``. Rounding j moves a term by
-    ``z^2 / (2 T)`` at most, relatively, with j at z standard deviations: 1.5e-5 where delta is 1e-320, 2e-7 where it
-    is 1e-30.
+    The values are all values of a window, or evenly spaced values of a long window. In a long window the standard
+    deviation of T is above 6,000, and the step below a tenth of it. Apart from the rounding of j, the terms of a sum
+    over T are a smooth function, so that evenly spaced values have an error of about ``exp(-2 pi^2 10^2)``. Rounding j
+    changes a term by at most ``z^2 / (2 T)`` relative, with j at z standard deviations: 1.5e-5 for delta 1e-320, 2e-7
+    for delta 1e-30.
     """
     if not long_window(messages, domain_size, tail, most):
         window = pair_window(messages, domain_size, tail)
@@ -134,7 +134,7 @@ def mixed_dummy_delta(window: Window, eps: float) -> float:
 
 
 def likely_delta(messages: int, domain_size: int, eps: float) -> float:
-    """Return a lower bound on delta of a report sent as it is, to decide which mass is negligible beside it.
+    """Return a lower bound on delta of a report sent as it is, relative to which omitted mass is negligible.
 
     The conditional divergence falls with T, and T is at most two deviations above its mean with probability >= 1/2.
     """
@@ -212,12 +212,12 @@ def mixed_blanket_delta(
     messages : Window
         Law of the number m of uniform messages.
     domain_size : float
-        At least 2. A number that is not an integer stands for reports that favor a part of mass ``1 / domain_size``,
-        as those of `shuffledp.protocols.vectors.privunit` do.
+        At least 2. A number that is not an integer represents reports that favor a part of mass ``1 / domain_size``,
+        such as reports of `shuffledp.protocols.vectors.privunit`.
     eps, eps_local : float
         Nats; eps >= 0, eps_local > 0, finite.
     tail : float
-        Mass that the law of T may leave out, on either side and for any m. All mass left out counts as lost privacy.
+        Mass that the law of T may omit, on either side and for any m. All omitted mass counts as lost privacy.
 
     Returns
     -------
@@ -259,12 +259,12 @@ def point_blanket_deltas(
     domain_size, eps, eps_local, tail
         As in :func:`mixed_blanket_delta`.
     most : int
-        Values of T of which all are summed; a smaller number than the default is faster and less exact.
+        Largest number of values of T that are all summed; a smaller number than the default is faster and less exact.
 
     Returns
     -------
     list of float
-        What :func:`mixed_blanket_delta` returns for each number alone, in fewer and longer array operations.
+        Result of :func:`mixed_blanket_delta` for each number alone, in fewer and longer array operations.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
@@ -298,15 +298,15 @@ def binary_blanket_deltas(messages: NDArray[np.int64], eps: float, eps_local: fl
     Parameters
     ----------
     messages : ndarray of int
-        Numbers of uniform messages, >= 0. All of them are one of the two values, so there is nothing to be averaged.
+        Numbers of uniform messages, >= 0. Every message is one of the two values, so that no average is needed.
     eps, eps_local : float
         As in :func:`mixed_blanket_delta`.
 
     Returns
     -------
     ndarray
-        In [0, 1], with a rounding error of about 1e-11 relative to either side; 0 for ``eps >= eps_local``. Who adds
-        them up raises the sum.
+        In [0, 1], with a rounding error of about 1e-11 relative to either side; 0 for ``eps >= eps_local``. Callers
+        round sums of them up.
     """
     worst = lone_delta(eps, 2, eps_local)
     if worst == 0:
@@ -324,12 +324,12 @@ def remembered_mean(
     Parameters
     ----------
     messages, domain_size, eps, eps_local, tail
-        As there.
+        As in :func:`mixed_blanket_delta`.
 
     Returns
     -------
     float or None
-        None where there are so many values of T that a table of them costs more than other laws would save.
+        None if T has too many values for a table of deltas to pay off.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     total = messages.omitted * worst

@@ -1,8 +1,8 @@
-"""The eps at which delta passes its target, where a delta costs more the closer it has to be.
+"""Search for the eps at which delta passes its target, where a more accurate delta costs more.
 
-A delta is a bound within some relative gap. A coarse one is followed to its root, a rough one before it where a first
-guess is far off; the answer is that of a fine one, which is close by then and is asked for a few times. The gap of that
-is as fine as eps needs it: what eps loses is the gap over the slope.
+A delta is a bound within some relative gap. The search follows a coarse bound to its root, and a rough bound before it
+if a first guess is far off. The result is the root of a fine bound, which is evaluated a few times near the root of the
+coarse bound. Its gap is as small as eps requires: the loss in eps is the gap over the slope.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def search_epsilon(
     sometimes_shown: bool,
     hint: float | None = None,
 ) -> float:
-    """Return the eps at which delta passes its target, from the side on which the answer is safe.
+    """Return the eps at which delta passes its target, rounded to the safe side.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def search_epsilon(
     side : {"upper", "lower"}
         Rounded up, or down.
     sometimes_shown : bool
-        Whether delta may exceed its target at `most` too.
+        If True, delta may exceed its target at `most` too.
     hint : float, optional
-        An eps, nats, close to the answer, if it is known.
+        An eps, nats, close to the result, if known.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def search_epsilon(
     evaluate = excess(COARSE)
 
     def at_an_end() -> float | None:
-        """Return the answer if delta does not pass its target between the ends."""
+        """Return the result if delta does not pass its target between the ends."""
         if rough(low) <= 0:
             return math.exp(low) if side == "upper" else 0.0
         if rough(last) <= 0:
@@ -158,8 +158,10 @@ def search_epsilon(
 
 
 def _slope(function: Callable[[float], float], at: float, seen: list[float], low: float) -> float:
-    """Slope of a function that is known at some points, between `at` and one that is neither too close nor too far;
-    not a number if it is not finite."""
+    """Return the slope of a function that is known at some points, nan if it is not finite.
+
+    The slope is between `at` and a point that is neither too close nor too far.
+    """
     apart = [x for x in seen if _NEAR / 2 <= abs(x - at) <= _FAR and math.isfinite(function(x))]
     if not apart and at - _NEAR <= low:
         return math.nan
@@ -169,7 +171,7 @@ def _slope(function: Callable[[float], float], at: float, seen: list[float], low
 
 
 def limit_epsilon(mu: float, delta: float) -> tuple[float, float]:
-    """Return the log of eps in the limit of many users, and how fast the log of delta falls with it.
+    """Return the log of eps in the limit of many users, and the slope of the log of delta there.
 
     Parameters
     ----------

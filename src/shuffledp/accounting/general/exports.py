@@ -1,10 +1,10 @@
-r"""A privacy profile in the terms of others: loss distributions, Renyi divergence, trade-off functions, Gaussian DP.
+r"""Conversions of a privacy profile: loss distributions, Renyi divergence, trade-off functions, Gaussian DP.
 
-Everything here needs delta(eps) for eps >= 0 and nothing else, so that its cost does not grow with the number of
+The conversions need only delta(eps) for eps >= 0, so that their cost does not grow with the number of
 users. The profile is taken for both directions; the one at negative eps is ``delta(-eps) = 1 - e^-eps (1 -
 delta(eps))``. As a function of e^eps a true profile is convex: at the points of a grid the largest convex function
-below an upper bound is an upper bound too, and so is the chord between two points. Whatever is computed here is
-therefore on the side on which the profile is.
+below an upper bound is an upper bound too, and so is the chord between two points. The result of a conversion is
+therefore a bound on the same side as the profile.
 
 Sources: Doroshenko et al. 2022 ("Connect the dots"); Dong, Roth and Su 2022 (trade-off functions and mu-GDP); Zhu,
 Dong and Wang 2022 (profiles of dominating pairs). The formula of the Renyi divergence is derived by integration by
@@ -89,19 +89,19 @@ def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUn
     step : float
         Distance of losses, nats, > 0.
     negligible : float
-        The losses end where delta is at most this; what is left counts as infinite loss. In (0, 1).
+        The losses end where delta is at most this; the remaining mass counts as infinite loss. In (0, 1).
 
     Returns
     -------
     dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
         Pessimistic: never below the profile, and equal to it at multiples of `step`, so that it is an upper bound if
-        the profile is one. The number of losses depends on `step` and the range of eps only. Its accountants call the
-        neighboring relation what they are told; the profile's own one counts.
+        the profile is one. The number of losses depends on `step` and the range of eps only. The neighboring relation
+        is the profile's; accountants of dp_accounting report the relation of their own arguments.
 
     Raises
     ------
     Infeasible
-        If so small a step makes more than 200,000 losses.
+        If `step` results in more than 200,000 losses.
     MissingExtra
         If dp-accounting is not installed; the extra ``central`` brings it.
 
@@ -133,7 +133,7 @@ def loss_distribution(step: float, deltas: NDArray[np.float64]) -> Any:
     step : float
         Nats, > 0.
     deltas : (m,) ndarray
-        Upper bounds on delta at 0, step, 2 step, ..; what the last one leaves counts as infinite loss.
+        Upper bounds on delta at 0, step, 2 step, ..; the last one counts as infinite loss.
 
     Returns
     -------
@@ -214,11 +214,11 @@ def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np
 
 
 def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64], goes_on: bool) -> float:
-    """The integral with delta replaced by its chords in e^eps, in logs: of large orders it overflows.
+    """Return the divergence of one order, with delta replaced by its chords in e^eps, in logs against overflow.
 
     On a cell from a to b of width w the chord is ``(d_a (e^w - e^t) + d_b (e^t - 1)) / (e^w - 1)`` at a + t, and both
-    weights lead to two integrals of positive functions. Where delta `goes_on` behind the last cell and that one has a
-    share of the integral, there is more of it behind.
+    weights lead to two integrals of positive functions. Where delta `goes_on` beyond the last cell, and this cell has a
+    share of the integral, the result is infinite.
     """
     a, b = eps[:-1], eps[1:]
     width = b - a
@@ -238,7 +238,7 @@ def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64], g
 
 @cache
 def _gauss() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes and weights of Gauss and Legendre on [0, 1]; NumPy's polynomials take long to import."""
+    """Return Gauss-Legendre nodes and weights on [0, 1]; NumPy's polynomials take long to import."""
     nodes, weights = np.polynomial.legendre.leggauss(10)
     return np.asarray((nodes + 1) / 2, np.float64), np.asarray(weights / 2, np.float64)
 
@@ -246,7 +246,7 @@ def _gauss() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _chord_integrals(
     power: float, width: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Logs of the integrals from 0 to width of ``e^(-power s)`` times ``1 - e^-s``, and times ``e^-s - e^-width``."""
+    """Return logs of integrals of ``e^(-power s)`` times ``1 - e^-s`` and ``e^-s - e^-width``, from 0 to width."""
     many = power * width > 1  # there the closed forms do not cancel
     first, last = -np.expm1(-power * width) / power, -np.expm1(-(power + 1) * width) / (power + 1)
     nodes, weights = _gauss()
@@ -261,7 +261,7 @@ def _chord_integrals(
 
 
 def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArray[np.float64]:
-    """Return the least false negative rate of a test that tells the two neighbors apart.
+    """Return the least false negative rate of a test that distinguishes the two neighbors.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArr
     -------
     () or (k,) ndarray
         In [0, 1], shape of the argument. A lower bound on the false negative rate of every attack if the profile is
-        an upper bound: the largest over 241 eps of what (eps, delta) implies.
+        an upper bound: the largest rate that (eps, delta) implies, over 241 eps.
 
     Notes
     -----
@@ -303,7 +303,7 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: Unit) -> fl
     Returns
     -------
     float
-        In [0, 1]; an upper bound on what every attack reaches if the profile is one.
+        In [0, 1]; an upper bound for every attack if the profile is one.
 
     Notes
     -----
@@ -319,10 +319,10 @@ class GaussianFit:
     Parameters
     ----------
     mu : float
-        The mechanism is mu-GDP, as far as delta is above the `negligible` that was asked for.
+        The mechanism is mu-GDP, as far as delta is above the argument `negligible`.
     regret : float
-        Largest difference between the trade-off function of the profile and that of mu, in [0, 1]: 0 if the profile
-        is Gaussian.
+        Largest difference between the trade-off functions of the profile and of mu-GDP, in [0, 1]: 0 if the profile is
+        Gaussian.
     """
 
     mu: float
@@ -337,7 +337,7 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
     profile : PrivacyProfile
         For both directions.
     negligible : float
-        In (0, 1): where the profile is below it, it is not looked at.
+        In (0, 1): the profile is not evaluated where it is below this.
 
     Returns
     -------
@@ -366,8 +366,10 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
 def _above_chords(
     mu: float, eps: NDArray[np.float64], delta: NDArray[np.float64], keep: NDArray[np.bool_]
 ) -> bool:
-    """Whether Gaussian privacy implies every chord: its delta is convex in e^eps, so its tangents in between
-    suffice."""
+    """Return whether Gaussian privacy implies every chord.
+
+    Its delta is convex in e^eps, so that its tangents between the points suffice.
+    """
     a, b = eps[:-1][keep], eps[1:][keep]
     c = 0.5 * (a + b)
     slope = -ndtr(-mu / 2 - c / mu)
@@ -378,7 +380,7 @@ def _above_chords(
 
 
 def _gaussian_mu(eps: float, delta: float) -> float:
-    """The mu whose delta at eps is a given one."""
+    """Return the mu of Gaussian privacy with a given delta at eps."""
     if delta >= 1:
         return math.inf
     log_delta = math.log(delta)

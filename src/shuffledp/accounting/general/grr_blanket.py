@@ -1,15 +1,15 @@
 """Amplification by the privacy blanket: the local budget of generalized randomized response (GRR).
 
 n users send one GRR report each over k values, and the reports are shuffled. With probability
-``lambda = k / (e^eps_local + k - 1)`` a report is uniform, whatever its user holds; the uniform reports of the others
-are the blanket under which a user hides. Two accountings:
+``lambda = k / (e^eps_local + k - 1)`` a report is uniform, independently of its user's value; the uniform reports of
+the others are the blanket that hides user 1. Two accountings:
 
 ``printed``
     Balle, Bell, Gascon and Nissim 2019, Theorem 3.1, where its proof holds; and plain local privacy,
     ``eps_local <= eps``, which always does.
 ``exact``
     The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`, averaged over the number of uniform
-    reports. The adversary is told which of the others answered uniformly, so it is an upper bound for GRR.
+    reports. The adversary learns which reports of the others are uniform, so that it is an upper bound for GRR.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -82,7 +82,7 @@ def grr_blanket_delta(
     Raises
     ------
     Infeasible
-        If so many messages meet so few values that the sum does not fit into memory.
+        If the sum does not fit into memory, for many messages and few values.
 
     Notes
     -----
@@ -95,7 +95,7 @@ def grr_blanket_delta(
 def favored_blanket_delta(
     eps: float, n: int, domain_size: float, eps_local: float, dummies: int = 0
 ) -> float:
-    """Return the same for reports that favor a part of mass ``1 / domain_size`` of all outputs.
+    """Return :func:`grr_blanket_delta` for reports that favor a part of mass ``1 / domain_size`` of all outputs.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def grr_blanket_epsilon(
     Returns
     -------
     float
-        Nats, at most `eps_local`, which is also the answer where the printed theorem does not hold for the resulting
+        Nats, at most `eps_local`, which is also the result where the printed theorem does not hold for the resulting
         eps. Exact: rounded up by at most 1e-10 relative (or to 1e-12, if below); by 1e-5 where there are too many
         reports for a table.
 
@@ -208,7 +208,7 @@ def blanket_local_budget(
     Notes
     -----
     Printed: ``ln(m - k + 1)``, ``m = eps^2 (n - 1) / (14 ln(2/delta))``, Balle et al. 2019, Theorem 3.1. Both
-    accountings give a lower bound on the budget that could be spent.
+    accountings give a lower bound on the largest budget.
     """
     if accounting == "exact":
         return favored_local_budget(n, domain_size, eps, delta)
@@ -227,7 +227,7 @@ def uniform_reports(n: int, domain_size: float, eps_local: float, dummies: int, 
     n, domain_size, eps_local, dummies
         As in :func:`grr_blanket_delta`; `eps_local` may be ``inf``.
     tail : float
-        Mass that may be left out on either side, in (0, 1).
+        Mass that may be omitted on either side, in (0, 1).
     """
     blanket = binomial_window(n - 1, blanket_rate(domain_size, eps_local), tail)
     return Window(blanket.start + dummies, blanket.pmf, blanket.omitted)
@@ -293,7 +293,7 @@ def _exact_epsilon(n: int, domain_size: int, delta: float, eps_local: float) -> 
 def favored_local_budget(n: int, domain_size: float, eps: float, delta: float) -> float:
     """Return the largest local budget for reports as in :func:`favored_blanket_delta`; arguments are not checked.
 
-    The root for the typical number of uniform reports comes first: the average over all numbers costs far more.
+    The search starts at the root for the typical number of uniform reports: the average over all numbers is far slower.
     """
     if n >= _MANY:
         budget = contour_budget(n - 1, 1 / domain_size, 0.0, eps, delta, rough=True)

@@ -52,7 +52,7 @@ _SUMMED_EPS = 3.0
 
 @dataclass(frozen=True)
 class Labels:
-    """What the victim adds to the counts.
+    """Law of the victim's message, which adds to the counts.
 
     Parameters
     ----------
@@ -136,12 +136,12 @@ def poisson_blanket(mean: float, tail: float) -> Blanket:
 
 
 def settled_delta(blanket_at: Callable[[float], Blanket], labels: Labels, eps: float) -> float:
-    """Return the divergence with so long a window that the mass left out is negligible beside it.
+    """Return the divergence with a window whose omitted mass is negligible relative to it.
 
     Parameters
     ----------
     blanket_at : callable
-        The law of C for a given mass to be left out.
+        Mass that may be omitted -> the law of C.
     labels : Labels
     eps : float
         Nats, >= 0.
@@ -172,7 +172,7 @@ def pair_delta(blanket: Blanket, labels: Labels, eps: float) -> float:
     Returns
     -------
     float
-        In [0, labels.distance], the same in both directions. Mass that the window left out counts as lost privacy.
+        In [0, labels.distance], the same in both directions. Mass outside of the window counts as lost privacy.
         Apart from that, relative rounding error about 1e-11 down to 1e-30, 1e-9 at 1e-100.
     """
     eps = min(eps, _MOST_EPS)
@@ -210,13 +210,13 @@ _Tails = tuple["NDArray[np.float64]", "NDArray[np.float64]", "NDArray[np.float64
 
 
 def _is_path(k: NDArray[np.float64], c: NDArray[np.float64]) -> bool:
-    """Whether K(c + 1) is a possible value of Bin(c, 1/2) everywhere and grows by at most one."""
+    """Return whether K(c + 1) is a possible value of Bin(c, 1/2) for every c and grows by at most one."""
     up = np.diff(k)
     return bool(k[1] <= c[0] and np.all((up == 0) | (up == 1)))
 
 
 def _along_path(k: NDArray[np.float64], c: NDArray[np.float64]) -> _Tails:
-    """As :func:`_separately`, by summing up what one more fair coin changes."""
+    """Return the result of :func:`_separately`, as a sum of the changes by one more fair coin."""
     at = k[1:]
     up = np.diff(k)
     step = up[1:]

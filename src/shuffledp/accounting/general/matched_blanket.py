@@ -111,7 +111,7 @@ def matched_delta(
         Budget of the report, nats, > 0; ``inf`` for a report that always matches its value.
     both_rate : float, optional
         s, the probability that a uniform message matches both values, in [max(0, 2 r - 1), r]: 0 if no message matches
-        both. Independent matches, ``r^2``, if left out.
+        both. Independent matches, ``r^2``, if not given.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def matched_delta(
     Raises
     ------
     Infeasible
-        If so many messages match that the sum does not fit into memory.
+        If the number of matching messages is too large for the sum to fit into memory.
 
     Notes
     -----
@@ -159,14 +159,14 @@ def blanketed_delta(
     Returns
     -------
     float
-        An upper bound: the adversary is told which of the others are uniform, and delta is averaged over their
-        number, Bin(others, lambda). Numbers are put into blocks of 1/64 standard deviation, each taken at its smallest
-        number: that makes delta too large by up to about 1e-3 relative, and not at all up to 65,536 others.
+        An upper bound: the adversary learns which of the others are uniform, and delta is averaged over their number,
+        Bin(others, lambda). Numbers are put into blocks of 1/64 standard deviation, each evaluated at its smallest
+        number. The blocks make delta too large by up to about 1e-3 relative, and not at all up to 65,536 others.
 
     Raises
     ------
     Infeasible
-        If so many messages match that the sum does not fit into memory.
+        If the number of matching messages is too large for the sum to fit into memory.
 
     Notes
     -----
@@ -188,7 +188,7 @@ def blanketed_delta(
 
 
 def block_length(others: int, rate: float, blocks: float = BLOCKS) -> int:
-    """Return how many numbers make 1/blocks of a standard deviation of Bin(others, rate), at least 1."""
+    """Return the length of 1/blocks of a standard deviation of Bin(others, rate), at least 1."""
     return max(1, math.floor(math.sqrt(others * rate * (1 - rate)) / blocks))
 
 
@@ -224,7 +224,7 @@ def mixed_matched_delta(
     eps, eps_local : float
         Nats; eps >= 0, eps_local > 0 or ``inf``.
     tail : float
-        Mass that the law of the matches may leave out, on either side and for any m. All mass left out counts as lost
+        Mass that the law of the matches may omit, on either side and for any m. All omitted mass counts as lost
         privacy.
     block : int
         m is rounded down to a multiple of this; since uniform messages only help, that raises delta.
@@ -273,7 +273,7 @@ def _kappa(eps: float, eps_local: float) -> float:
 
 
 def _lone(match_rate: float, share: float, eps: float, eps_local: float) -> float:
-    """Return delta of a report among nothing; a message that matches x matches x' not with probability `share`."""
+    """Return delta of a report without others; a message that matches x misses x' with probability `share`."""
     if eps >= eps_local:
         return 0.0
     certain = _certain_rate(match_rate, eps_local)
@@ -289,7 +289,7 @@ def _overlapping(
     eps_local: float,
     tail: float,
 ) -> tuple[float, float]:
-    """Return the mean of the bracket of the general formula over M, (R,), and the mass that is left out of any."""
+    """Return the mean of the bracket of the general formula over M, (R,), and the largest omitted mass."""
     one_rate = min(2 * (match_rate - both_rate) / (1 - both_rate), 1.0)
     total, most = 0.0, 0.0
     for weight, number in zip(weights.tolist(), numbers.tolist(), strict=True):

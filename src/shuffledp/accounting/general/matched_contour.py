@@ -1,6 +1,6 @@
 r"""Reports among uniform messages that match values, where tables over all numbers of matches are too large.
 
-The laws are those of :mod:`shuffledp.accounting.general.matched_blanket`; for n reports of which each is uniform with
+The laws are defined in :mod:`shuffledp.accounting.general.matched_blanket`; for n reports of which each is uniform with
 probability lambda, and for a report among M - 1 uniform messages, delta is the mean of the positive part of a sum of n
 or M copies (:mod:`shuffledp.accounting.general.comparisons`). A contour integral evaluates it in a time that does not
 grow with n, from above: tables are exact to more digits, and faster for few reports.
@@ -48,7 +48,7 @@ def is_long(others: int, match_rate: float, eps_local: float, rows: float = math
     eps_local : float
         Nats; ``inf`` for uniform messages.
     rows : float
-        The most numbers of uniform reports that a table tells apart.
+        Largest number of rows of a table, one per number of uniform reports.
     """
     if eps_local == math.inf:
         return _DEVIATIONS * math.sqrt(2 * others * match_rate) > _MOST_CELLS
@@ -131,14 +131,14 @@ def contour_budget(
     delta : float
         In (0, 1).
     rough : bool
-        Whether a budget close to it is enough, about 1e-4 relative below.
+        If True, the result is up to about 1e-4 relative below the largest budget.
     guess : float, optional
-        Nats, close to the answer.
+        Nats, close to the result.
 
     Returns
     -------
     float
-        Nats, at least `eps`, at most 200 or eps; a lower bound on what may be spent.
+        Nats, at least `eps`, at most 200 or eps; a lower bound on the largest budget.
 
     Notes
     -----

@@ -2,7 +2,7 @@ r"""Local randomizers that add noise, or that have densities: as in :mod:`random
 <shuffledp.accounting.general.randomizers>`, whose conventions hold here.
 
 **Laplace noise: the inputs 0 and 1 are the worst.** For inputs in [0, 1], W = min(R(0), R(1)) and any numbers e > 0
-and t, let ``F(a, b) = \int (R(a) - e R(b) - t W)^+``. Then F(a, b) <= F(0, 1) for a <= b, which says that G of (a, b)
+and t, let ``F(a, b) = \int (R(a) - e R(b) - t W)^+``. Then F(a, b) <= F(0, 1) for a <= b, that is, G of (a, b)
 is below G of (0, 1) in the convex order, and with it delta for every n; for a > b the same holds with all inputs
 reflected. Proof. As ``(f)^+ = f + (-f)^+`` and the integral of f does not depend on a and b, t < 0 is the case of
 ``1/e`` and ``|t|/e`` with inputs reflected; let t >= 0. F changes with a by ``eps_local (R(a)(A, y > a) - R(a)(A, y <
@@ -54,8 +54,7 @@ def _cells(
     blanket: tuple[float, ...],
     lost: float,
 ) -> Cells:
-    """Cells between edges; in each of them the blanket is the density of one input, that with the least mass
-    there."""
+    """Return cells between edges; in each cell the blanket is the density of the input with the least mass there."""
     low, high = edges[:-1], edges[1:]
     own, other = mass(pair[0], low, high), mass(pair[1], low, high)
     least = np.min([mass(x, low, high) for x in blanket], axis=0)
@@ -64,7 +63,7 @@ def _cells(
 
 
 def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
-    """Cells for a lower bound: all outputs outside of the edges are one more cell, which counts with its mean."""
+    """Return cells for a lower bound: outputs outside of the edges are one more cell, which counts with its mean."""
     return Cells(
         np.append(cells.log_own, cells.log_own[-1]),
         np.append(cells.log_other, cells.log_other[-1]),
@@ -87,7 +86,7 @@ class LaplaceRandomizer:
     Notes
     -----
     Dwork, McSherry, Nissim and Smith (2006). That the inputs 0 and 1 are the worst is proven in the module's
-    description. Outputs below 0 and above 1 tell what 0 and 1 tell, so that the noisy number may as well be clipped.
+    description. Outputs below 0 and above 1 reveal the same as 0 and 1, so that the noisy number may be clipped.
     """
 
     eps_local: float
@@ -98,7 +97,7 @@ class LaplaceRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary is told which reports come from the blanket."""
+        """An upper bound: the adversary learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -227,7 +226,7 @@ class DensityRandomizer:
         pair: all ordered pairs are compared.
     edges : tuple of float
         At least 2, increasing. Between two neighbors the ratio of any two densities is monotone; the more edges, the
-        tighter. What lies outside counts as lost.
+        tighter. Mass outside of the edges counts as lost privacy.
     eps_local : float
         Nats; ``inf`` if there is no local budget with delta 0.
 
@@ -264,7 +263,7 @@ class DensityRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound, if the inputs and the edges are what they have to be."""
+        """An upper bound, if the inputs and the edges meet the conditions of the class."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -300,7 +299,7 @@ class DensityRandomizer:
         return max(1 - float(np.sum(self._mass(x, edges[:-1], edges[1:]))), 0.0)
 
     def _edges(self) -> NDArray[np.float64]:
-        """The edges, and the points between them where the least density passes from one input to another."""
+        """Return the edges, and the points between them where the least density passes from one input to another."""
         edges = np.array(self.edges)
         logs = np.array([self._log(x, edges) for x in self.inputs])
         if not np.all(np.isfinite(logs)):

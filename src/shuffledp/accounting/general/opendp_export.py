@@ -24,13 +24,13 @@ def group_delta(profile: PrivacyProfile, eps: float, users: int) -> float:
     eps : float
         Nats, >= 0.
     users : int
-        How many differ, >= 0.
+        Number of users whose inputs differ, >= 0.
 
     Returns
     -------
     float
-        In [0, 1]; for one user that of the profile, for none 0. An upper bound if the profile is one. A delta of 0
-        counts as 1e-300 before it is multiplied.
+        In [0, 1]; for one user delta of the profile, for none 0. An upper bound if the profile is one. A delta of 0
+        counts as 1e-300 before multiplication.
 
     Notes
     -----
@@ -64,19 +64,19 @@ def to_opendp(
     profile : PrivacyProfile
         Its kind must be ``exact`` or ``upper``: a measurement is a claim.
     function : callable, optional
-        What the measurement releases about a data set. That it has this profile is for you to vouch for. Without it
-        the measurement is for accounting alone, and refuses data.
+        Release of the measurement for a data set. The caller guarantees that it has this profile. Without it the
+        measurement is for accounting only and rejects data.
     domain : opendp.mod.Domain, optional
-        Of the data sets; if not given, every Python object.
+        Domain of the data sets; if not given, every Python object.
 
     Returns
     -------
     opendp.mod.Measurement
         With the output measure ``smoothed_max_divergence``: ``map(users)`` is the profile for data sets that differ
-        in the inputs of so many users, an upper bound if the profile is one. Its input metric is
+        in the inputs of `users` users, an upper bound if the profile is one. Its input metric is
         ``change_one_distance`` for the relation ``replace_one``, ``symmetric_distance`` for ``add_remove``.
-        ``make_fix_delta`` makes it (eps, delta), in nats, and OpenDP composes that by adding both; :func:`to_pld`
-        composes better.
+        ``make_fix_delta`` converts it to (eps, delta), in nats, which OpenDP composes by adding both; :func:`to_pld`
+        composes more tightly.
 
     Raises
     ------
@@ -90,8 +90,8 @@ def to_opendp(
 
     Notes
     -----
-    The profile at one user; :func:`group_delta` at several: group privacy, Dwork and Roth (2014). OpenDP asks for the
-    delta of many eps to find the eps of a delta, so that this costs some sixty values of the profile.
+    The profile for one user; :func:`group_delta` for several: group privacy, Dwork and Roth (2014). OpenDP finds the
+    eps of a delta by a search, which evaluates the profile about sixty times.
 
     Examples
     --------

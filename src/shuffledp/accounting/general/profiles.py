@@ -27,11 +27,11 @@ View = Literal["analyzer", "shuffler"]
 
 
 class PrivacyProfile(Protocol):
-    """The smallest delta as a function of eps, for a stated view and neighboring relation."""
+    """Smallest delta as a function of eps, for a stated view and neighboring relation."""
 
     @property
     def kind(self) -> Kind:
-        """On which side of the truth the returned delta is."""
+        """Side of the true value on which the returned delta lies."""
 
     @property
     def neighbours(self) -> str:
@@ -39,11 +39,11 @@ class PrivacyProfile(Protocol):
 
     @property
     def view(self) -> View:
-        """Whose view is protected: the analyzer's (after shuffling) or the shuffler's."""
+        """View that is protected: the analyzer's (after shuffling) or the shuffler's."""
 
     @property
     def source(self) -> str:
-        """Where the pair or the bound comes from."""
+        """Source of the pair or the bound."""
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta in [0, 1], worst over directions and pairs, for each eps (nats)."""
@@ -59,7 +59,7 @@ def at_each(delta_at: Callable[[float], float], eps: ArrayLike) -> NDArray[np.fl
 
 @guarded_methods
 class Exported:
-    """Conversions that all privacy profiles have, imported when they are asked for."""
+    """Conversions of all privacy profiles, imported at their first use."""
 
     def to_pld(self: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUnit = 1e-15) -> Any:
         """Return the profile as a loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""
@@ -84,7 +84,7 @@ class Exported:
 
 @dataclass(frozen=True, eq=False)
 class Profile(Exported):
-    """Privacy profile of a function that gives delta at one eps.
+    """Privacy profile of a function that returns delta at one eps.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Profile(Exported):
 
 
 def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[np.float64]:
-    """Hockey-stick divergence of two discrete distributions, in one direction.
+    """Return the hockey-stick divergence of two discrete distributions, in one direction.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class WorstOf(Exported):
     Raises
     ------
     ValueError
-        If there are none, or they speak of different relations or views.
+        If there are none, or if their relations or views differ.
     """
 
     profiles: tuple[PrivacyProfile, ...]
@@ -265,7 +265,7 @@ class WorstOf(Exported):
 @guarded_methods
 @dataclass(frozen=True)
 class GaussianProfile(Exported):
-    """Privacy profile of a query that a trusted server answers with Gaussian noise: mu-Gaussian privacy.
+    """Privacy profile of a query to a trusted server with Gaussian noise: mu-Gaussian privacy.
 
     Parameters
     ----------

@@ -10,11 +10,12 @@ For eps_local-DP steps the pair of binary randomized response is used, which dom
 values, and the mean is a sum over how many steps have the larger one. For Gaussian steps, and where that sum is too
 long, these are the sums that the data set in which all others hold one value gives for t shuffled reports, and they are
 evaluated in the same way (:mod:`shuffledp.accounting.general.blanket`), with L cut into cells in the convex order. Once
-a single L exceeds t e^eps the sum is positive whatever the others are; so the direction "remove" needs cells up to
-there only, and what L has beyond the last one adds ``E (L - last)^+``, which is known. Hence small sigma is no harder
-than large sigma.
+a single L exceeds t e^eps the sum is positive for all values of the others; so the direction "remove" needs cells up to
+this value only, and L beyond the last cell adds ``E (L - last)^+``, which is known. Hence small sigma is no harder than
+large sigma.
 
-Unlike shuffling this does not use that other users are noisy: it holds even if everyone else colludes. Neighbors
+Unlike amplification by shuffling this does not use the noise of other users: it holds even if all of them collude.
+Neighbors
 differ by one user who is added or removed. For replacement both directions compose to (2 eps, (1 + e^eps) delta).
 Sampling each step at rate 1/t at the same eps is **not** an upper bound: ten steps of 1 nat each have a larger delta
 at 0.3 nats.
@@ -94,15 +95,15 @@ def allocation_delta(
     direction : {"both", "remove", "add"}
         ``remove``: the user is present against absent; ``add``: the reverse; ``both``: the larger delta.
     bound : {"upper", "lower"}
-        On which side of the value of the pair the result is.
+        Side of the value of the pair on which the result lies.
 
     Returns
     -------
     float
-        In [0, 1]. For eps_local-DP steps the pair is that of randomized response, and the result at most 1e-8
-        relative away from its delta, but within 1e-6 relative of an eps where that has a kink (1e-5 for more than 10^8
-        steps). For Gaussian steps the pair is exact; cells cost
-        about 1e-3 of a delta of 1e-4, up to a tenth of one of 1e-15, more below, and nothing if there is one step.
+        In [0, 1]. For eps_local-DP steps the pair is binary randomized response, and the result is at most 1e-8
+        relative away from its delta, except within 1e-6 relative of an eps where delta has a kink (1e-5 for more than
+        10^8 steps). For Gaussian steps the pair is exact; cells change a delta of 1e-4 by about 1e-3 relative, a delta
+        of 1e-15 by up to a tenth, smaller ones by more, and the delta of one step not at all.
 
     Notes
     -----
@@ -164,8 +165,10 @@ def allocation_epsilon(
 def allocation_deltas_within(
     eps: NDArray[np.float64], steps: int, step: Step, target: float
 ) -> NDArray[np.float64]:
-    """Return the larger delta of both directions at many eps: upper bounds, about 1e-3 above the values where those are
-    not far below the target.
+    """Return upper bounds on the larger delta of both directions at many eps.
+
+    They are about 1e-3 relative above the values if these are not far below the target.
+
 
     Parameters
     ----------
@@ -204,15 +207,16 @@ def allocation_deltas_within(
 
 
 def shares_ratios(steps: int, step: Step, target: float) -> bool:
-    """Return whether one law of L serves for all eps: there are several Gaussian steps of which none alone decides."""
+    """Return whether one law of L serves for all eps: for several Gaussian steps, of which none dominates the sum."""
     kind, sigma = step
     many = kind == "gaussian" and sigma >= _SMOOTH_SIGMA and steps >= _SMOOTH_STEPS
     return many and not _ratios(sigma, steps, 0.0, "remove", target).exact_excess
 
 
 def allocation_end(steps: int, sigma: float, target: float) -> float:
-    """Return an eps, nats, at which delta of Gaussian steps is at most a target or hardly more, at most 350; rounded up
-    by some percent.
+    """Return an eps, nats, at which delta of Gaussian steps is at most a target or hardly more.
+
+    The result is at most 350, and rounded up by some percent.
 
     Parameters
     ----------
@@ -225,8 +229,9 @@ def allocation_end(steps: int, sigma: float, target: float) -> float:
 
     Notes
     -----
-    Where a law of many small ratios decides, by Chernoff's bound for both directions; else by the delta of removing, as
-    much less is learned of somebody who is added. Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one user.
+    If many small ratios dominate the sum, the result is from Chernoff's bound for both directions; otherwise from delta
+    of the direction "remove", as delta of the direction "add" is much smaller. Feldman and Shenfeld (arXiv 2502.08202).
+    Adding or removing one user.
     """
     together = shares_ratios(steps, ("gaussian", sigma), target)
 
@@ -268,7 +273,7 @@ def checked_step(eps_local: float | None, sigma: float | None) -> Step:
 
 
 def directions(direction: str) -> tuple[str, ...]:
-    """Return the directions that a name stands for."""
+    """Return the directions of an argument "both", "remove" or "add"."""
     return ("remove", "add") if direction == "both" else (direction,)
 
 
@@ -332,9 +337,11 @@ def _alone(sigma: float, eps: float) -> float:
 def _gaussian_deltas(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Upper bounds for one direction: with G at the first eps, ``G = L - e^eps`` is less by a constant at the others,
-    and ``1 - e^eps L`` is a multiple of what is. So one law of L serves for all eps whose sums need about the same
-    cells and the same tilt."""
+    """Return upper bounds for one direction, at many eps by few laws of L.
+
+    For two eps the values ``G = L - e^eps`` differ by a constant, and ``1 - e^eps L`` is a multiple of such a G. So one
+    law of L serves for all eps whose sums need about the same cells and the same tilt.
+    """
     deltas = np.zeros(eps.size)
     first = 0
     while first < eps.size:
@@ -347,8 +354,11 @@ def _gaussian_deltas(
 def _grouped_deltas(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """The same where cells end elsewhere for every eps: a law that reaches far enough for some neighbors serves for
-    them. Where the first of them alone is found with it, the next ones are found one by one, and then twice as many."""
+    """Return the upper bounds of :func:`_gaussian_deltas` if cells end elsewhere for every eps.
+
+    A law that reaches far enough serves several neighboring eps. After a law that served a single eps, the next eps are
+    evaluated one by one, and then twice as many.
+    """
     deltas = np.zeros(eps.size)
     first, one_by_one, next_time = 0, 0, 1
     while first < eps.size:
@@ -373,7 +383,7 @@ def _singly(step: Step, steps: int, eps: float, way: str, target: float) -> floa
 def _found_together(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Upper bounds for the first eps and those after it that its contour serves, with cells up to the last of all."""
+    """Return upper bounds for the first eps and those after it within its contour, with cells up to the last eps."""
     cells = _ratios(sigma, steps, float(eps[-1]), way, target)
     start, apart = float(eps[0]), eps - eps[0]
     if way == "remove":
@@ -387,7 +397,7 @@ def _found_together(
 
 
 def _most_added(sigma: float, steps: int, eps: NDArray[np.float64], target: float) -> NDArray[np.float64]:
-    """Chernoff's bound on delta of the direction "add" for each eps:
+    """Return Chernoff's bound on delta of the direction "add" for each eps:
     ``E (sum (1 - e^eps L))^+ <= e^(theta t) (E e^(-theta e^eps L))^t / (e theta)``, with the same moments for all."""
     cells = _ratios(sigma, steps, 0.0, "add", target)
     values, masses = cells.law(0.0, "upper")
@@ -413,8 +423,10 @@ def _ratios(sigma: float, steps: int, eps: float, way: str, target: float) -> Ce
 def _summed(
     eps_local: float, steps: int, eps: float, way: str, side: Side, target: float | None = None
 ) -> float:
-    """Delta of eps_local-DP steps, summed over the number of those with the larger L; of that far below the target only
-    the side is right."""
+    """Return delta of eps_local-DP steps, summed over the number of steps with the larger L.
+
+    A delta far below the target is a bound on the right side only.
+    """
     factor, most = math.exp(eps), math.exp(eps_local)
     largest = most if way == "remove" else 1.0  # of the bracket
 
@@ -443,7 +455,7 @@ def _summed(
 
 @remember(16)
 def _likelier(steps: int, eps_local: float, omitted: float) -> Window:
-    """Law of the number of steps with the larger L, the user being absent."""
+    """Return the law of the number of steps with the larger L if the user is absent."""
     return binomial_window(steps, math.exp(-eps_local) / (1 + math.exp(-eps_local)), omitted)
 
 
@@ -458,7 +470,7 @@ def _pure(eps_local: float, way: str) -> Comparison:
 
 
 def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> Cells:
-    """Outputs in units of the sensitivity: Q has mean 0, P mean 1. `enough` is the log of ``2 t e^eps``."""
+    """Return outputs in units of the sensitivity: Q has mean 0, P mean 1. `enough` is the log of ``2 t e^eps``."""
     last = 1 - sigma * float(ndtri(min(cut, 0.1)))
     decided = sigma**2 * enough + 0.5
     alone = way == "remove" and decided < last
@@ -481,8 +493,10 @@ def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> 
 
 
 def _edges(sigma: float, first: float, last: float) -> NDArray[np.float64]:
-    """Equal steps, and quantiles of a normal law with mean 2 and deviation sqrt(3) sigma, about best for cells of
-    L."""
+    """Return edges at equal steps, and at quantiles of a normal law with mean 2 and deviation sqrt(3) sigma.
+
+    These quantiles are about optimal for cells of L.
+    """
     scale = math.sqrt(3) * sigma
     ends = ndtr((np.array([first, last]) - 2) / scale)
     quantiles = ndtri(np.linspace(ends[0], ends[1], _CELLS + 1)[1:-1]) * scale + 2

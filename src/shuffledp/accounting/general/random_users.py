@@ -1,23 +1,22 @@
-r"""Guarantees for a random number of users, from those for every fixed number.
+r"""Guarantees for a random number of users, from the guarantees for every fixed number.
 
 Let ``delta_n(eps)`` hold, with parameters that do not depend on the number of participants, when n others take part.
 
 - *It does not grow with n.* A shuffler's view with one more honest user is a randomized function of the view without:
   draw the messages of that user, whose input the analyzer may know, and shuffle them in. Post-processing never
-  increases a hockey-stick divergence. So it is for noise that users add in shares: with more of them the sum is the
-  same plus independent noise.
+  increases a hockey-stick divergence. The same holds for noise that users add in shares: with more users the sum has
+  additional independent noise.
 - *The mean over n is the guarantee.* Under replacement neighbors the number of participants does not depend on what
-  user 1 holds. Where it is seen, the divergence of the two views is exactly ``E[delta_N(eps)]``, if in every round the
-  worst is assumed of the others; where it is not, the divergence is at most that, by convexity.
+  user 1 holds. If the view contains it, the divergence of the two views is exactly ``E[delta_N(eps)]``, for the worst
+  data set of the others in every round; otherwise the divergence is at most this mean, by convexity.
 - *A stochastically smaller number is enough.* As ``delta_n`` does not grow with n, the mean may be taken over any law
   that N dominates. Consecutive numbers may be put together and counted as the smallest of them; and of a population
   that is known by a lower tail only, ``Pr[N - 1 < x] <= B(x)``, the law with the distribution function B is the
-  smallest that there can be. A law of two points is a *tail bound with split delta*: ``delta <= Pr[N < n0] +
+  smallest possible one. A law of two points is a *tail bound with split delta*: ``delta <= Pr[N < n0] +
   delta_n0``.
 
-Conventions: eps in nats; replacement neighbors; n counts the *others*, as in :mod:`shuffledp.populations`. Everything
-here errs to the safe side: deltas are upper bounds. Derived for this project; the tail bound is that of Wang et al.
-2023, Section VI-A.
+Conventions: eps in nats; replacement neighbors; n counts the *others*, as in :mod:`shuffledp.populations`. All
+deltas are upper bounds. Derived for this project; the tail bound is from Wang et al. 2023, Section VI-A.
 """
 
 from __future__ import annotations
@@ -58,11 +57,11 @@ class LeastNumbers:
     mass : (m,) ndarray
         Probability of each.
     omitted : float
-        Mass that is left out; it may lie anywhere, and counts as if nobody else took part.
+        Omitted mass; it may lie anywhere, and counts as a population without other users.
 
     Notes
     -----
-    ``Pr[N - 1 < x] <= omitted + sum of the masses below x`` for every x. Exact for a law, but for the omitted mass.
+    ``Pr[N - 1 < x] <= omitted + sum of the masses below x`` for every x. Exact for a law, apart from the omitted mass.
     """
 
     others: NDArray[np.int64]
@@ -88,13 +87,13 @@ def least_numbers(population: Population, delta: float) -> LeastNumbers:
     population : Population
         Number of *other* users.
     delta : float
-        Probability of which a thousandth is still told apart, in (0, 1).
+        In (0, 1); probabilities are resolved down to a thousandth of it.
 
     Returns
     -------
     LeastNumbers
-        The law itself where the population is one. For a bound a law on some points, which every law with that lower
-        tail dominates; with mass on 0 for what the bound says nothing about.
+        The population's law if it has one. For a lower tail bound a law on some points, which every law with this lower
+        tail dominates; mass that the bound does not cover is on 0.
 
     Notes
     -----
@@ -116,12 +115,12 @@ def numbers_at(population: Population, failures: NDArray[np.float64]) -> LeastNu
     population : Population
         Number of *other* users.
     failures : (m,) ndarray
-        Probabilities in (0, 1) at which the lower tail is read, beside some near 1.
+        Probabilities in (0, 1) at which the lower tail is evaluated, in addition to some near 1.
 
     Returns
     -------
     LeastNumbers
-        With mass on 0 for what the tail says nothing about.
+        Mass that the tail does not cover is on 0.
 
     Notes
     -----
@@ -152,7 +151,7 @@ def mixed_delta(
     gap : float
         Relative distance from the mean itself at which the refinement stops; it also stops after several dozen values.
     enough : float
-        A mean that is certainly larger need not be told from this one.
+        A mean that is certainly larger than this need not be refined further.
 
     Returns
     -------
@@ -204,10 +203,10 @@ def mixed_delta(
 
 
 def _halfway(others: NDArray[np.int64], mass: NDArray[np.float64]) -> int:
-    """Where a piece of two or more numbers is cut, the first number of the upper part.
+    """Return the number at which a piece of two or more numbers is cut, the first number of the upper part.
 
-    Midway between the middle of its range and that of its mass; and where it spans several powers of 2, in the middle
-    of those: with far more others delta is next to nothing, and takes long to compute.
+    It is midway between the middles of the piece's range and mass, or in the middle of the exponents if the piece spans
+    several powers of 2: for far more others delta is negligible, and slow to compute.
     """
     first, last = int(others[0]) + 1, int(others[-1]) + 1
     if last > 4 * first:
@@ -245,7 +244,7 @@ def mean_delta(
 
 @dataclass(frozen=True)
 class Split:
-    """A number of users that is reached, and what is left of delta.
+    """A number of users, the probability that fewer take part, and the remaining delta.
 
     Parameters
     ----------
@@ -254,7 +253,7 @@ class Split:
     failure : float
         Upper bound on the probability that fewer take part.
     delta : float
-        For the guarantee of so many users; with it the whole is ``failure + (1 - failure) delta``.
+        Delta of the guarantee for this number of users; the total is ``failure + (1 - failure) delta``.
     """
 
     users: int
@@ -263,26 +262,26 @@ class Split:
 
 
 def best_split(numbers: LeastNumbers, delta: float, *, noise_shares: bool = False) -> Split:
-    """Return the number of users to count on, and the delta that is left for them.
+    """Return the number of users to count on, and the remaining delta.
 
     Parameters
     ----------
     numbers : LeastNumbers
     delta : float
-        In (0, 1), for both together.
+        In (0, 1), the total.
     noise_shares : bool
-        Whether users add shares of one noise. Then its error falls with the number counted on and hardly depends on
-        delta, of which half goes to each; otherwise amplification needs about ``log(2 / delta)`` users for a given
-        effect, and the split is the best in that measure.
+        If True, users add shares of one noise. Then the error falls with the number counted on and hardly depends on
+        delta, of which half goes to the tail and half to the guarantee; otherwise amplification needs about ``log(2 /
+        delta)`` users for a given effect, and the split is the best in that measure.
 
     Returns
     -------
     Split
-        Valid whichever is chosen: the choice is about accuracy only.
+        Valid for either value of `noise_shares`, which affects the accuracy only.
 
     Notes
     -----
-    Derived for this project; the union bound is that of Wang et al. 2023, Section VI-A.
+    Derived for this project; the union bound is from Wang et al. 2023, Section VI-A.
     """
     failures = numbers.shortfalls
     most = 0.5 * delta if noise_shares else delta

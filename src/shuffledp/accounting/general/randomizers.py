@@ -1,8 +1,8 @@
-"""Local randomizers as data: what a report reveals, for the accountant of shuffled reports.
+"""Local randomizers as data for the accountant of shuffled reports.
 
-A randomizer says its local budget and gives :mod:`comparisons <shuffledp.accounting.general.comparisons>`: for an
-upper bound against its *blanket*, ``w(y) = min_x R(x)(y)``, which every report contains whatever its user holds; for
-a lower bound against ``w = R(x)``, the data set in which all others hold x.
+A randomizer has a local budget and :mod:`comparisons <shuffledp.accounting.general.comparisons>`: for an upper bound
+against its *blanket*, ``w(y) = min_x R(x)(y)``, which every report contains for every input of its user; for a lower
+bound against ``w = R(x)``, the data set in which all others hold x.
 
 Conventions: eps in nats; replacement of one user's input; E = e^eps_local.
 """
@@ -36,18 +36,18 @@ _NONE = np.zeros((0, 2))
 
 @runtime_checkable
 class Randomizer(Protocol):
-    """What the accountant has to know of a local randomizer."""
+    """Interface of a local randomizer for the accountant."""
 
     @property
     def eps_local(self) -> float:
-        """Its local budget for replacement, nats; ``inf`` if it has none with delta 0."""
+        """Local budget for replacement, nats; ``inf`` if none holds with delta 0."""
 
     @property
     def standing(self) -> Standing:
-        """What stands behind an upper bound that is found from the comparisons."""
+        """Guarantee of an upper bound from the comparisons."""
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Pairs of inputs against blankets: the largest delta of them counts.
+        """Return pairs of inputs against blankets, of which the largest delta counts.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class Randomizer(Protocol):
 
 
 def check_randomizer(randomizer: object) -> None:
-    """Raise ValueError unless this is a randomizer; of another package's one the members are looked at."""
+    """Raise ValueError unless this is a randomizer; the members of another package's randomizer are checked."""
     if not isinstance(randomizer, Randomizer):
         raise ValueError(f"randomizer must be a Randomizer, such as GRR(1.0, 10), got {shown(randomizer)}.")
     if not is_foreign(randomizer):
@@ -74,7 +74,7 @@ def check_randomizer(randomizer: object) -> None:
 
 
 def checked_budget(name: str, eps_local: float) -> float:
-    """The local budget as a float; a `ValueError` that names the randomizer unless it is in (0, 300] nats."""
+    """Return the local budget as a float; raise `ValueError`, naming the randomizer, unless it is in (0, 300] nats."""
     number = check_positive(f"{name}: eps_local", eps_local)
     if number > MOST_EPS_LOCAL:
         raise ValueError(f"{name}: eps_local must be at most {MOST_EPS_LOCAL:g}, got {eps_local!r}.")
@@ -82,7 +82,7 @@ def checked_budget(name: str, eps_local: float) -> float:
 
 
 def outputs_of(rows: list[tuple[float, float, float]]) -> Outputs:
-    """From (log_own, log_other, mass) per kind of output, those without mass left out."""
+    """Return outputs from (log_own, log_other, mass) per kind of output, without kinds of mass 0."""
     kept = np.array([row for row in rows if row[2] > 0], np.float64).reshape(-1, 3)
     return Outputs(kept[:, 0], kept[:, 1], kept[:, 2], _NONE)
 
@@ -105,7 +105,7 @@ class SubsetSelection:
 
     Notes
     -----
-    Ye and Barg (2018). All pairs of inputs are alike, so that the upper bound is that of the blanket itself.
+    Ye and Barg (2018). All pairs of inputs are equivalent, so that the upper bound is exact for the blanket.
     """
 
     eps_local: float
@@ -122,11 +122,11 @@ class SubsetSelection:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary is told which reports come from the blanket."""
+        """An upper bound: the adversary learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return one pair of inputs against the blanket, or against others on a third, the first or the second
+        """Return one pair of inputs against the blanket, or against others with a third, the first or the second
         input."""
         if side == "upper":
             return (self._against_blanket(),)
@@ -134,13 +134,13 @@ class SubsetSelection:
         return (*third, self._against_one(0), self._against_one(1))
 
     def _share(self) -> float:
-        """Probability of a subset without the input over that of the uniform law on subsets."""
+        """Return the probability of a subset without the input over the uniform probability."""
         k, d = self.domain_size, self.subset_size
         decay = math.exp(-self.eps_local)
         return k * decay / (d + (k - d) * decay)
 
     def _both(self) -> tuple[float, float, float]:
-        """Probability that a uniform subset has both of two values, a given one only, none of them."""
+        """Return the probabilities that a uniform subset has both of two values, a given one only, none of them."""
         k, d = self.domain_size, self.subset_size
         pairs = k * (k - 1)
         return d * (d - 1) / pairs, d * (k - d) / pairs, (k - d) * (k - d - 1) / pairs
@@ -153,7 +153,7 @@ class SubsetSelection:
         )
 
     def _against_one(self, held: int) -> Outputs:
-        """All others hold the reporter's own input, or the one that it is replaced by."""
+        """Return the comparison if all others hold the reporter's own input, or the input that replaces it."""
         e, share = self.eps_local, self._share()
         both, one, none = self._both()
         heavy = share * math.exp(e)
@@ -195,7 +195,7 @@ class GRR:
 
     Notes
     -----
-    Kairouz, Bonawitz and Ramage (2016). All pairs of values are alike.
+    Kairouz, Bonawitz and Ramage (2016). All pairs of values are equivalent.
     """
 
     eps_local: float
@@ -208,18 +208,18 @@ class GRR:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary is told which reports come from the blanket."""
+        """An upper bound: the adversary learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return those of subsets of size 1."""
+        """Return the comparisons of subsets of size 1."""
         return SubsetSelection(self.eps_local, self.domain_size, 1).comparisons(side, tail)
 
 
 @guarded_methods
 @dataclass(frozen=True)
 class BinaryRandomizedResponse:
-    """A bit that is told with probability ``E / (E + 1)`` and turned over otherwise.
+    """A bit that is kept with probability ``E / (E + 1)`` and flipped otherwise.
 
     Parameters
     ----------
@@ -239,11 +239,11 @@ class BinaryRandomizedResponse:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary is told which reports come from the blanket."""
+        """An upper bound: the adversary learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return those of generalized randomized response over two values."""
+        """Return the comparisons of generalized randomized response over two values."""
         return SubsetSelection(self.eps_local, 2, 1).comparisons(side, tail)
 
 
@@ -261,12 +261,12 @@ class FiniteRandomizer:
     Raises
     ------
     ValueError
-        If the table is no such table.
+        If the table does not meet these conditions.
 
     Notes
     -----
-    All ordered pairs of inputs are compared; the largest delta counts. Exact up to rounding of the entries: only
-    ratios that the table itself has can be told apart.
+    All ordered pairs of inputs are compared; the largest delta counts. Exact up to rounding of the entries: ratios are
+    resolved as far as the entries of the table do.
 
     Examples
     --------
@@ -307,7 +307,7 @@ class FiniteRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary is told which reports come from the blanket."""
+        """An upper bound: the adversary learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -338,7 +338,7 @@ def _finite(own: NDArray[np.float64], other: NDArray[np.float64], blanket: NDArr
 
 
 def _kind(outputs: Outputs) -> bytes:
-    """The same for comparisons that differ in the order of outputs only."""
+    """Return a key that is equal for comparisons that differ in the order of outputs only."""
     rows = np.column_stack((outputs.log_own, outputs.log_other, outputs.masses))
     return b"|".join(_sorted(part) for part in (rows, outputs.outside))
 

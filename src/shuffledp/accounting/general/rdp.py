@@ -1,4 +1,4 @@
-"""Renyi differential privacy that knows no mechanism: the Gaussian one, composition, and the conversion to eps."""
+"""Renyi differential privacy: the Gaussian mechanism, composition, and the conversion to eps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def gaussian_rdp(orders: ArrayLike, sigma: Sigma) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
-        Nats. An upper bound of the shuffled reports for all neighbors, as shuffling is post-processing.
+        Nats. An upper bound for shuffled reports and all neighbors, as shuffling is post-processing.
 
     Notes
     -----
@@ -55,7 +55,7 @@ def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
     rdps : (m, k) array_like
         Divergences of m mechanisms at the same k orders, nats, >= 0.
     rounds : (m,) sequence of int
-        How often each of them is used, >= 0.
+        Number of uses of each mechanism, >= 0.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
 
 
 def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float, float]:
-    """Return the eps that divergences imply, and the order that gives it.
+    """Return the eps that divergences imply, and the order that attains it.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[flo
     Warns
     -----
     LastOrderWarning
-        If the largest order is the best one and eps is positive. Then eps says more about the list of orders than
-        about the mechanism.
+        If the largest order is the best one and eps is positive. Then a longer list of orders would probably give
+        a smaller eps.
 
     Notes
     -----
@@ -138,9 +138,9 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[flo
 
 
 def best_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float, float]:
-    """Do what :func:`rdp_to_epsilon` does, without a warning: for lists that are short on purpose.
+    """Return the result of :func:`rdp_to_epsilon` without a warning: for lists that are short on purpose.
 
-    Parameters, results and errors are those of that function; eps in nats.
+    Parameters, results and errors as in :func:`rdp_to_epsilon`; eps in nats.
 
     Notes
     -----
@@ -163,7 +163,7 @@ def best_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float
 
 
 def conversion_term(orders: NDArray[np.float64], delta: float) -> NDArray[np.float64]:
-    """Return what Lemma 2 adds to the divergence at each order; negative for large orders and delta."""
+    """Return the term that Lemma 2 adds to the divergence at each order; negative for large orders and delta."""
     return (-math.log(delta) - np.log(orders)) / (orders - 1) + np.log1p(-1 / orders)
 
 

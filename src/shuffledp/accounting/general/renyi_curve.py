@@ -89,7 +89,7 @@ class RenyiCurve:
         return RenyiCurve(self.orders, self.divergences + other.divergences, self.neighbours)
 
     def __mul__(self, rounds: int) -> RenyiCurve:
-        """Return the curve of so many uses of the mechanism, >= 1."""
+        """Return the curve of `rounds` >= 1 uses of the mechanism."""
         return RenyiCurve(self.orders, check_count("rounds", rounds, 1) * self.divergences, self.neighbours)
 
     __rmul__ = __mul__
@@ -113,7 +113,7 @@ def to_renyi(profile: PrivacyProfile, orders: ArrayLike | None = None) -> RenyiC
     Returns
     -------
     RenyiCurve
-        An upper bound if the profile is one. ``RenyiCurve(accountant.orders, accountant.rdp)`` is that of a
+        An upper bound if the profile is one. ``RenyiCurve(accountant.orders, accountant.rdp)`` is the curve of a
         ``dp_accounting.rdp.RdpAccountant``, and ``dp_accounting.rdp.compute_epsilon(curve.orders, curve.divergences,
         delta)`` converts any.
 
@@ -124,8 +124,8 @@ def to_renyi(profile: PrivacyProfile, orders: ArrayLike | None = None) -> RenyiC
 
     Notes
     -----
-    :func:`renyi_from_profile`, derived there. Composition by it loses some percent of eps against that of loss
-    distributions (:func:`composed_epsilon`), and needs numpy and scipy alone.
+    :func:`renyi_from_profile`, derived there. Composition of curves gives an eps some percent above composition of loss
+    distributions (:func:`composed_epsilon`), and needs numpy and scipy only.
     """
     at = np.asarray(RENYI_ORDERS if orders is None else orders, np.float64)
     return RenyiCurve(at, renyi_from_profile(profile, at), profile.neighbours)

@@ -1,15 +1,16 @@
-r"""Randomized response of which hardly any other report shows one of two values: delta by a sum over the counts.
+r"""Randomized response with few other reports of either of two values: delta by a sum over the counts.
 
-A contour is slow there, as the number of matching reports is a lattice that nothing smooths. Two sides:
+A contour integral is slow for it, as the number of matching reports is a lattice without smoothing. Two sides:
 
 - from above, the blanket, by a table over the uniform reports of the others and how many of them match
   (:mod:`shuffledp.accounting.general.dummy_blanket`);
 - from below, data sets in which all others hold one value: a third one, the reporter's own, or the one that it is
   replaced by. With the n reports of such a data set, ``delta = E (G_1 + .. + G_n)^+ / n`` as in
   :mod:`shuffledp.accounting.general.comparisons`, where G takes few values. Let m be the
-  number of reports that show one of the two values (or the one of them that no other user holds), d that of reports
-  with any other value that nobody holds, and ``x = e^eps``. The sum of all G is linear in m and d. With a third value
-  it depends on how many of the m reports show the value that replaces the reporter's own too, b ~ Bin(m, 1/2):
+  number of reports that show one of the two values (or the one of them that no other user holds), d the number of
+  reports with any other value that no user holds, and ``x = e^eps``. The sum of all G is linear in m and d. With a
+  third value it depends on how many of the m reports show the value that replaces the reporter's own too, b ~ Bin(m,
+  1/2):
 
 .. math:: \sum G = (E - x) m - (x - 1) \bigl(d + (n - m - d) / E\bigr) - (E - 1) (1 + x) b .
 
@@ -93,7 +94,7 @@ def tabulated_delta(k: int, others: int, eps: float, eps_local: float, target: f
 def data_set_deltas(
     k: int, users: int, eps_local: float, target: float
 ) -> tuple[Callable[[float], float], ...]:
-    """Return functions from eps to delta for data sets in which all others hold the same.
+    """Return functions from eps to delta for data sets in which all others hold the same value.
 
     Parameters
     ----------
@@ -104,13 +105,13 @@ def data_set_deltas(
     eps_local : float
         Nats, in (0, 300].
     target : float
-        A delta of which less than a billionth need not be told from nothing, in (0, 1).
+        In (0, 1); a billionth of it is negligible.
 
     Returns
     -------
     tuple of callable
         ``eps in [0, eps_local) -> delta``, a lower bound: others hold a third value, if there is one, the reporter's
-        own, the one that it is replaced by.
+        own value, or the value that replaces it.
     """
     tail = max(_TABLE * target, _LEAST_TAIL)
 
@@ -163,7 +164,7 @@ def _positive(
 
 @remember(16)
 def _half_sums(most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """``Pr[Bin(m, 1/2) <= i]`` and ``E (i - Bin(m, 1/2))^+`` at [i, m], for i and m up to `most`."""
+    """Return ``Pr[Bin(m, 1/2) <= i]`` and ``E (i - Bin(m, 1/2))^+`` at [i, m], for i and m up to `most`."""
     pmf = np.zeros((most + 1, most + 1))
     pmf[0, 0] = 1.0
     for m in range(1, most + 1):
@@ -179,7 +180,7 @@ def _half_sums(most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _counts(
     k: int, users: int, eps_local: float, third: bool, tail: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Numbers m (w, 1), means of groups of d (w, groups), and their masses, of n reports of users with one input."""
+    """Return numbers m (w, 1), means of groups of d (w, groups), and their masses, for n reports of one input."""
     decay = math.exp(-eps_local)
     share = decay / (1 + (k - 1) * decay)
     matching, rare = (2, k - 3) if third else (1, k - 2)
@@ -211,7 +212,7 @@ def _counts(
 
 
 def _log_part(x: NDArray[np.int64], anchor: int, mean: float) -> NDArray[np.float64]:
-    """Log of ``mean^x / x!`` over that at an anchor among consecutive x, -inf below 0."""
+    """Return the log of ``mean^x / x!`` over its value at an anchor among consecutive x, -inf below 0."""
     if mean == 0:
         return np.where(x == 0, 0.0, -math.inf)
     return (x - anchor) * math.log(mean / max(anchor, 1)) - log_factorials(x, anchor)

@@ -1,4 +1,4 @@
-"""The eps that a calibrated protocol really spends of its budget, by its privacy profile."""
+"""The eps that a calibrated protocol uses of its budget, by its privacy profile."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SMALLEST = 1e-30
 
 
 def spent_epsilon(profile: PrivacyProfile | None, budget: Budget) -> float | None:
-    """The smallest eps at which a profile is at most delta, found from above.
+    """Return the smallest eps at which a profile is at most delta, found from above.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def spent_epsilon(profile: PrivacyProfile | None, budget: Budget) -> float | Non
 
 
 def _excess(profile: Callable[[float], float], delta: float, minus_log_eps: float) -> float:
-    """Logarithm of delta at an eps, less that of the budget: increasing as eps falls."""
+    """Return the log of delta at an eps less the log of the budget's delta, which increases as eps falls."""
     found: Any = profile(math.exp(-minus_log_eps))
     if found <= delta:
         return 0.0 if found == delta else math.log(found / delta) if found > 0 else -math.inf

@@ -6,14 +6,14 @@ hides the victim's with probability ``r = beta p / ((p - 1) q)`` for each of its
 counts of :mod:`shuffledp.accounting.general.labeled_counts` with ``own = beta p / (p - 1)``, ``other = beta / (p -
 1)`` and ``silent = 1 - own - other``.
 
-The theorem says that this pair bounds the divergence of the shuffled messages. That is so if ``silent`` is 0, that is
+By the theorem this pair bounds the divergence of the shuffled messages. The bound holds if ``silent`` is 0, that is
 ``beta = (p - 1) / (p + 1)``. Otherwise the victim has a residual component that depends on neither input, and the
-reduction forgets that the residuals of the others may look different: then the shuffled messages show whether the
+reduction neglects that the residuals of the others may differ: then the shuffled messages may reveal whether the
 victim's message came from it. With 5-ary randomized response at 1 nat and one other user the exact delta at 0.8 nats is
 0.02968, and the pair has 0.01092 (erratum SEG-6.2).
 
-What replaces it shows the adversary whether the residual was used. Given that it was not, the victim's randomizer has
-the largest beta for its p, and every other message still hides it with the same r:
+The replacement grants the adversary whether the residual was used. If it was not, the victim's randomizer has the
+largest beta for its p, and every other message still hides it with the same r:
 
     delta <= beta (p + 1) / (p - 1) times the delta of the pair for p, (p - 1) / (p + 1) and the same r.
 
@@ -62,8 +62,8 @@ def variation_ratio_delta(
     sound : bool, optional
         False: the theorem as stated, the divergence of the pair of counts. True: the replacement, never smaller.
         Without a residual component (beta at its largest) both agree. With one, the theorem is not valid in general,
-        so there is no default: False has to be said, by a caller who reproduces published numbers or knows that the
-        victim's residual cannot be told from those of the others.
+        so that there is no default. Pass False to reproduce published numbers, or if the victim's residual is
+        indistinguishable from the residuals of the others.
 
     Returns
     -------
@@ -73,12 +73,12 @@ def variation_ratio_delta(
     Raises
     ------
     Infeasible
-        If there is a residual component and `sound` is left out, if ``2 r > 1``, which no randomizer has, or if so
-        many messages carry one of the two labels that the sum does not fit into memory.
+        If there is a residual component and `sound` is omitted, if ``2 r > 1``, which no randomizer has, or if too many
+        messages carry one of the two labels for the sum to fit into memory.
 
     Notes
     -----
-    Source: Theorem 1 of arXiv 2407.19639 for ``sound=False``; what replaces it is derived in the module's description.
+    Source: Theorem 1 of arXiv 2407.19639 for ``sound=False``; the replacement is derived in the module's description.
     ``sound=True`` is an upper bound for every randomizer with these p, beta and q, never below the exact value. So is
     ``sound=False`` without a residual component; with one the true delta can be larger (erratum SEG-6.2).
 
@@ -147,7 +147,7 @@ def _epsilon(delta: float, labels: Labels, rate: float, candidates: int) -> floa
 
 
 def _reduced(p: float, beta: float, q: float, sound: bool | None) -> tuple[Labels, float, float]:
-    """Return the labels of the pair, r, and what its delta is to be multiplied by."""
+    """Return the labels of the pair, r, and the factor of its delta."""
     if p != math.inf:
         p = check_positive("p", p)
         if p <= 1:

@@ -61,7 +61,7 @@ class _Quadratic(NamedTuple):
     square: float
 
     def least(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Minimum over each interval [low, high]."""
+        """Return the minimum over each interval [low, high]."""
         if self.square <= 0:
             z = low if self.linear >= 0 else high
         else:
@@ -70,7 +70,7 @@ class _Quadratic(NamedTuple):
 
 
 def _first_grid(mean: float, deviation: float) -> NDArray[np.int64]:
-    """Few points near 0 and far out, many around the mean; the last is beyond every support point."""
+    """Return a grid with few points near 0 and far out, many around the mean, the last beyond every support point."""
     most = math.ceil(max(2 * mean + 3 * deviation, mean + 2 * deviation**2 / mean) + 10)
     steps = np.unique(np.round(np.geomspace(1, most, 48)))
     around = np.concatenate((mean - steps, mean + steps, [mean], steps, [0.0]))
@@ -149,7 +149,7 @@ class _MomentProblem:
         """Solve the problem on the grid by the simplex method, from the last basis; return the dual quadratic.
 
         Maximize ``sum w_i values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. Whatever it
-        returns is made an upper bound afterwards, so rounding can cost tightness only.
+        returns is made an upper bound afterwards, so that rounding affects tightness only.
         """
         weight = np.maximum(1, z**2)  # columns of size about 1 whatever the distance from the mean
         columns = np.vstack((1 / weight, z / weight, z**2 / weight))
@@ -262,7 +262,7 @@ def worst_delta(
 def worst_epsilon(population: MomentBounded, reports: OtherReports, eps_local: float, delta: float) -> float:
     """Return the smallest eps_central that holds for all populations with these moments.
 
-    Parameters are those of :func:`worst_delta`, and `delta` in (0, 1).
+    Parameters as in :func:`worst_delta`, and `delta` in (0, 1).
 
     Returns
     -------
@@ -291,7 +291,7 @@ def worst_local_budget(
 ) -> float:
     """Return the largest eps_local that is safe for all populations with these moments.
 
-    Parameters are those of :func:`worst_delta`, and `delta` in (0, 1).
+    Parameters as in :func:`worst_delta`, and `delta` in (0, 1).
 
     Returns
     -------
@@ -312,6 +312,6 @@ def worst_local_budget(
 
 
 def _best_case(population: MomentBounded, reports: OtherReports) -> OtherReports:
-    """The population that is never smaller than its mean, with the dummies counted among the users."""
+    """Return the reports for a population fixed at its mean, rounded up, with the dummies counted among the users."""
     others = reports.after(np.array([math.ceil(population.mean)]))
     return OtherReports(Fixed(int(others[0])), reduction=reports.reduction)

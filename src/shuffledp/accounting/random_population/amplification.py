@@ -5,7 +5,7 @@ guarantee do eps_local-LDP reports have after shuffling, and which eps_local doe
 The way is called `accounting`:
 
 ``printed``
-    The closed forms of Wang et al. 2023 (TPDS), Theorems 1 to 4, letter for letter.
+    The closed forms of Wang et al. 2023 (TPDS), Theorems 1 to 4, as printed.
 ``simplified``
     Their simplified Theorem 1.
 ``corrected``
@@ -151,7 +151,7 @@ def amplified_epsilon(
     Raises
     ------
     Infeasible
-        If this accounting says nothing about this population.
+        If this accounting does not apply to this population.
 
     Notes
     -----
@@ -221,12 +221,12 @@ def local_budget(
     Raises
     ------
     Infeasible
-        If this accounting says nothing about this population.
+        If this accounting does not apply to this population.
 
     Notes
     -----
     Wang et al. 2023, equations (6) and (7): A(k). Rounded down by at most 1e-10 relative, for :class:`MomentBounded`
-    about 1e-5; a lower bound on what a concrete randomizer may spend, wherever :func:`amplified_epsilon` is an upper
+    about 1e-5; a lower bound on the budget of a concrete randomizer, wherever :func:`amplified_epsilon` is an upper
     bound.
 
     Examples

@@ -49,7 +49,7 @@ _MOST_CANDIDATES = 10_000
 
 @dataclass(frozen=True)
 class DummyPlan:
-    """A number of dummies and what it allows.
+    """A number of dummies with its local budget and expected error.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def dummy_grid(population: Population) -> NDArray[np.int64]:
     (g,) ndarray
         ``0, h, 2h, ..`` up to n', with ``h = floor(sqrt(n'))``, or ``h = ceil(n' / 10^4)`` where that is more, above
         1e8 users. n' is the number of potential users: trials + 1, or others + 1, and twice the mean for other
-        populations (an assumption; the paper does not say).
+        populations (an assumption; the paper does not specify it).
 
     Notes
     -----
@@ -162,7 +162,7 @@ def optimal_dummies(
 
 @dataclass(frozen=True)
 class _Search:
-    """What the error depends on besides the number of dummies; arguments of :func:`optimal_dummies`."""
+    """The setting of a search, the arguments of :func:`optimal_dummies` other than the numbers of dummies."""
 
     law: Law
     eps_central: float
@@ -174,11 +174,11 @@ class _Search:
     reduction: str
 
     def reports(self, dummies: int) -> OtherReports:
-        """What user 1 hides among with so many dummies."""
+        """Return the other reports with `dummies` dummies."""
         return OtherReports(self.law, dummies, self.adaptive, self.reduction)
 
     def plan(self, dummies: int, factor: float, guess: float | None) -> DummyPlan:
-        """Return the error with so many dummies, given their error factor and a guess at A(k)."""
+        """Return the plan with k dummies, given their error factor and a guess at A(k)."""
         reports = self.reports(dummies)
         if guess is None:
             eps_local = _remembered_budget(reports, self.eps_central, self.delta, self.accounting)
@@ -187,7 +187,7 @@ class _Search:
         return DummyPlan(dummies, eps_local, report_variance(eps_local, self.objective) * factor)
 
     def affords(self, dummies: int, eps_local: float) -> bool:
-        """Whether A(k) is at least `eps_local`: one evaluation, where A(k) itself needs about six."""
+        """Return whether A(k) is at least `eps_local`, by one evaluation; A(k) itself needs about six."""
         if eps_local <= self.eps_central:
             return True
         reports = self.reports(dummies)
@@ -204,17 +204,17 @@ class _Search:
 
 @dataclass(frozen=True)
 class _KnownBudgets:
-    """What is known of the largest budgets A, which do not fall with the index: two staircases, looked up by bisection.
+    """Bounds on the largest budgets A, which do not fall with the index: two step functions, searched by bisection.
 
-    A candidate affords what an earlier one affords, and not what a later one does not. Both lists have only indices
-    that say something new, so that the budgets increase along them.
+    A candidate affords every budget that an earlier one affords, and no budget that a later one does not afford. Both
+    lists keep only indices that improve the bounds, so that the budgets increase along them.
     """
 
     enough: tuple[list[int], list[float]] = field(default_factory=lambda: ([], []))
     too_much: tuple[list[int], list[float]] = field(default_factory=lambda: ([], []))
 
     def affords(self, index: int, eps_local: float) -> bool | None:
-        """Whether A(index) is at least `eps_local`; None if that is not known."""
+        """Return whether A(index) is at least `eps_local`, or None if unknown."""
         indices, least = self.too_much
         at = bisect_left(indices, index)
         if at < len(indices) and least[at] <= eps_local:
@@ -224,7 +224,7 @@ class _KnownBudgets:
         return True if at > 0 and most[at - 1] >= eps_local else None
 
     def add(self, index: int, eps_local: float, affordable: bool) -> None:
-        """Note whether A(index) is at least `eps_local`, which was not known."""
+        """Record whether A(index) is at least `eps_local`, which was unknown."""
         indices, budgets = self.enough if affordable else self.too_much
         if affordable:  # later ones that afford no more say nothing new
             first = bisect_left(indices, index)
@@ -241,13 +241,14 @@ def _optimum(search: _Search, ks: tuple[int, ...]) -> DummyPlan:
     """Return the best of all candidates, the smallest one of equals; `ks` increases from 0.
 
     The error is ``variance(A(k)) * factor(k)``. Among k >= 1 neither A nor the factor falls, so from one candidate to
-    another no error is smaller than that of A at the last and the factor of the first. Where not even this beats
-    the best error known, all of them are left out, otherwise they are halved. The result is that of a full scan.
+    another no error is smaller than the error with A of the last and the factor of the first. If this bound is not
+    below the best known error, all of them are skipped, otherwise they are halved. The result equals the result of a
+    full scan.
 
     A does not fall because the number of clones grows stochastically with k (exact), and because every Omega
     increases with k wherever it is positive, hence wherever a closed form is finite: with mean m and spread
-    ``sqrt(S)``, ``Omega = m - sqrt(S) > 0`` bounds the derivative of the spread by that of m. At k = 0 Theorem 2 can
-    be better than Theorem 4b at small k (N9), so k = 0 stands alone.
+    ``sqrt(S)``, ``Omega = m - sqrt(S) > 0`` bounds the derivative of the spread by the derivative of m. At k = 0
+    Theorem 2 can be better than Theorem 4b at small k (N9), so that k = 0 is evaluated separately.
     """
     factors = _error_factors(search.law, np.array(ks), search.adaptive, search.stray_factor)
     best_index, best = 0, search.plan(0, float(factors[0]), None)

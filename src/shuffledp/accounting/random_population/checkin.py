@@ -1,4 +1,4 @@
-"""Random check-in: every participant picks one of m slots (Balle et al. 2020), as Wang et al. 2023 compare with it."""
+"""Random check-in: every participant picks one of m slots (Balle et al. 2020), a baseline of Wang et al. 2023."""
 
 from __future__ import annotations
 
@@ -81,8 +81,7 @@ def checkin_local_budget(
 ) -> float:
     """Return the largest local budget with which random check-in meets (eps_central, delta).
 
-    Parameters and errors are those of :func:`checkin_epsilon`, whose inverse this is; `eps_central` in nats,
-    > 0.
+    The inverse of :func:`checkin_epsilon`, with the same parameters and errors; `eps_central` in nats, > 0.
 
     Returns
     -------
@@ -91,8 +90,8 @@ def checkin_local_budget(
 
     Notes
     -----
-    Source as for :func:`checkin_epsilon`. Rounded down by at most 1e-11 relative; a lower bound on the budget that
-    could be spent.
+    Source as for :func:`checkin_epsilon`. Rounded down by at most 1e-11 relative; a lower bound on the largest
+    budget.
     """
     if accounting == "exact":
         _check_exact_checkin(rate)

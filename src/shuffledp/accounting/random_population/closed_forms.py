@@ -15,7 +15,7 @@ from shuffledp.populations import Binomial, Fixed, Poisson, SubExponential, SubG
 
 
 def _log(numerator: float, delta: float) -> float:
-    """``log(numerator / delta)``, which no small delta overflows."""
+    """Return ``log(numerator / delta)`` without overflow for small delta."""
     return math.log(numerator) - math.log(delta)
 
 
@@ -25,7 +25,7 @@ def _below(mean: float, factor: float) -> float:
 
 
 def _variance_of_clones(mean: float, variance: float, rate: float) -> float:
-    """Variance of Bin(X, rate); with rate 1/E this is ``(mean (E - 1) + variance) / E^2``."""
+    """Return the variance of Bin(X, rate); with rate 1/E this is ``(mean (E - 1) + variance) / E^2``."""
     return mean * rate * (1 - rate) + variance * rate**2 if rate > 0 else 0.0
 
 
@@ -35,7 +35,7 @@ def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
     Parameters
     ----------
     reports : OtherReports
-        What user 1 hides among.
+        The other reports.
     delta : float
         In (0, 1).
     rate : float
@@ -50,7 +50,7 @@ def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
     -----
     :class:`Fixed` is Theorem 1 with rate 1, :class:`Empirical` and :class:`MomentBounded` are Theorems 3 and
     4e. Theorem 4d is read with the division that the text lacks (N11), Theorem 4c uses the scale as it
-    is (N10). For adaptive dummies the number of clones dominates both that without dummies and that of
+    is (N10). For adaptive dummies the number of clones dominates the number without dummies and the number among
     `dummies` reports (derived; the paper's Appendix C).
     """
     if reports.adaptive and reports.dummies > 0:
@@ -79,8 +79,8 @@ def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
 def corrected_omega(reports: OtherReports, delta: float, rate: float) -> float:
     """Return the clone bound of one-sided textbook inequalities (erratum E12; reading notes N2, N3, N9, N10).
 
-    Parameters and result are those of :func:`printed_omega`. Chernoff for Binomial and Poisson, the stated
-    tail for sub-Gaussian and sub-exponential with delta / 4 for each of two steps, Cantelli for the rest.
+    Parameters and result as in :func:`printed_omega`. Chernoff for Binomial and Poisson, the stated tail for
+    sub-Gaussian and sub-exponential with delta / 4 for each of two steps, Cantelli for the other populations.
     """
     if reports.adaptive and reports.dummies > 0:
         alone = corrected_omega(OtherReports(reports.population), delta, rate)

@@ -1,4 +1,4 @@
-"""Multi-message protocols for a random population: how much noise, how many messages, modulo what.
+"""Multi-message protocols for a random population: noise, number of messages and group order.
 
 Three protocols sum bits or rounded numbers by secure summation
 (:mod:`shuffledp.accounting.random_population.secure_sum`) of noisy values. Half of delta pays for the summation, the
@@ -70,7 +70,7 @@ _ENUMERATED = 1 << 22
 
 
 def discrete_gaussian_gap(n: ArrayLike, tau: Positive) -> NDArray[np.float64]:
-    """Return how far a sum of discrete Gaussian variables is from a single one.
+    """Return the distance of a sum of discrete Gaussian variables from a single one.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def discrete_gaussian_gap(n: ArrayLike, tau: Positive) -> NDArray[np.float64]:
     -------
     () or (w,) ndarray
         ``S_n = sum_(k = 1)^(n - 1) exp(-2 pi^2 tau^2 k / (k + 1))``. The probabilities of the sum are within a factor
-        ``e^(10 S_n)`` of those of a discrete Gaussian with variance parameter ``n tau^2``.
+        ``e^(10 S_n)`` of the probabilities of a discrete Gaussian with variance parameter ``n tau^2``.
 
     Notes
     -----
@@ -102,7 +102,7 @@ def discrete_gaussian_gap(n: ArrayLike, tau: Positive) -> NDArray[np.float64]:
 
 
 def _far_terms(counts: NDArray[np.int64], rate: float) -> NDArray[np.float64]:
-    """Sum of ``e^(-rate) e^(rate / m)`` over m beyond the enumerated ones up to each count, by powers of rate / m."""
+    """Return sums of ``e^(-rate) e^(rate / m)`` over m beyond the enumerated ones, by powers of rate / m."""
     found = np.zeros(counts.shape)
     many = counts > _ENUMERATED
     if not np.any(many) or rate > 1000:  # e^-500 otherwise
@@ -151,9 +151,9 @@ def multi_expected_delta(
 
     Notes
     -----
-    Source: Wang et al. 2023, Lemma 4 and Proposition 2, with their misprints put right. ``printed`` is an upper bound.
+    Source: Wang et al. 2023, Lemma 4 and Proposition 2, corrected for misprints. ``printed`` is an upper bound.
     ``exact`` is the hockey stick of a normal law and an estimate, no bound: lattice effects put it below or above the
-    delta of the integers, see :func:`multi_expected_scale`. Nothing that the library claims rests on it: the protocol
+    delta of the integers, see :func:`multi_expected_scale`. No guarantee of the library uses it: the protocol
     multi_expected adds up the laws of the integers. Replacement of one input, which changes the sum by at most p.
     """
     law = as_law(population, "the expected delta")
@@ -175,7 +175,7 @@ def _expected_delta(law: Law, tau: float, eps: float, precision: int, accounting
 
 
 def _gaussian_deltas(mu: NDArray[np.float64], eps: float, gap: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Hockey sticks of Normal(mu, 1) and Normal(0, 1), with a factor e^gap between the true and these densities."""
+    """Return hockey sticks of Normal(mu, 1) and Normal(0, 1), with a factor e^gap between true and normal densities."""
     left = eps - 20 * gap  # negative for large gaps: then delta is near 1, as it must be
     upper = log_ndtr(mu / 2 - left / mu)
     ratio = np.minimum(left + log_ndtr(-mu / 2 - left / mu) - upper, 0.0)
@@ -209,7 +209,7 @@ def multi_expected_scale(
         discrete sum has lattice effects of the relative order ``(z / (tau sqrt(n)))^2`` in delta, z about 4, on
         either side: 2 % for one user at eps 0.5, below 0.01 % for a hundred, but three quarters for one user at eps
         4 and delta 0.1. It is no upper bound: use the tau of a calibrated ``get("frequency", "multi_expected")``,
-        which is raised until the laws of the integers, added up, meet delta.
+        which increases until the sum over the laws of the integers meets delta.
 
     Returns
     -------
@@ -263,14 +263,14 @@ class PolyaPlan:
     Parameters
     ----------
     n1 : int
-        Users whose noise together is enough; each adds the difference of two negative binomial variables of shape
-        ``1 / n1``.
+        Number of users whose noise together suffices; each adds the difference of two negative binomial variables of
+        shape ``1 / n1``.
     ratio : float
         alpha of these variables, in (0, 1): ``e^(-eps / precision)``.
     share_count : int
         Messages per user, m.
     group_order : int
-        Messages are integers modulo this, q.
+        Group order q: messages are integers modulo q.
     security_bits : float
         sigma of the secure summation.
     precision : int
@@ -359,14 +359,16 @@ def multi_union_plan(
     Raises
     ------
     Infeasible
-        If the population says too little, about either tail.
+        If the population bounds one of the tails too weakly.
 
     Notes
     -----
-    Wang et al. 2023, Theorem 5. With at least n1 users the noise is that of the two-sided geometric mechanism or more.
+    Wang et al. 2023, Theorem 5. With at least n1 users the noise is at least the noise of the two-sided geometric
+    mechanism.
 
-    ``corrected`` and ``exact`` never plan for more users than there are except with probability delta / 2; ``printed``
-    can, with a binomial population (erratum RP-E16). The other numbers are rounded up. Replacement neighbors.
+    With ``corrected`` and ``exact`` n1 exceeds the number of users with probability at most delta / 2; with ``printed``
+    the probability can be larger, for a binomial population (erratum RP-E16). The other numbers are rounded up.
+    Replacement neighbors.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Polya noise: what is lost when fewer users add noise than planned.
+"""Polya noise: its delta if fewer users add noise than planned.
 
 Every user adds the difference of two negative binomial variables of shape ``1 / n1`` and ratio ``alpha = e^-eps``.
 With n users the total is the same difference with shape ``r = n / n1``: a two-sided geometric variable for r = 1, which
-makes a sum of bits eps-DP, and more noise above. Below, privacy fails slowly, and :func:`negative_binomial_delta`
-says how slowly. Source: Wang et al. 2023 (TPDS), Theorem 5; the exact value is derived here.
+makes a sum of bits eps-DP, and more noise above. Below, delta grows slowly, see :func:`negative_binomial_delta`.
+Source: Wang et al. 2023 (TPDS), Theorem 5; the exact value is derived here.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _deltas(shapes: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
 
 
 def _deltas_of_little_eps(missing: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
-    """The same integral in logs, where ``tanh(eps / 2)`` and ``expm1(eps) / 2`` are ``eps / 2``."""
+    """Return the same integral in logs, where ``tanh(eps / 2)`` and ``expm1(eps) / 2`` are ``eps / 2``."""
     half = math.log(eps) - math.log(2)
     v = np.arange(-14.0, 40.0 - half, _STEP)
     logs = np.logaddexp(0.0, -np.logaddexp(-2 * v, 2 * half))
@@ -117,7 +117,7 @@ def expected_polya_delta(population: Population, n1: Positive, eps: Eps) -> floa
     population : Law
         Number of *other* users; N counts user 1 as well.
     n1 : float
-        Number of users whose noise together is enough, > 0; not necessarily an integer.
+        Number of users whose noise together suffices, > 0; not necessarily an integer.
     eps : float
         Nats, > 0.
 
@@ -133,7 +133,7 @@ def expected_polya_delta(population: Population, n1: Positive, eps: Eps) -> floa
 
     Notes
     -----
-    Derived here from :func:`negative_binomial_delta`; the average over N is that of Wang et al. 2023, Section VI-A.
+    Derived here from :func:`negative_binomial_delta`; the average over N is from Wang et al. 2023, Section VI-A.
     """
     law = as_law(population, "the expected delta")
     return _expected(law, n1, eps)
@@ -149,7 +149,7 @@ def _expected(law: Law, n1: float, eps: float) -> float:
 
 
 def best_polya_shape(population: Population, eps: Eps, delta: Delta) -> int:
-    """Return the largest number of users that Polya noise may be planned for.
+    """Return the largest number of users n1 for which Polya noise may be planned.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
     Parameters
     ----------
     shape : scalar or (m,) array_like
-        Positive, at most 1e100: the number of users over the number that the noise is meant for. 1 gives the
+        Positive, at most 1e100: the number of users over the planned number. 1 gives the
         two-sided geometric distribution, for which the result is ``1 / sinh(eps)``.
     eps : float
         Nats, > 0; the ratio of the geometric law is ``e^-eps``.

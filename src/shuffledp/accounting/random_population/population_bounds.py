@@ -1,4 +1,4 @@
-"""How few users take part, except with a given probability (Wang et al. 2023, Section VI-A)."""
+"""Lower bounds on the number of users, except with a given probability (Wang et al. 2023, Section VI-A)."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def population_lower_bound(
     others         mu - sqrt(variance/delta) + 1  mu - sqrt(variance (1/delta - 1)) + 1
     ============== ============================== ==================================
 
-    A :class:`Fixed` number of users is known, whatever the form.
+    A :class:`Fixed` number of users is known, for every form.
 
-    Wang et al. 2023, Table II. ``corrected`` and ``exact`` are a lower bound on N for every population that they take,
-    and ``exact`` the largest integer that is one.
+    Wang et al. 2023, Table II. ``corrected`` and ``exact`` are lower bounds on N for every population that they accept,
+    and ``exact`` is the largest integer that is one.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def population_lower_bound(
 
 
 def _printed_others(population: Population, delta: float, log_inverse: float) -> float:
-    """Table II without its + 1."""
+    """Return the bound of Table II without its + 1."""
     mean = population.mean
     if isinstance(population, Binomial):
         mean += population.rate  # n' counts user 1
@@ -124,7 +124,7 @@ def _exact_lower_bound(population: Population, delta: float) -> int:
 
 
 def population_shortfall(population: Population, bound: NonNegative) -> float:
-    """Return the probability that fewer users take part than a bound says.
+    """Return the probability that the number of users is below a bound.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def inverse_moments(law: Law) -> tuple[float, float]:
 
 
 def error_factor(law: Law, dummies: int, *, adaptive: bool = False, stray_factor: bool = False) -> float:
-    """Return how the number of reports enters the squared error: ``E[(n + D) / n^2]``.
+    """Return the factor of the squared error that depends on the number of reports: ``E[(n + D) / n^2]``.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def _error_factors(
 
 
 def report_variance(eps_local: float, objective: str = "randomized_response") -> float:
-    """Return the variance that one report adds.
+    """Return the variance of the contribution of one report.
 
     Parameters
     ----------

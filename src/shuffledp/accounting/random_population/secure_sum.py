@@ -1,4 +1,4 @@
-"""Secure summation by shares: how many, modulo what, and how secure.
+"""Secure summation by shares: number of shares, group order and security.
 
 Every user cuts a value into m random shares that sum to it modulo q and sends each as one message. The shuffled shares
 of two inputs with the same total are within statistical distance ``2^-sigma``, so a sum that is (eps, delta)-DP
@@ -50,7 +50,7 @@ def security_bits(eps: EpsAt, delta: Delta) -> float:
 
     Notes
     -----
-    Source: Wang et al. 2023, Lemma 3, with the misprint E24 put right; in bits (E25). Exact up to rounding.
+    Source: Wang et al. 2023, Lemma 3, corrected for misprint E24; in bits (E25). Exact up to rounding.
     """
     return float(np.logaddexp(0.0, eps) - math.log(delta)) / math.log(2)
 
@@ -62,7 +62,7 @@ def share_count(
     *,
     form: Annotated[str, one_of(SHARE_FORMS)] = "any_n",
 ) -> int:
-    """Return how many shares per user make the summation secure.
+    """Return the number of shares per user for a secure summation.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def share_count(
     n - 1 such moves connect any two inputs.
 
     Sources: Wang et al. 2023, Section VI-A, and Balle et al. (2020); the rest is derived here. ``balle`` and ``any_n``
-    are enough for sigma, an upper bound on what is needed, rounded up.
+    suffice for sigma, an upper bound on the least number, rounded up.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def _balle_shares(sigma: float, order: int, users: int) -> int:
 
 
 def _hash_shares(sigma: float, order: int, users: int) -> int:
-    """Smallest m with ``C(2m, m) >= 2 q (n - 1)^2 4^sigma``, in integers; 4^sigma is rounded up."""
+    """Return the smallest m with ``C(2m, m) >= 2 q (n - 1)^2 4^sigma``, in integers; 4^sigma is rounded up."""
     whole = math.floor(2 * sigma)
     part = Fraction(2 * sigma) - whole
     scale = 1 << _FRACTION_BITS
@@ -153,7 +153,7 @@ def _hash_shares(sigma: float, order: int, users: int) -> int:
 
 
 def most_users(population: Population) -> int:
-    """Return a number of users, user 1 included, that is exceeded with probability at most 1e-12.
+    """Return a bound that the number of users, user 1 included, exceeds with probability at most 1e-12.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def group_order(
     Raises
     ------
     Infeasible
-        If `population` says too little: ``printed`` needs a law, ``safe`` a bound from above.
+        If `population` is not specific enough: ``printed`` needs a law, ``safe`` an upper bound.
 
     Notes
     -----
@@ -209,7 +209,7 @@ def group_order(
     ``q = ceil(n_max p + 2 tau sqrt(n_max) sqrt(2 log(2 / failure))) + 1``.
 
     Source: Wang et al. 2023, Theorem 6, for ``printed``; ``safe`` is derived here from tails of the normal kind, an
-    upper bound on what the sum needs, rounded up. Privacy does not depend on q.
+    upper bound on the least order, rounded up. Privacy does not depend on q.
     """
     if form == "safe":
         most = most_users(population)
@@ -223,5 +223,5 @@ def group_order(
 
 
 def noise_margin(users: int, tau: float, failure: float) -> float:
-    """Return twice the deviation that the noise of so many users exceeds with probability at most `failure`."""
+    """Return twice the deviation that the noise of `users` users exceeds with probability at most `failure`."""
     return 2 * tau * math.sqrt(2 * users * math.log(2 / failure))

@@ -215,7 +215,7 @@ def _too_many(n: int) -> Infeasible:
 
 @remember(_REMEMBERED)
 def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
-    """Return what many messages amount to: an estimate to start a search from, not a bound.
+    """Return the Gaussian limit for many messages: a first guess of a search, not a bound.
 
     Parameters
     ----------

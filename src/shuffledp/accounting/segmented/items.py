@@ -4,15 +4,15 @@ Every user reports each of its items with probability lambda and adds blanket me
 d, m of them in expectation. The laws of their number:
 
 ``binomial``
-    As published: ceil(m) slots per user, each used with probability m / ceil(m). What the paper claims is the
-    divergence of the pair of counts of the two items in question. That is exact for lambda = 1, but otherwise not an
+    As published: ceil(m) slots per user, each used with probability m / ceil(m). The paper claims the divergence
+    of the pair of counts of the two items in question. That is exact for lambda = 1, but otherwise not an
     upper bound: the counts of all items add up to the number of messages, which shows whether the victim reported
     (erratum SEG-6.1). :func:`all_counts_delta` is the divergence of all counts.
 ``poisson``
     Every user draws a Poisson number of blanket messages. Then the counts of all items are independent, and the pair
     is exact.
 
-Both are upper bounds, or claims of such, against an adversary who knows the reports of all other users. The guarantee
+Both are upper bounds, or claimed to be, against an adversary who knows the reports of all other users. The guarantee
 for a user with s items follows by group composition: an item gets ``eps / s`` and :func:`item_delta`.
 
 Conventions: eps in nats; replacement of one item (of a user's whole set where a function takes `set_size`); n is the
@@ -61,7 +61,7 @@ SLACK = 1e-12
 
 @dataclass(frozen=True)
 class Slots:
-    """How a user sends m blanket messages in expectation.
+    """Slots by which a user sends m blanket messages in expectation.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def segmented_delta(
     Raises
     ------
     Infeasible
-        If so many messages meet so few items that the sum does not fit into memory.
+        If the sum does not fit into memory, for many messages and few items.
 
     Notes
     -----
@@ -193,7 +193,7 @@ def all_counts_delta(
     -----
     Given that R slots went to other items, each of the remaining N - R sends one of the two with probability
     ``r' = r / (1 - gamma (d - 2) / d)`` each, and the pair is exact. The total is summed over R, at most a few standard
-    deviations from its mean; the mass left out counts as lost.
+    deviations from its mean; the omitted mass counts as lost privacy.
 
     Derived for this project (erratum SEG-6.1). Replacement of one item.
     """
@@ -257,7 +257,7 @@ def item_delta(
 
 
 def report_labels(rate: float) -> Labels:
-    """Return what the victim's report of one item does to the pair of counts, exact; arXiv 2407.19639, Lemma 3."""
+    """Return the exact effect of the victim's report of one item on the pair of counts; arXiv 2407.19639, Lemma 3."""
     return Labels(rate, 0.0, 1 - rate)
 
 

@@ -1,7 +1,6 @@
 """The number of blanket messages of the segmented protocol with the least error, or given.
 
-Source: arXiv 2407.19639, Section 5.2. Conventions and accountings are those of
-:mod:`shuffledp.accounting.segmented.plans`.
+Source: arXiv 2407.19639, Section 5.2. Conventions and accountings as in :mod:`shuffledp.accounting.segmented.plans`.
 """
 
 from __future__ import annotations
@@ -80,19 +79,19 @@ def segmented_plan(
     eps : sequence of float
         Budgets of the levels, nats, > 0, in any order.
     delta : float
-        Of every user, in (0, 1).
+        Delta of every user, in (0, 1).
     domain_size, set_size : int
         Items d >= 2, and items per user s in [1, d].
     blankets : float, optional
-        Expected number of blanket messages per user m, > 0. Searched if left out.
+        Expected number of blanket messages per user m, > 0. Searched if not given.
     accounting : {"printed", "corrected", "exact"}
         See :mod:`shuffledp.accounting.segmented.plans`.
     spread : float, optional
-        What the search minimizes: the bound of the paper, which needs no data, if left out; otherwise the exact
-        expected error against the frequencies of the n users, for this ``sum_j w_j (1 - w_j)``.
+        ``sum_j w_j (1 - w_j)`` of the frequencies. If given, the search minimizes the exact expected error against the
+        frequencies of the n users; otherwise the bound of the paper, which needs no data.
     interval : tuple of float, optional
-        Where to search. By default between the smallest and the largest m_k, outside of which all rates are below 1,
-        or all are 1 and only noise is added. (The paper has the ends exchanged.)
+        Interval of the search. By default between the smallest and the largest m_k, outside of which all rates are
+        below 1, or all are 1 and only noise is added. (The paper has the ends exchanged.)
 
     Returns
     -------
@@ -108,14 +107,14 @@ def segmented_plan(
     -----
     The objective has kinks at every m_k, where the best m often is, jumps by up to 1e-4 relative behind every integer,
     where a slot is added, and may have several minima. All m_k, all integers and 200 points in between (exact: 60) are
-    evaluated, then the best point's two neighboring pieces are searched, where nothing jumps. The minimum is flat:
-    quote `flat`.
+    evaluated, then the best point's two neighboring pieces are searched, where the objective has no jumps. The minimum
+    is flat: quote `flat`.
 
     Wang et al. 2024, arXiv 2407.19639, Section 5.2 and Algorithm 2.
 
     Examples
     --------
-    Users of the second level may send all their items, those of the first one a little more than half:
+    Users of the second level may send all their items, users of the first level a little more than half:
 
     >>> from shuffledp.accounting import segmented_plan
     >>> plan = segmented_plan([300, 700], [1.0, 2.0], 1e-6, 20, 3, accounting="corrected")
@@ -146,7 +145,7 @@ def segmented_plan(
 
 @dataclass(frozen=True)
 class SegmentedChoices:
-    """What the server chooses for M announcements of K level sizes, as :class:`SegmentedPlan` has it for one.
+    """Choices of the server for M announcements of K level sizes, as in :class:`SegmentedPlan` for one announcement.
 
     Parameters
     ----------
@@ -178,7 +177,7 @@ def segmented_choices(
     accounting: str = "exact",
     spread: float | None = None,
 ) -> SegmentedChoices:
-    """Return what :func:`segmented_plan` chooses for many announcements of the level sizes, up to its last step.
+    """Return the choices of :func:`segmented_plan` for many announcements of the level sizes, without its last step.
 
     Parameters
     ----------
@@ -190,8 +189,8 @@ def segmented_choices(
     Returns
     -------
     SegmentedChoices
-        The best of the points that the search evaluates, without the search between them: what is minimized is larger
-        by some thousandths at most. The rates of every m meet the budgets whatever was announced.
+        The best of the points that the search evaluates, without the search between them: the objective is larger by
+        some thousandths at most. The rates of every m meet the budgets for all announcements.
 
     Raises
     ------
@@ -264,7 +263,7 @@ def _rate_table(search: _Search, blankets: float | None) -> _RateTable:
 
 
 def _objectives(sizes: NDArray[np.float64], table: _RateTable, search: _Search) -> NDArray[np.float64]:
-    """What the search minimizes, (M, P), for sizes (M, K); infinite outside of the interval of inhabited levels."""
+    """Return the objectives of the search, (M, P), for sizes (M, K); infinite beyond the range of nonempty levels."""
     n, m = sizes[0].sum(), table.blankets
     reports = sizes @ table.rates.T
     if search.spread is None:
@@ -314,7 +313,7 @@ class _Search:
         )
 
     def objective(self, blankets: float) -> float:
-        """Return what is minimized: an error of the plan, without the checks of its arguments."""
+        """Return the objective: an error of the plan, without the checks of its arguments."""
         rates, messages = self.rates(blankets), sum(self.level_sizes) * blankets
         reports = sum(n * rate for n, rate in zip(self.level_sizes, rates, strict=True))
         if self.spread is None:
@@ -325,7 +324,7 @@ class _Search:
         return segmented_sse(self.level_sizes, rates, self.set_size, noise, self.spread, TRUTHS[0])
 
     def kinks(self) -> list[float]:
-        """Return m_k of all levels that somebody chose, increasing."""
+        """Return m_k of all levels with at least one user, increasing."""
         return sorted(
             full_reporting(
                 sum(self.level_sizes),
@@ -376,7 +375,7 @@ def _best_plan(search: _Search, interval: tuple[float, float] | None) -> Segment
 
 
 def _points(kinks: list[float], accounting: str) -> list[float]:
-    """Where the objective is evaluated first: at the kinks (increasing), and between the first and the last."""
+    """Return the first points of evaluation: the kinks (increasing), and points between the first and the last."""
     low, high = kinks[0], kinks[-1]
     integers: list[float] = []
     if accounting == "printed":
@@ -386,7 +385,7 @@ def _points(kinks: list[float], accounting: str) -> list[float]:
 
 
 def _golden(function: Callable[[float], float], left: float, right: float) -> tuple[float, float]:
-    """Return where a function with one minimum inside (left, right) has it, and its value there."""
+    """Return the minimum of a function with one minimum inside (left, right), and its value there."""
     a, b = math.log(left), math.log(right)
     x, y = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
     at_x, at_y = function(math.exp(x)), function(math.exp(y))
@@ -403,7 +402,7 @@ def _golden(function: Callable[[float], float], left: float, right: float) -> tu
 
 
 def _end(function: Callable[[float], float], points: list[float], most: float) -> float:
-    """Return how far one can go along the points without exceeding a value; the first one does not exceed it."""
+    """Return the end of the range, from the first point on, in which the function is at most `most`."""
     inside = points[0]
     for point in points[1:]:
         if function(point) > most:

@@ -1,4 +1,4 @@
-"""Parameters of the segmented protocol: what users of each privacy level send, and the errors that follow.
+"""Parameters of the segmented protocol: reporting rates of the privacy levels, blanket messages and expected errors.
 
 Users of level k (budget eps_k) send each of their s items with probability lambda_k, and everybody adds m blanket
 messages in expectation. The server counts messages and estimates ``(count - n m / d) / sum_k n_k lambda_k`` per item.
@@ -9,7 +9,7 @@ noise themselves, and the best m is searched. Accountings:
     The paper: ceil(m) slots per user, the pair of counts for one item, group composition to s items. Not a proven
     guarantee where lambda_k < 1 (see :mod:`shuffledp.accounting.segmented.items`).
 ``corrected``
-    The same with a Poisson number of blanket messages, which makes it one.
+    The same with a Poisson number of blanket messages, which is a guarantee.
 ``exact``
     Poisson blanket messages and the divergence of the whole set (:mod:`shuffledp.accounting.segmented.users`).
 
@@ -66,7 +66,7 @@ class SegmentedPlan:
     domain_size, set_size : int
         Items d, and items per user s.
     accounting : {"printed", "corrected", "exact"}
-        How the rates were found; see the module's description.
+        Accounting of the rates; see the module's description.
     blanket_law : {"binomial", "poisson"}
         Law of the number of blanket messages of a user: used slots, or Poisson(m).
     flat : tuple of float, optional
@@ -94,7 +94,7 @@ class SegmentedPlan:
 
     @property
     def n(self) -> int:
-        """All users."""
+        """Number of all users."""
         return sum(self.level_sizes)
 
     @cached_property
@@ -129,11 +129,11 @@ class SegmentedPlan:
         Parameters
         ----------
         spread : float, optional
-            ``W = sum_j w_j (1 - w_j)`` of the true frequencies, in [0, s]; ``s (1 - s / d)``, that of uniform
-            frequencies and the largest possible, if left out.
+            ``W = sum_j w_j (1 - w_j)`` of the true frequencies, in [0, s]. If not given, ``s (1 - s / d)``, the value
+            for uniform frequencies and the largest possible one.
         truth : {"empirical", "population"}
-            Compared with the frequencies of these n users, assigned to levels at random; or with the frequencies of
-            the population that they are drawn from.
+            Reference of the error: the frequencies of these n users, assigned to levels at random; or the frequencies
+            of the population from which they are drawn.
 
         Returns
         -------
@@ -235,12 +235,12 @@ def full_reporting(
 
 
 def blanket_law_of(accounting: str) -> BlanketLaw:
-    """Return the law of the number of blanket messages that an accounting is for.
+    """Return the law of the number of blanket messages of an accounting.
 
     Returns
     -------
     str
-        Exact: Poisson where a guarantee is asked for.
+        Exact: Poisson for the accountings with a guarantee.
 
     Notes
     -----

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @guarded_methods
 @dataclass(frozen=True)
 class SegmentedProfile:
-    """Privacy profile of a user of one level of the segmented protocol, as the plan's accounting sees it.
+    """Privacy profile of a user of one level of the segmented protocol, by the plan's accounting.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ _UNCONFIRMED = Standing(
 
 
 def full_reporting_standing(plans: Sequence[SegmentedPlan], calibration: str) -> Standing:
-    """What stands behind balls-into-bins protocols.
+    """Return the guarantee of balls-into-bins protocols.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ TRUTHS: tuple[str, ...] = get_args(Truth)
 
 
 def checked_spread(spread: float | None, domain_size: int, set_size: int) -> float:
-    """Return ``sum_j w_j (1 - w_j)``, the largest possible if None; ValueError if it is larger than that.
+    """Return ``sum_j w_j (1 - w_j)``, the largest possible value if None; raise ValueError if it is above this value.
 
     That is ``s (1 - s / d)``, of uniform frequencies: ``sum_j w_j^2`` is smallest for equal ones, which sum to s.
     """
@@ -74,8 +74,8 @@ def segmented_sse(
     """Return the error of the segmented protocol if levels are independent of the data.
 
     `blanket` is the part of :func:`blanket_sse`; n_k users of level k send each item with probability lambda_k. Exact,
-    summed over the items: besides its coins, ``lambda (1 - lambda)`` per item, a population's report varies by
-    ``lambda^2 w (1 - w)``.
+    summed over the items: a report's coins have variance ``lambda (1 - lambda)`` per item, and sampling from a
+    population adds ``lambda^2 w (1 - w)``.
     """
     pairs = list(zip(level_sizes, rates, strict=True))
     reports = sum(n * rate for n, rate in pairs)

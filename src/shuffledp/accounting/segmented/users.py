@@ -6,17 +6,17 @@ victim exchanges s items for s others, the loss is
 .. math:: L = \sum_{j \le s} g(A_j) - g(Y_j), \qquad g(x) = \ln(1 - \lambda + \lambda x / \mu)
 
 with A_j ~ Poisson(mu) + Bernoulli(lambda) and Y_j ~ Poisson(mu), all independent, and delta is the mean of
-``(1 - e^(eps - L))^+``. Exchanging fewer items loses less, so that ``min(s, d - s)`` items count. Group composition
-needs 4 to 9 times as many blanket messages in the settings of the paper (erratum SEG-6.3).
+``(1 - e^(eps - L))^+``. Exchanging fewer items has a smaller delta, so that ``min(s, d - s)`` items count. Group
+composition needs 4 to 9 times as many blanket messages in the settings of the paper (erratum SEG-6.3).
 
 Each term is rounded to a grid by splitting every outcome into one with a higher and one with a lower loss, so that the
-probabilities under both laws are kept: who sees the parts knows more, the result is an upper bound, and what is added
-to the variance is of second order in the step. Powers of Fourier transforms add the terms up. Before, the laws are
-tilted by ``e^(theta L)`` so that losses near eps are the likely ones: rounding errors of the transform are then small
-beside the answer however small that is.
+probabilities under both laws are kept: an adversary who sees the parts has more knowledge, so that the result is an
+upper bound, and the increase of the variance is of second order in the step. Powers of Fourier transforms add the terms
+up. Before, the laws are tilted by ``e^(theta L)`` so that losses near eps are the likely ones: rounding errors of the
+transform are then small relative to the result, for results of any size.
 
 Conventions: eps in nats; replacement of a user's whole set; the reports of all others are known to the adversary. The
-splitting is that of Doroshenko et al. 2022 ("Connect the dots"). Derived for this project; arXiv 2407.19639 composes by
+splitting is from Doroshenko et al. 2022 ("Connect the dots"). Derived for this project; arXiv 2407.19639 composes by
 groups.
 """
 
@@ -98,7 +98,7 @@ def user_level_delta(
     Raises
     ------
     Infeasible
-        If so many messages meet so few items that the sum does not fit into memory.
+        If the sum does not fit into memory, for many messages and few items.
 
     Notes
     -----
@@ -107,7 +107,7 @@ def user_level_delta(
 
     Examples
     --------
-    Three items of a user, and what group composition of one item (the paper's Theorem 3) claims instead:
+    Three items of a user, by this bound and by group composition of one item (the paper's Theorem 3):
 
     >>> import math
     >>> from shuffledp.accounting import segmented_delta, user_level_delta
@@ -224,7 +224,7 @@ def _mean_for_full_reporting(pairs: int, eps: float, delta: float) -> float:
 
 
 def _exchanged(domain_size: int, set_size: int) -> int:
-    """Items that two sets may differ in."""
+    """Return the number of items in which two sets may differ."""
     if set_size > domain_size:
         raise ValueError(f"set_size must be at most domain_size = {domain_size}, got {set_size}.")
     return min(set_size, domain_size - set_size)
@@ -251,11 +251,11 @@ class _Losses:
 
     @cached_property
     def _laws(self) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]:
-        """Losses and logs of their probabilities: every tilt asks for these."""
+        """Losses and logs of their probabilities, which every tilt needs."""
         return (self.held, np.log(self.held_pmf)), (self.exchanged, np.log(self.exchanged_pmf))
 
     def cumulants(self, theta: float) -> tuple[float, float, float]:
-        """Log of the mean of ``e^(theta L)`` for one pair of items, and its first two derivatives."""
+        """Return the log of the mean of ``e^(theta L)`` for one pair of items, and its first two derivatives."""
         log_mean = first = second = 0.0
         for loss, log_pmf in self._laws:
             exponent = log_pmf + theta * loss
@@ -293,7 +293,7 @@ def _losses(mean: float, rate: float, eps: float, tail: float) -> _Losses:
 
 
 def _tilt(losses: _Losses, eps: float, pairs: int) -> float:
-    """Return theta >= 0 at which the tilted mean loss is eps; 0 if the loss is that large anyway."""
+    """Return theta >= 0 at which the tilted mean loss is eps; 0 if the mean loss is at least eps without tilt."""
     _, mean, variance = losses.cumulants(0.0)
     if pairs * mean >= eps:
         return 0.0
@@ -309,7 +309,7 @@ def _tilt(losses: _Losses, eps: float, pairs: int) -> float:
 
 
 def _chernoff(eps: float, rate: float, mean: float, pairs: int) -> float:
-    """Return an upper bound on delta that costs little; far too large unless much below 1."""
+    """Return an inexpensive upper bound on delta; far too large unless much below 1."""
     losses = _losses(mean, rate, eps, _FIRST_TAIL)
     if losses.exchanged.size == 0 or losses.largest(pairs) <= eps:
         return _any(losses.lost, pairs)
@@ -345,7 +345,7 @@ def _any(probability: float, trials: int) -> float:
 def _on_grid(
     loss: NDArray[np.float64], pmf: NDArray[np.float64], step: float, theta: float, length: int
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the transform of a tilted law on the grid, wrapped around, and the log of what it was divided by."""
+    """Return the transform of a tilted law on the grid, wrapped around, and the log of its divisor."""
     index = np.floor(loss / step)
     up = np.minimum(np.expm1(np.minimum(index * step - loss, 0.0)) / math.expm1(-step), 1.0)
     index = np.concatenate((index, index + 1))
@@ -390,7 +390,7 @@ def _transformed(losses: _Losses, eps: float, pairs: int, theta: float, *, fine:
 
 
 def _reach(losses: _Losses, pairs: int, theta: float, step: float) -> tuple[float, float]:
-    """Return how far around its mean the tilted law is to be computed, and what lies above, by Chernoff bounds.
+    """Return the reach of the tilted law's evaluation around its mean, and the mass above, by Chernoff bounds.
 
     The second is the log of a bound on the probability of higher losses, without tilt and on the grid.
     """

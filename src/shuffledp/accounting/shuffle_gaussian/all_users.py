@@ -9,12 +9,12 @@ independent copies of X, and the divergence of order l is ``log(E mean^l) / (l -
 from the cumulants of X, and these from a recurrence in which every term is positive. Nothing cancels, so that tiny
 divergences keep their relative accuracy; and no condition ties the order to n.
 
-What to know before use
------------------------
+Properties and caveats
+----------------------
 (a) The value is exact for one pair. It is conjectured, not proved, to be the worst for records in a ball of
     diameter d, the distance used; it is false for general sets of diameter d: three records at the corners of
     an equilateral triangle exceed it (:mod:`shuffledp.pipeline.papers.shuffle_gaussian.witnesses`).
-(b) One direction is evaluated, that of the mixture against the product. The other was smaller in all tests.
+(b) One direction is evaluated, the mixture against the product. The other was smaller in all tests.
 (c) `sigma` is the standard deviation per unit of replacement distance. Records clipped to norm C can be replaced by
     records at distance 2 C: with noise of standard deviation s C, `sigma` is s / 2.
 (d) Always valid: ``l / (2 sigma^2)`` in each round (:func:`gaussian_rdp`), and the clones bound for Gaussian
@@ -87,7 +87,7 @@ def shuffle_gaussian_rdp(orders: ArrayLike, n: FromOne, sigma: Sigma) -> NDArray
 
 
 def enough_orders(n: FromOne, sigma: Sigma, delta: Delta, rounds: FromOne = 1) -> int:
-    """Return an order beyond which no order is better, for n shuffled reports in each round.
+    """Return an order that suffices for n shuffled reports in each round: no larger order is better.
 
     Parameters
     ----------
@@ -104,13 +104,13 @@ def enough_orders(n: FromOne, sigma: Sigma, delta: Delta, rounds: FromOne = 1) -
     -------
     int
         In [22, 4096]. Near ``2 sigma^2 ln n`` the divergence jumps by orders of magnitude; the best order is never
-        far above that. With few reports or noise it is that of a single Gaussian report. A rule found by numerical
-        experiment; any list of orders gives a valid epsilon.
+        far above this value. With few reports or little noise it is the best order of a single Gaussian report. A rule
+        found by numerical experiment; any list of orders gives a valid epsilon.
 
     Notes
     -----
     Source: the divergence of Theorem 1 of arXiv 2206.09569, in experiments. An estimate: with fewer orders eps is still
-    an upper bound of what all orders give.
+    an upper bound on the eps of all orders.
     """
     jump = 2 * sigma**2 * math.log(n)
     alone = 1 + sigma * math.sqrt(2 * math.log(1 / delta) / rounds)
@@ -131,8 +131,8 @@ def shuffle_gaussian_epsilons(
     delta : float
         In (0, 1).
     most_order : int, optional
-        Largest order, in [2, 4096]; as many as make sense, if not given (:func:`enough_orders`). Table 1 of the
-        paper stops at 30, where the last order is the best; no warning is given for a choice of the caller.
+        Largest order, in [2, 4096]; by default the result of :func:`enough_orders`. Table 1 of the paper stops at
+        30, where the last order is the best. No warning is raised for an explicit choice.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def shuffle_gaussian_epsilon(
     Parameters
     ----------
     n, sigma, delta, most_order
-        As there.
+        As in :func:`shuffle_gaussian_epsilons`.
     rounds : int
         >= 1.
 
@@ -182,7 +182,7 @@ def shuffle_gaussian_epsilon(
 
 
 def checked_most_order(most_order: int | None, n: int, sigma: float, delta: float) -> int:
-    """Return the largest order to evaluate: the one asked for, or enough of them for one round."""
+    """Return the largest order to evaluate: the given one, or one that suffices for one round."""
     if most_order is None:
         return enough_orders(n, sigma, delta)
     return most_order
@@ -190,7 +190,7 @@ def checked_most_order(most_order: int | None, n: int, sigma: float, delta: floa
 
 @remember(_REMEMBERED)
 def log_cumulants(sigma: float, last: int) -> NDArray[np.float64]:
-    """Return the logs of the cumulants 0 to `last` of X, shape (last + 1,); the first stands for none.
+    """Return the logs of the cumulants 0 to `last` of X, shape (last + 1,); the first is a placeholder.
 
     Notes
     -----
@@ -220,7 +220,7 @@ def log_central_moments(sizes: NDArray[np.int64], sigma: float, last: int) -> ND
 
 
 def _log_moments(sizes: NDArray[np.int64], sigma: float, last: int, *, central: bool) -> NDArray[np.float64]:
-    """Moments from cumulants: ``M_l = sum_j C(l-1, j-1) kappa_j n^(1-j) M_{l-j}``, without j = 1 if central.
+    """Return logs of moments from cumulants: ``M_l = sum_j C(l-1, j-1) kappa_j n^(1-j) M_{l-j}``; j > 1 if central.
 
     For moments about 0 the sum is kept without its j = 1 term and without the 1 that all moments exceed.
     """

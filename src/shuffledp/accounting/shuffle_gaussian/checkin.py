@@ -3,10 +3,10 @@
 Equation (11) and Theorem 3 of arXiv 2206.09569. Given their number k, the participants are a uniform k-subset of the n
 users, so that the excesses of :mod:`shuffledp.accounting.shuffle_gaussian.subsampled` are averaged over k.
 
-What to know before use, besides caveats (a) to (d) of :mod:`shuffledp.accounting.shuffle_gaussian.all_users` and (f) of
-:mod:`shuffledp.accounting.shuffle_gaussian.subsampled`, which apply:
+Caveats (a) to (d) of :mod:`shuffledp.accounting.shuffle_gaussian.all_users` and (f) of
+:mod:`shuffledp.accounting.shuffle_gaussian.subsampled` apply. Further caveats:
 
-(e) Equation (11) uses the rate `rate` whatever the number k of participants is, although given k they are a uniform
+(e) Equation (11) uses the rate `rate` for every number k of participants, although given k they are a uniform
     k-subset, at rate k / n. As the mean of (k/n)^j exceeds rate^j, the printed sum is not an upper bound, if by
     little; ``conditional`` uses k / n.
 (g) In the check-in bounds the number of participants of each round is public.
@@ -83,8 +83,8 @@ def checkin_shuffle_gaussian_rdp(
     -----
     Equation (11) of arXiv 2206.09569, with the missing term of no participants, which adds its probability and no loss.
     Outside a window around the mean, the probability of a block of numbers counts with the excess at its smallest
-    number and the rate at its largest; blocks are split until they do not matter. Replacement neighbors; caveats (a) to
-    (g).
+    number and the rate at its largest; blocks are split until their contribution is negligible. Replacement neighbors;
+    caveats (a) to (g).
 
     If the pair of Theorem 1 is the worst, ``conditional`` and ``convex`` are upper bounds; ``pair`` is the value for
     that pair, summed as above; ``printed`` is no bound, see (e).
@@ -196,13 +196,13 @@ def checkin_shuffle_gaussian_epsilon(
     Parameters
     ----------
     n, rate, sigma, form
-        As there.
+        As in :func:`checkin_shuffle_gaussian_rdp`.
     rounds : int
         >= 1.
     delta : float
         In (0, 1).
     most_order : int, optional
-        Largest order, in [2, 4096]; if not given, as many as make sense, at most 512, with a warning if the last is
+        Largest order, in [2, 4096]; by default one that suffices, at most 512, with a warning if the last order is
         the best.
 
     Returns
@@ -244,7 +244,7 @@ def checkin_theorem3_epsilon(
 
     Notes
     -----
-    Theorem 3, Lemmas 1 and 2 of arXiv 2206.09569. An upper bound on what the printed sum gives; see caveat (e).
+    Theorem 3, Lemmas 1 and 2 of arXiv 2206.09569. An upper bound on the eps of the printed sum; see caveat (e).
     """
     curve = partial(_remembered_theorem3, n, rate, sigma, split)
     return epsilon_of_curve(curve, max(1, round(n * rate)), sigma, rounds, delta, most_order)
@@ -284,7 +284,7 @@ def _theorem3(
 
 
 def _size_after(n: int, rate: float, split: float) -> int:
-    """Return the number of participants that all larger numbers count as; at most n, as more do not exist."""
+    """Return the number of participants as which all larger numbers count; at most n."""
     return min(n, math.floor((1 - split) * n * rate) + 1)
 
 

@@ -1,4 +1,4 @@
-"""The number of participants of a round of shuffled check-in, Bin(n, rate), in blocks that a sum can go over.
+"""Blocks of the number of participants of a round of shuffled check-in, Bin(n, rate), for sums over it.
 
 A window of twelve standard deviations around the mean is cut finely, all below and above it is one block each, to be
 split as long as it matters. Masses of blocks are exact or upper bounds, so that a sum over them is never too small.
@@ -48,7 +48,7 @@ def split_blocks(
 
 
 def outside(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether blocks lie outside the window, where they are split as long as they matter."""
+    """Return whether blocks lie outside the window, where they are split while they contribute."""
     low, high, _ = _window(n, rate)
     return (last < low) | (first > high)
 

@@ -7,14 +7,13 @@ is computed. Its forms for m reports at rate g = m / n, with T_l the excess of t
     Equation (10), which holds for any mechanism (Wang, Balle and Kasiviswanathan 2019, Theorem 9). It has a floor
     that no noise removes: ``E >= 2 g^3 C(order, 3)``.
 ``convex``
-    ``E = g T_l``: ``e^((l - 1) divergence)`` is jointly convex, and without the user who changed nothing is lost.
+    ``E = g T_l``: ``e^((l - 1) divergence)`` is jointly convex, and E is 0 without the user who changed.
     Never above the divergence without subsampling. Where both hold, the smaller of ``printed`` and ``convex`` holds.
 ``pair``
     The exact value for the pair of Theorem 1: ``E = E[(1 + g (mean - 1))^l] - 1``, from central moments.
 
-What to know before use, besides caveats (a) to (d) of :mod:`shuffledp.accounting.shuffle_gaussian.all_users`, which
-apply; (e) and (g), about users who take part by their own coins, stand in
-:mod:`shuffledp.accounting.shuffle_gaussian.checkin`:
+Caveats (a) to (d) of :mod:`shuffledp.accounting.shuffle_gaussian.all_users` apply; for (e) and (g), about users who
+take part by their own coins, see :mod:`shuffledp.accounting.shuffle_gaussian.checkin`. A further caveat:
 
 (f) The subset must be drawn afresh in each round. Cutting a permutation of an epoch into batches is another
     mechanism.
@@ -100,7 +99,7 @@ def subsampled_shuffle_gaussian_rdp(
 
 
 def subsampled_rdp(rdp: ArrayLike, rate: Unit) -> NDArray[np.float64]:
-    """Return what sampling without replacement makes of the divergences of any mechanism: equation (10).
+    """Return the divergences of any mechanism after sampling without replacement: equation (10).
 
     Parameters
     ----------
@@ -150,13 +149,13 @@ def subsampled_shuffle_gaussian_epsilon(
     Parameters
     ----------
     n, m, sigma, form
-        As there.
+        As in :func:`subsampled_shuffle_gaussian_rdp`.
     rounds : int
         >= 1.
     delta : float
         In (0, 1).
     most_order : int, optional
-        Largest order, in [2, 4096]; if not given, as many as make sense, at most 512, with a warning if the last is
+        Largest order, in [2, 4096]; by default one that suffices, at most 512, with a warning if the last order is
         the best.
 
     Returns
@@ -259,7 +258,7 @@ def epsilon_of_curve(
 ) -> float:
     """Return eps (nats) after some rounds, each with a curve of divergences at the orders 2 to the given one.
 
-    Without `most_order` the largest order is enough for one round of so many reports, at most 512.
+    Without `most_order` the largest order suffices for one round of the given number of reports, and is at most 512.
     """
     last = checked_most_order(most_order, reports, sigma, delta)
     if most_order is None:

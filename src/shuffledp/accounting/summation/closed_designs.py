@@ -1,4 +1,4 @@
-"""Closed-form ways to choose a noise design: the printed parameters, and the modular theorem with exact noises.
+"""Closed-form noise designs: the printed parameters, and the modular theorem with exact noises.
 
 Source: Ghazi et al. 2021 (ICML), Theorems 2 and 8. Conventions as in
 :mod:`shuffledp.accounting.summation.noise_design`.

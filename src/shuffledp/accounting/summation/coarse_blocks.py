@@ -1,18 +1,17 @@
 r"""Losses of the joint law of coarse noise, block by block of cells: for large D, where there are too many cells.
 
-The losses are those of :mod:`shuffledp.accounting.summation.coarse_losses`, for cells ``(u, t)`` of one Sigma. Where
-the law is smooth they hardly change from a cell to the next. So cells are put together to *blocks*, intervals of u
-times intervals of t. With p and q the masses of a cell before and after a move, a block has the totals P and Q, and all
+The losses are defined in :mod:`shuffledp.accounting.summation.coarse_losses`, for cells ``(u, t)`` of one Sigma. Where
+the law is smooth they hardly change from a cell to the next. So cells are combined into *blocks*, intervals of u times
+intervals of t. With p and q the masses of a cell before and after a move, a block has the totals P and Q, and all
 its losses ``log p / q`` lie within bounds ``l <= r``. Two cells with the losses l and r and the same totals then have
 no smaller hockey stick, at any eps and in either direction: ``(p - e^eps q)^+`` is convex in ``(p, q)``, and each cell
 is a mixture of both.
 
-**Bounds without a look at the cells.** With g any function of the cell, ``log p / q = (log p - g) - (log q - g)``. The
-smallest and the largest value of each term in each block are found once per Sigma, and for each of the few moves of
+**Bounds without evaluation of the cells.** With g any function of the cell, ``log p / q = (log p - g) - (log q - g)``.
+The smallest and the largest value of each term in each block are found once per Sigma, and for each of the few moves of
 ``(u, t)``, not once per pair of Sigmas. With g the logarithm of the law at Sigma = 0 both terms are nearly constant.
 
-Blocks are bounded for any partition; only how tight they are depends on it. Derived for this project; nothing of it is
-taken from a paper.
+The bounds hold for any partition; only their tightness depends on it. Derived for this project, from no paper.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ LARGEST_LOG = -4 * float(np.log(_LEAST))
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Which cells are put together: where blocks of u and of t begin, and the g of the module's description.
+    """A partition of the cells: the begins of the blocks of u and of t, and the g of the module's description.
 
     Notes
     -----
@@ -90,7 +89,7 @@ def partition(law: CoarseLaw, grid: LossGrid, change: float) -> Partition:
     law : CoarseLaw
     grid : LossGrid
     change : float
-        By how much, along u and along t, in grid steps, > 0.
+        Largest change along u and along t, in grid steps, > 0.
 
     Returns
     -------
@@ -108,7 +107,7 @@ def partition(law: CoarseLaw, grid: LossGrid, change: float) -> Partition:
 
 
 def _begins(laws: Sequence[Floats], change: float) -> Ints:
-    """Return where intervals begin in which no ``log P(i) / P(i - 1)`` changes by more than `change`."""
+    """Return the begins of intervals in which no ``log P(i) / P(i - 1)`` changes by more than `change`."""
     table = np.asarray(laws)
     logs = np.log(np.maximum(table, _LEAST))
     ratios = np.diff(logs, axis=1)
@@ -126,7 +125,7 @@ def _begins(laws: Sequence[Floats], change: float) -> Ints:
 def block_cells(
     law: CoarseLaw, blocks: Partition, shifts: Sequence[Shift], grid: LossGrid, begin: int, stop: int
 ) -> tuple[Floats, float, int]:
-    """Return what the slices ``begin <= number < stop`` add to the losses.
+    """Return the contribution of the slices ``begin <= number < stop`` to the losses.
 
     Parameters
     ----------
@@ -141,11 +140,12 @@ def block_cells(
     Returns
     -------
     cells : (shifts, size + 1) ndarray
-        From the lowest grid point to one above the highest. Their hockey stick is never below that of the cells.
+        From the lowest grid point to one above the highest. Their hockey stick is never below the one of the true
+        cells.
     kept : float
         Their mass.
     most : int
-        Largest number of blocks of a slice plus cells of a block: numbers that are summed.
+        Largest number of summands: blocks of a slice plus cells of a block.
 
     Notes
     -----
@@ -184,7 +184,7 @@ def block_cells(
 def _bounds(
     law: CoarseLaw, blocks: Partition, number: int, offsets: Sequence[Offset], step: float
 ) -> dict[Offset, Bounds]:
-    """Return the blocks of one Sigma for all offsets, at u and t what the law has at ``u - du`` and ``t - dt``."""
+    """Return the blocks of one Sigma for all offsets: at u and t the law at ``u - du`` and ``t - dt``."""
     rows, columns = blocks.reference.shape
     if not 0 <= number < law.slices:
         shape = blocks.rows.size * blocks.columns.size
@@ -222,7 +222,7 @@ def _add(
     """Add the blocks of one slice for one shift: by the two grid points that enclose their losses.
 
     `start` and `end` are bounds on the losses, in grid steps; they are overwritten. Losses above the grid go to the
-    place after it. Blocks with losses below the grid, or of a wide range, have all their mass raised to the higher one.
+    place after it. Blocks with losses below the grid, or of a wide range, have all their mass at the higher grid point.
     """
     np.floor(start, out=start)
     start -= grid.first

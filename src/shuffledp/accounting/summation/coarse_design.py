@@ -1,4 +1,4 @@
-r"""Summation with coarse noise: what a design is, and how its messages and inputs act on what the analyzer sees.
+r"""Summation with coarse noise: its designs, and the effect of their messages and of inputs on the analyzer's view.
 
 The messages are ``1..D`` and ``-D``. A user sends the input, if it is not 0, and shares of two kinds of noise:
 
@@ -11,8 +11,8 @@ The messages are ``1..D`` and ``-D``. A user sends the input, if it is not 0, an
   The parts are messages 1 or *hubs*, a few chosen messages below D/2: the largest that fits, again and again, but never
   ``D - j`` itself. Without hubs the parts are ``D - j`` messages 1.
 
-**What is seen.** Let ``c_m`` be the number of messages m. Atom j is drawn ``y_j`` times: ``c_j = y_j`` for j < D/2,
-plus, for a hub, what the other atoms send of it; ``c_j = y_j + y_(D-j)`` for j > D/2 (``y_j`` alone for j = D/2 and
+**The view.** Let ``c_m`` be the number of messages m. Atom j is drawn ``y_j`` times: ``c_j = y_j`` for j < D/2,
+plus, for a hub, its number in the other atoms; ``c_j = y_j + y_(D-j)`` for j > D/2 (``y_j`` alone for j = D/2 and
 j = D - 1, whose partner is no such atom). So all ``y_j`` follow from the counts, by integers: first those that are no
 hubs and their partners, then hub after hub from the largest on, each with its partner, which sends smaller hubs only.
 With ``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D - 1)``, the counts are an invertible integer
@@ -21,10 +21,10 @@ image of ``(Sigma, u, v, y_2, .., y_(D - 1))``. With U messages D and A messages
     Sigma = S,    u = U + z_D,    v = A + z_D + z_1,    y_j = z_j,
 
 where ``z_j`` is the number of draws of atom j. So ``(Sigma, u, v)`` does not depend on the ``y_j``, nor do these on
-each other. An input x adds x to Sigma and, moreover, nothing for x = 0 and 1; 1 to u for x = D; else 1 to ``y_x``. What
-atom x sends beside x and -D has then to be taken back: for 2 <= x < D/2 -1 goes to ``y_(D-x)``; for D/2 <= x < D -1
-goes to v, and for each hub h among the parts, -1 to ``y_h`` and 1 to ``y_(D-h)``, whose own parts may have hubs again
-(:func:`input_moves`). The exact accountant that rests on it is
+each other. An input x adds x to Sigma and, moreover, nothing for x = 0 and 1; 1 to u for x = D; else 1 to ``y_x``. The
+other messages of atom x besides x and -D are then subtracted: for 2 <= x < D/2 -1 goes to ``y_(D-x)``; for D/2 <= x < D
+-1 goes to v, and for each hub h among the parts, -1 to ``y_h`` and 1 to ``y_(D-h)``, whose own parts may have hubs
+again (:func:`input_moves`). The exact accountant that rests on it is
 :mod:`shuffledp.accounting.summation.coarse_noise`.
 
 Derived for this project; nothing of it is taken from a paper but the idea of noise that cancels.
@@ -67,11 +67,12 @@ class CoarseDesign:
     eps_star : float
         The error is two-sided geometric with ratio ``e^(-eps_star / D)``; nats, > 0.
     rates, centers : tuple of float
-        Of the jumps of atoms 1..D, see :mod:`shuffledp.accounting.summation.jump_noise`. Rates > 0, centers >= 1/2.
+        Rates and centers of the jumps of atoms 1..D, see :mod:`shuffledp.accounting.summation.jump_noise`. Rates > 0,
+        centers >= 1/2.
     eps, delta : float
-        The budget that the design is meant for: nats, > 0, and in (0, 1).
+        Budget of the design: nats, > 0, and in (0, 1).
     hubs : tuple of int
-        Messages that stand for several 1's in the atoms from D/2 on: growing, each above 1 and below D/2.
+        Messages that replace several 1's in the atoms from D/2 on: increasing, each above 1 and below D/2.
 
     Raises
     ------
@@ -236,7 +237,7 @@ def atom_content(index: int, max_value: int, hubs: Sequence[int] = ()) -> dict[i
 
 
 def jump_content(jump: int, max_value: int) -> dict[int, int]:
-    """Return the messages that one jump of the central noise is sent as.
+    """Return the messages of one jump of the central noise.
 
     Parameters
     ----------
@@ -291,7 +292,7 @@ def central_messages(max_value: int, eps_star: float) -> float:
 
 @remember(16)
 def input_moves(max_value: int, hubs: tuple[int, ...] = ()) -> tuple[Move, ...]:
-    """Return what each input adds to the view.
+    """Return the contribution of each input to the view.
 
     Parameters
     ----------
@@ -303,7 +304,7 @@ def input_moves(max_value: int, hubs: tuple[int, ...] = ()) -> tuple[Move, ...]:
     Returns
     -------
     tuple of ((int, int, int), dict of int to int)
-        For each input 0..D: what it adds to ``(Sigma, u, v)``, and to the ``y_j``, where that is not 0. Exact.
+        For each input 0..D: its contributions to ``(Sigma, u, v)``, and to the ``y_j`` where they are not 0. Exact.
 
     Notes
     -----

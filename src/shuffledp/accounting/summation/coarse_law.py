@@ -1,4 +1,4 @@
-r"""The joint law of what coarse noise shows beside its independent parts, slice by slice, in positive arithmetic.
+r"""The joint law of the dependent parts of coarse noise in the view, slice by slice, in positive arithmetic.
 
 In the terms of :mod:`shuffledp.accounting.summation.coarse_design`: the law of ``(Sigma, u, t)`` with ``t = v - u``,
 so that ``Sigma = S, u = U + z_D, t = A - U + z_1``. Positive and negative jumps of the central noise are independent,
@@ -8,8 +8,8 @@ so that ``Sigma = S, u = U + z_D, t = A - U + z_1``. Positive and negative jumps
     Pr[s, u, t] = sum_U Pr[z_D = u - U] sum_A Pr[s, U, A] Pr[z_1 = t - A + U].
 
 Both are products of matrices, and the laws on the right follow from Panjer's recursion: sums and products of positive
-numbers only. So every probability has a small relative error, :attr:`CoarseLaw.error`, and what is left out (far
-values, and cells below a threshold) only makes it smaller. Nothing wraps around.
+numbers only. So every probability has a small relative error, :attr:`CoarseLaw.error`, and the omitted mass
+(far values, and cells below a threshold) only decreases it. Nothing wraps around.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_SLICE = 2**25
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """The cells of one Sigma that count.
+    """The cells of one Sigma that are not omitted.
 
     `place` are their places in a row-by-row table with :attr:`CoarseLaw.width` columns, `mass` their probabilities,
     and `logs` the logarithms of the whole table, minus infinity elsewhere.
@@ -52,7 +52,7 @@ class Slice:
 
 @dataclass(frozen=True, eq=False)
 class CoarseLaw:
-    """All that slices are made of.
+    """Components of all slices.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class CoarseLaw:
     width : int
         Columns of a slice: the t that count, and one on each side.
     threshold : float
-        Cells below it are left out.
+        Cells below it are omitted.
     error : float
         Bound on the relative error of every probability.
     size : int
@@ -77,8 +77,7 @@ class CoarseLaw:
 
     Notes
     -----
-    Derived for this project, see the module's description. Probabilities are never above the true ones by more than
-    `error` says.
+    Derived for this project, see the module's description. Probabilities exceed the true ones by at most `error`.
     """
 
     up: Floats
@@ -138,9 +137,9 @@ def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> Coarse
     ----------
     design : CoarseDesign
     tail : float
-        Probability that each of the parts may leave out, in (0, 1).
+        Probability that each of the parts may omit, in (0, 1).
     threshold : float
-        Cells of at most this probability are left out, >= 0.
+        Cells of at most this probability are omitted, >= 0.
 
     Returns
     -------
@@ -222,7 +221,7 @@ def _atom(design: CoarseDesign, index: int, tail: float) -> tuple[Floats, float]
 
 
 def _kept(law: Floats, tail: float) -> int:
-    """Return how many values to keep so that the rest has at most so much mass."""
+    """Return the number of values to keep so that the mass of the rest is at most a bound."""
     rest = np.cumsum(law[::-1])[::-1]
     return max(int(np.count_nonzero(rest > tail)), 1)
 

@@ -1,17 +1,16 @@
 r"""Losses of ``(Sigma, u, v)`` against itself moved, for all moves that pairs of inputs make, slice by slice of Sigma.
 
-The laws are those of :mod:`shuffledp.accounting.summation.coarse_law`; what is done with the losses, and what is
-counted for what is left out, is told in :mod:`shuffledp.accounting.summation.coarse_noise`.
+The laws are defined in :mod:`shuffledp.accounting.summation.coarse_law`. For the use of the losses, and for the bounds
+on omitted mass, see :mod:`shuffledp.accounting.summation.coarse_noise`.
 
 A cell with the probabilities p and q has the loss ``log p / q``. Between two grid points it is split into two, so that
 the totals of both laws stay: then neither ``E (p - e^eps q)^+`` nor ``E (q - e^eps p)^+`` can fall, for any eps. So
 the same cells serve a move and the opposite one, for which a mass p at the loss l becomes ``p e^-l`` at -l; what is
-then left of the total of q has the loss infinity. Only moves that raise Sigma are gone through.
+then left of the total of q has the loss infinity. Only moves that raise Sigma are evaluated.
 
-For large D there are so many cells that blocks of them are gone through
-(:mod:`shuffledp.accounting.summation.coarse_blocks`).
+For large D blocks of cells are evaluated (:mod:`shuffledp.accounting.summation.coarse_blocks`).
 
-Derived for this project; nothing of it is taken from a paper.
+Derived for this project, from no paper.
 """
 
 from __future__ import annotations
@@ -38,19 +37,19 @@ Shift = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Precision:
-    """How finely, and how much is left out.
+    """Precision of the losses: grid steps and omitted mass.
 
     Parameters
     ----------
     steps : int
         Grid steps within ``eps - eps_star``.
     tail : float
-        Probability that each of the parts may leave out, over the delta of the design.
+        Probability that each of the parts may omit, over the delta of the design.
     threshold : float
-        Cells of the joint law of at most this probability, over the delta of the design, are left out.
+        Cells of the joint law of at most this probability, over the delta of the design, are omitted.
     blocks : float
-        Cells are put together to blocks in which ratios change by about so many grid steps, see
-        :mod:`shuffledp.accounting.summation.coarse_blocks`; 0 for cell by cell.
+        Approximate change of ratios within a block of cells, in grid steps, see
+        :mod:`shuffledp.accounting.summation.coarse_blocks`; 0 for single cells.
 
     Notes
     -----
@@ -76,7 +75,7 @@ _BLOCK = 2**16
 
 
 def loss_grid(design: CoarseDesign, eps: float, precision: Precision, *, largest: float = 0.0) -> LossGrid:
-    """Return a grid that resolves ``eps - eps_star`` and reaches beyond the losses that matter.
+    """Return a grid that resolves ``eps - eps_star`` and reaches beyond the relevant losses.
 
     Parameters
     ----------
@@ -125,7 +124,7 @@ class JointLosses:
     infinite : (shifts,) ndarray
         Mass of losses beyond the grid.
     missing : float
-        Upper bound on the mass that is left out.
+        Upper bound on the omitted mass.
     error : float
         Bound on the relative error of all probabilities.
     log_error : float
@@ -133,7 +132,7 @@ class JointLosses:
 
     Notes
     -----
-    Derived for this project. The hockey stick of the cells is never below the exact one but for what is left out.
+    Derived for this project. The hockey stick of the cells is never below the exact one, apart from omitted mass.
     """
 
     grid: LossGrid
@@ -146,7 +145,7 @@ class JointLosses:
 
 
 def pair_shift(pair: Pair, max_value: int) -> Shift:
-    """Return by how much a pair moves ``(Sigma, u, t)``, ``t = v - u``.
+    """Return the move of ``(Sigma, u, t)``, ``t = v - u``, by a pair.
 
     Returns
     -------
@@ -164,9 +163,10 @@ def pair_shift(pair: Pair, max_value: int) -> Shift:
 
 @dataclass(frozen=True, eq=False)
 class LossPart:
-    """What some slices add to the losses: `cells` from the lowest grid point to one above the highest, per shift.
+    """Contribution of some slices to the losses.
 
-    `kept` is their mass, `most` the largest number of cells of a slice, `largest` the largest ``-log`` of a cell.
+    `cells` are from the lowest grid point to one above the highest, per shift. `kept` is their mass, `most` the largest
+    number of cells of a slice, `largest` the largest ``-log`` of a cell.
 
     Notes
     -----
@@ -192,12 +192,12 @@ def joint_losses(
     precision : Precision
     grid : LossGrid
     every : int
-        Above 1 only every so manieth cell is looked at in place of all, and only for the likely Sigma.
+        Above 1 only every `every`-th cell is evaluated, and only for the likely Sigma.
 
     Returns
     -------
     JointLosses
-        An upper bound on the hockey stick; an estimate if only some are looked at.
+        An upper bound on the hockey stick; an estimate if only some cells are evaluated.
 
     Raises
     ------
@@ -251,7 +251,7 @@ def shifts_of(pairs: Sequence[Pair], max_value: int) -> tuple[Shift, ...]:
 def loss_part(
     law: CoarseLaw, shifts: Sequence[Shift], grid: LossGrid, begin: int, stop: int, every: int = 1
 ) -> LossPart:
-    """Return what the slices ``begin <= number < stop`` add to the losses.
+    """Return the contribution of the slices ``begin <= number < stop`` to the losses.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def loss_part(
     begin, stop : int
         Within ``0 .. law.slices``: number 0 has the lowest Sigma.
     every : int
-        Every how manieth cell is looked at in place of all.
+        Only every `every`-th cell is evaluated.
 
     Returns
     -------
@@ -303,7 +303,7 @@ def loss_part(
 def block_part(
     law: CoarseLaw, shifts: Sequence[Shift], grid: LossGrid, begin: int, stop: int, precision: Precision
 ) -> LossPart:
-    """Return what :func:`loss_part` returns, by blocks of cells instead of cells if `precision` says so.
+    """Return the result of :func:`loss_part`, by blocks of cells if `precision.blocks` is positive.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def block_part(
     Returns
     -------
     LossPart
-        Its hockey stick is never below that of the cells.
+        Its hockey stick is never below the hockey stick of the cells.
 
     Notes
     -----
@@ -370,7 +370,7 @@ def summed_parts(
 def _add(moments: Floats, here: Slice, other: Floats, back: int, grid: LossGrid, every: int) -> None:
     """Add the cells of one slice for one shift: mass, mass times part of a step, and times its square, by grid point.
 
-    Losses below the lowest grid point are raised to it, those above the highest go to the place after it.
+    Losses below the lowest grid point move up to it; losses above the highest go to the place after it.
     """
     per_step, last = 1 / grid.step, float(grid.size)
     for begin in range(every // 2, here.place.size, _BLOCK * every):

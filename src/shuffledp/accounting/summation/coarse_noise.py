@@ -1,6 +1,6 @@
-r"""Exact accounting of summation by coarse noise: all ordered pairs of inputs, everything certified.
+r"""Exact accounting of summation by coarse noise: certified bounds for all ordered pairs of inputs.
 
-By :mod:`shuffledp.accounting.summation.coarse_design`, what the analyzer sees is ``(Sigma, u, v)`` and the independent
+By :mod:`shuffledp.accounting.summation.coarse_design`, the analyzer's view is ``(Sigma, u, v)`` and the independent
 ``y_j``, and replacing the input x by y moves it by a known vector. So with P the law of ``(Sigma, u, v)`` and d the
 difference of the moves, the loss of x against y is ``log P(w) / P(w - d)`` plus the losses of the y_j against
 themselves shifted, all independent, and
@@ -10,10 +10,10 @@ themselves shifted, all independent, and
 Many pairs share a d: it is ``(y - x, 0, 0)``, ``(y - x, 0, -1)`` or with u moved, about 5 D different ones, half of
 them opposite to the others. For each the losses are put on a grid
 (:mod:`shuffledp.accounting.summation.coarse_losses`), split so that the totals of both laws are kept, which can only
-raise the answer. They are then convolved with those of the ``y_j``. So the time grows with the number of slices and
-that of moves, as D^2 or a little faster; pairs are cheap.
+increase delta. They are then convolved with the losses of the ``y_j``. So the time grows with the number of slices and
+the number of moves, as D^2 or a little faster; pairs are cheap.
 
-**What is counted.** Let X be the cells of :mod:`shuffledp.accounting.summation.coarse_law`, ``X <= (1 + r) P``. Then
+**Sources of error.** Let X be the cells of :mod:`shuffledp.accounting.summation.coarse_law`, ``X <= (1 + r) P``. Then
 ``[P - e^eps P']^+ <= [P - X]^+ + [X - e^eps X']^+ + e^eps [X' - P']^+`` cell by cell, so that beside the delta of X
 there are (i) the mass that X leaves out, ``1 - sum X``, once; (ii) ``(1 + e^eps) r`` for the rounding of all
 probabilities, an a-priori bound as there are only sums and products of positive numbers; (iii) the rounding of
@@ -21,7 +21,7 @@ logarithms, as a change of eps; (iv) losses beyond the grid, as infinite ones; (
 convolve, by their l2 norms, and losses that wrap around there, by Chernoff. The sum of (i) to (iii) and (v) is the
 *margin* of a certificate.
 
-Derived for this project; nothing of it is taken from a paper.
+Derived for this project, from no paper.
 """
 
 from __future__ import annotations
@@ -60,16 +60,16 @@ _OMITTED = 1e-15
 
 @dataclass(frozen=True)
 class CoarseCertificate:
-    """What was found about a design.
+    """Certified upper bound on the delta of a design.
 
     Parameters
     ----------
     delta : float
-        Upper bound for all pairs that were looked at.
+        Upper bound for all evaluated pairs.
     margin : float
-        How much of it, for the worst pair, is counted for what was left out and rounded.
+        Part of `delta`, for the worst pair, that accounts for omitted mass and rounding.
     pairs : int
-        Ordered pairs of inputs that were looked at.
+        Number of evaluated ordered pairs of inputs.
     worst : (int, int)
         The pair with the largest bound.
 
@@ -147,8 +147,8 @@ def coarse_noise_deltas(design: CoarseDesign, eps: Floats, precision: Precision 
     Returns
     -------
     ndarray
-        In [0, 1], in the shape of `eps`; does not grow with eps. From twice the eps of the design plus 3 nats on, the
-        bound there stands for all larger ones.
+        In [0, 1], in the shape of `eps`; does not grow with eps. Above twice the eps of the design plus 3 nats, the
+        bound at this value is returned.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def _remembered_losses(design: CoarseDesign, precision: Precision, grid: LossGri
 def certify(
     design: CoarseDesign, eps: float, pairs: Sequence[Pair] | None = None, precision: Precision = FINE
 ) -> CoarseCertificate:
-    """Return what :func:`coarse_noise_delta` is based on.
+    """Return the certificate of :func:`coarse_noise_delta`.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def certify(
 def certificate_of(
     design: CoarseDesign, joint: JointLosses, eps: float, pairs: Sequence[Pair]
 ) -> CoarseCertificate:
-    """Return what the losses of the joint part say about a design.
+    """Return the certificate of a design from the losses of the joint part.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def certificate_of(
 
 
 def pair_draws(pair: Pair, max_value: int, hubs: tuple[int, ...] = ()) -> dict[int, int]:
-    """Return by how much a pair moves the ``y_j``, where it does.
+    """Return the moves of the ``y_j`` by a pair, without zeros.
 
     Returns
     -------
@@ -255,9 +255,9 @@ def pair_draws(pair: Pair, max_value: int, hubs: tuple[int, ...] = ()) -> dict[i
 
 
 class PairLosses:
-    """Losses of all pairs: the joint part by the difference of its moves, and those of the independent parts.
+    """Losses of all pairs: of the joint part by the difference of its moves, and of the independent parts.
 
-    `parts` are these parts, each an atom and by how much it is moved.
+    `parts` are the independent parts, each an atom and its shift.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def part_noise(design: CoarseDesign, index: int, most_shift: int) -> Noise:
     Returns
     -------
     Noise
-        With upper bounds on what is left out and rounded.
+        With upper bounds on omitted mass and rounding.
 
     Notes
     -----
@@ -342,7 +342,7 @@ def part_noise(design: CoarseDesign, index: int, most_shift: int) -> Noise:
 def bounds(
     design: CoarseDesign, joint: JointLosses, eps: float, pairs: Sequence[Pair]
 ) -> tuple[Floats, Floats]:
-    """Return upper bounds on the delta of every pair, and how much of each is margin.
+    """Return upper bounds on the delta of every pair, and the margin of each.
 
     Parameters
     ----------

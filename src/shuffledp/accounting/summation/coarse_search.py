@@ -96,7 +96,7 @@ def coarse_start(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> C
     Notes
     -----
     Derived for this project. Atom D hides a shift by 1 at ``eps - eps_star``; atom 1 the number of messages 1 of the
-    central noise; atom j a shift by 1 at what the largest distance that it takes part in leaves.
+    central noise; atom j a shift by 1 at the eps that the largest distance of its pairs leaves.
     """
     size = check_count("max_value", max_value, 1)
     if eps_star >= eps:
@@ -128,9 +128,9 @@ def worst_delta(
     pairs : sequence of (int, int)
     precision : Precision
     estimate : bool
-        Without what is counted for cells that were left out and for rounding; otherwise a certified upper bound.
+        Without the margin for omitted cells and rounding; otherwise a certified upper bound.
     every : int
-        Every how manieth cell is looked at; only all of them give an upper bound.
+        Only every `every`-th cell is evaluated; only 1 gives an upper bound.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def worst_delta(
 def deltas_and_margins(
     design: CoarseDesign, pairs: Sequence[Pair], precision: Precision, every: int = 1
 ) -> tuple[Floats, Floats]:
-    """Return upper bounds on the delta of pairs, and how much of each is for rounding; see `worst_delta`."""
+    """Return upper bounds on the delta of pairs, and the part of each for rounding; see `worst_delta`."""
     grid = loss_grid(design, design.eps, precision)
     return bounds(design, joint_losses(design, pairs, precision, grid, every), design.eps, pairs)
 
@@ -177,7 +177,7 @@ def scaled_design(
     estimate : bool
         As in :func:`worst_delta`.
     xtol : float
-        Of the logarithm of the number.
+        Tolerance of the logarithm of the number.
     every : int
         As in :func:`worst_delta`.
 
@@ -189,7 +189,7 @@ def scaled_design(
     Raises
     ------
     Infeasible
-        If no number up to 64 will do.
+        If no number up to 64 suffices.
 
     Notes
     -----
@@ -213,7 +213,7 @@ def finished_design(design: CoarseDesign, *, xtol: Positive = 1e-4) -> tuple[Coa
     ----------
     design : CoarseDesign
     xtol : float
-        Of the logarithm of the scale, > 0.
+        Tolerance of the logarithm of the scale, > 0.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def finished_design(design: CoarseDesign, *, xtol: Positive = 1e-4) -> tuple[Coa
     Raises
     ------
     Infeasible
-        If no scale will do.
+        If no scale suffices.
 
     Notes
     -----
@@ -257,18 +257,18 @@ def search_coarse(
     Parameters
     ----------
     start : CoarseDesign
-        For the setting, and where to start.
+        Setting and start of the search.
     state : mapping, optional
-        What an earlier search gave to `progress`.
+        Last state that an earlier search passed to `progress`.
     progress : callable, optional
         Called after every step with the state: ``design`` (a dict), ``trust``, ``iteration``, ``messages``, ``done``.
     iterations : int
         Most steps, counted over all resumptions.
     every : int
-        Every how manieth cell of the joint law is looked at, see
+        Only every `every`-th cell of the joint law is evaluated, see
         :func:`~shuffledp.accounting.summation.coarse_losses.joint_losses`.
     period : int
-        Atoms 1 and D, whose derivatives take long, are changed in every so manieth step, from the first on.
+        Atoms 1 and D, whose derivatives take long, change in every `period`-th step only, from the first on.
 
     Returns
     -------
@@ -402,16 +402,16 @@ class _Look:
         return self.design.messages * math.exp(excess / _exponent(self.design.delta))
 
     def binding(self, pairs: Sequence[Pair], part: float) -> list[Pair]:
-        """The pairs with at least this part of the largest delta or of the one wanted, whichever is more."""
+        """Return the pairs with at least a given part of the larger of the largest delta and the design's delta."""
         least = part * max(float(np.max(self.deltas)), self.design.delta)
         found = [pair for pair, value in zip(pairs, self.deltas, strict=True) if value >= least]
         return found or list(pairs)
 
 
 def _exponent(delta: float) -> float:
-    """Return how fast delta falls with the centers at least: a power of them, about.
+    """Return the smallest rate at which delta falls with the centers, as the exponent of an approximate power law.
 
-    The slowest pair is that of 0 and D: the probability that an atom is not drawn at all does not depend on centers.
+    Delta of the pair 0 and D falls slowest: the probability of no draw of an atom does not depend on centers.
     """
     return 0.3 * math.log(2 / delta)
 

@@ -1,8 +1,8 @@
-"""Coarse designs that a long search has found, shipped with their certificates.
+"""Coarse designs of a long search, shipped with their certificates.
 
-They are in ``coarse_designs.json``; ``make designs`` searches again, and ``make designs-check`` certifies those for
-small D anew and compares what it can of the others. For a setting that is not among them, :func:`quick_coarse` makes a
-design for D up to 3.
+They are in ``coarse_designs.json``; ``make designs`` searches again, and ``make designs-check`` certifies the designs
+for small D anew and compares the others as far as possible. For a setting that is not among them, :func:`quick_coarse`
+makes a design for D up to 3.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _KEYS = (
 @guarded_methods
 @dataclass(frozen=True)
 class ShippedCoarse:
-    """A design with the certificate that was found when it was made.
+    """A design with the certificate from its search.
 
     Parameters
     ----------
@@ -77,11 +77,11 @@ class ShippedCoarse:
 
     @property
     def all_pairs(self) -> bool:
-        """Whether the certificate covers all ordered pairs of inputs."""
+        """True if the certificate covers all ordered pairs of inputs."""
         return self.certificate.pairs == self.design.max_value * (self.design.max_value + 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain JSON values."""
+        """Return the design and its certificate as plain JSON values."""
         found = self.certificate
         values = (
             self.design.to_dict(),
@@ -98,7 +98,7 @@ class ShippedCoarse:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> ShippedCoarse:
-        """Return what :meth:`to_dict` describes.
+        """Return the object from the result of :meth:`to_dict`.
 
         Raises
         ------
@@ -154,7 +154,7 @@ def shipped_coarse(max_value: FromOne, eps: float, delta: float, eps_star: float
     max_value : int
         Largest input D, >= 1.
     eps, delta, eps_star : float
-        Nats for the two eps; equal to those of a design up to rounding.
+        Nats for the two eps; equal to the parameters of a design up to rounding.
 
     Returns
     -------

@@ -66,8 +66,8 @@ def family_design(
     atoms, hubs
         As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`.
     law : {"negative_binomial", "jumps"}
-        Of the noises, see :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`. With ``jumps`` all rates
-        are the same, and the centers in proportion to the hardest shift over its budget.
+        Law of the noises, see :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`. With ``jumps`` all
+        rates are the same, and the centers in proportion to the hardest shift over its budget.
 
     Returns
     -------
@@ -127,8 +127,8 @@ def search_design(
     max_value, eps, delta, eps_star, atoms, hubs, law
         As in :func:`family_design`.
     state : mapping, optional
-        What an earlier search for the same arguments gave to `progress`, or ``{"design": ..}`` to start from a
-        design; otherwise the search starts from :func:`family_design`.
+        Last state that an earlier search with the same arguments passed to `progress`, or ``{"design": ..}`` to start
+        from a design; otherwise the search starts from :func:`family_design`.
     progress : callable, optional
         Called after every iteration with the state: ``design`` (a dict), ``stage`` (``linear``, ``quadratic`` or
         ``done``), ``trust``, ``iteration``, ``messages``.
@@ -212,14 +212,14 @@ def certified_design(design: NoiseDesign) -> tuple[NoiseDesign, float]:
     Returns
     -------
     design : NoiseDesign
-        All scales times one number, within 1e-5 of the smallest that will do.
+        All scales times one number, within 1e-5 of the smallest that suffices.
     delta : float
         Certified upper bound, at most ``design.delta``.
 
     Raises
     ------
     Infeasible
-        If no factor between 1/8 and 8 is enough, or the calculation does not fit into memory.
+        If no factor between 1/8 and 8 suffices, or the calculation does not fit into memory.
 
     Notes
     -----

@@ -1,10 +1,10 @@
 r"""Exact accounting of summation by correlated noise: all pairs of inputs, all noises at once.
 
-What the analyzer sees is in bijection with the sum of all messages and one number per atom, because the inverse of
+The analyzer's view is in bijection with the sum of all messages and one number per atom, because the inverse of
 the atoms' matrix (:mod:`shuffledp.accounting.summation.noise_atoms`) is an integer matrix. Given the error k of the
 sum, the number of central messages -1 is ``max(0, -k)`` plus a geometric variable that does not depend on k. With
 inputs x and y, ``kappa = |x - y|``, ``a = e^(-eps_star / D)``, ``m = (c_y - c_x)_1`` and G the noise of atom 1 plus
-that geometric variable, the loss of x against y is therefore that of a mixture over ``t = 0 .. kappa``:
+that geometric variable, the loss of x against y is therefore the loss of a mixture over ``t = 0 .. kappa``:
 
 * weights ``1 / (1 + a)`` for t = 0, ``a^kappa / (1 + a)`` for t = kappa, ``a^t (1 - a) / (1 + a)`` between;
 * ``(eps_star / D) (kappa - 2 t)`` from the sum;
@@ -16,14 +16,14 @@ they are convolved by Fourier transforms. Three ways to put a loss between two g
 
 ``upper``
     Split so that the total of P and the total of Q are kept. The hockey stick is convex in the likelihood ratio Q/P,
-    so this can only raise it, for compositions too; the excess is of second order in the step.
+    so this can only increase it, for compositions too; the excess is of second order in the step.
 ``lower``
     Rounded down: of first order.
 ``estimate``
     Split over four grid points so that powers of the loss up to the third keep their means. Shares may be negative.
 
 ``upper`` and ``lower`` are certified: mass outside of windows, losses that wrap around the grid (Chernoff bounds), and
-the rounding of transforms, sums and logarithms are all counted against the answer.
+the rounding of transforms, sums and logarithms are all included in the bound.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def correlated_noise_delta(
 
     Examples
     --------
-    A design for inputs 0..3 that a search has found, and what it spends of its delta, from below and from above:
+    A design for inputs 0..3 from a search, and bounds on its delta over its budget, from below and from above:
 
     >>> from shuffledp.accounting import correlated_noise_delta, shipped_design
     >>> design = shipped_design(3, 1.0, 1e-6, 0.9).design
@@ -164,7 +164,7 @@ def pair_deltas(
 
 
 def loss_grid(design: NoiseDesign, eps: float, bound: str, *, finer: int = 1) -> LossGrid:
-    """Return a grid that resolves ``eps - eps_star`` and reaches beyond the losses that matter.
+    """Return a grid that resolves ``eps - eps_star`` and reaches beyond the relevant losses.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ class DesignLosses:
         return out, infinite
 
     def log_error(self, members: NDArray[np.int64]) -> float:
-        """Bound on the error of all logarithms of probabilities of a pair."""
+        """Return a bound on the error of all logarithms of probabilities of a pair."""
         return self.central_error + sum(self.errors[self.table.parts[c][0]] for c in members)
 
 

@@ -3,11 +3,10 @@
 Every value has a counter with messages +1 and -1: users send +1 for their value, two-sided geometric noise of ratio
 ``e^(-eps_star)`` in messages of either sign, and pairs {+1, -1} in compound Poisson numbers with jumps
 (:mod:`shuffledp.accounting.summation.jump_noise`). That is the correlated-noise protocol for D = 1, once per value.
-When one input is replaced one counter loses a user and another one gains one. Both losses are those of
-:mod:`shuffledp.accounting.summation.joint_noise`, independent, and add up.
+When one input is replaced, one counter loses a user and another counter gains one. Both losses follow from
+:mod:`shuffledp.accounting.summation.joint_noise`, are independent, and add up.
 
-Derived for this project; nothing of it is taken from a paper but the counters (Ghazi, Kumar, Manurangsi and Pagh,
-arXiv 2106.04247).
+Derived for this project, except for the counters (Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247).
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ class JumpCounter:
 
 
 def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
-    """Return the delta of a histogram of counters: one loses a user, another one gains one.
+    """Return the delta of a histogram of counters, of which one loses a user and another gains one.
 
     Parameters
     ----------
@@ -131,7 +130,7 @@ def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
 
 
 class _TwoCounters:
-    """One pair: the losses of a counter that gains a user as the mixture, of one that loses one as the part."""
+    """Losses of one pair: the mixture is the counter that gains a user, the part is the counter that loses one."""
 
     def __init__(self, losses: DesignLosses) -> None:
         self.losses, self.clipped = losses, losses.clipped

@@ -7,14 +7,14 @@ with probabilities in proportion to
 
 Like every compound Poisson law it can be shared: with n users each adds Poisson(Lambda / n) jumps.
 
-Why so: what reveals an input is the lower tail of the noise, where the likelihood ratio to the noise shifted by 1
+The reason: delta is the mass of the lower tail of the noise, where the likelihood ratio to the noise shifted by 1
 exceeds ``e^tau``. By large deviations its mass is ``e^-I`` with ``I = sum_j rate_j (1 - (1 + tau j) e^(-tau j))``,
 linear in the rates of the jump sizes, and so is the mean. All jumps of one size, :data:`BEST_JUMP` over tau, give the
 smallest mean for an I; negative binomials need :data:`NEGATIVE_BINOMIAL_EXCESS` times as much. One size
-alone would leave gaps, so the sizes are spread; the three numbers in the law are where a search for D = 1 ended. What
-noise that cannot be shared would need is :func:`least_mean`.
+alone would leave gaps, so that the sizes are spread; the three numbers in the law are the result of a search for D = 1.
+:func:`least_mean` is the least mean of noise that need not be divisible into shares.
 
-Derived for this project; nothing of it is taken from a paper.
+Derived for this project, from no paper.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def mean_jump(center: float) -> float:
 
 
 def jump_law(rate: float, center: float, length: int) -> tuple[Floats, float]:
-    """Return the law of a noise, and how far its probabilities may be off.
+    """Return the law of a noise, and a bound on the error of its probabilities.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def jump_law(rate: float, center: float, length: int) -> tuple[Floats, float]:
     center : float
         m, in [1/2, 65536].
     length : int
-        How many probabilities, those of 0, 1, .., >= 1.
+        Number of probabilities, of 0, 1, .., length - 1; >= 1.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def jump_law(rate: float, center: float, length: int) -> tuple[Floats, float]:
     Notes
     -----
     Panjer's recursion ``y P(y) = rate sum_j j q_j P(y - j)``: positive terms only. P(y) is a sum of products of at
-    most y factors, each rounded ``J + 5`` times at most (a sum of J terms, in whatever order, two products and a
+    most y factors, each rounded ``J + 5`` times at most (a sum of J terms, in any order, two products and a
     division), so that the relative error is at most ``y (J + 5)`` units to first order.
 
     Derived for this project.
@@ -217,7 +217,7 @@ def least_mean(eps: Eps, delta: Delta) -> float:
 
     Examples
     --------
-    Two messages per unit of noise in a sum of bits, for what eps = 1 leaves beside an error of 0.9:
+    Two messages per unit of noise in a sum of bits, for eps = 1 less the 0.9 of the error:
 
     >>> from shuffledp.accounting import least_mean
     >>> round(2 * least_mean(0.1, 1e-6))

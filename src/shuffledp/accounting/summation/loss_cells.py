@@ -1,7 +1,7 @@
 """Losses of one noise on a grid: the parts that the exact accountant of correlated noise convolves.
 
-See :mod:`shuffledp.accounting.summation.joint_noise` for the ways to put a loss between two grid points, and for what
-is counted against a certified bound.
+See :mod:`shuffledp.accounting.summation.joint_noise` for the ways to put a loss between two grid points, and for the
+errors in a certified bound.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class LossGrid:
 class Cells:
     """Finite losses on consecutive grid points from `start`, and the mass of infinite loss.
 
-    `clipped` is the finite part of that mass, or what a lower bound rounded down, for lying above the grid.
+    `clipped` is the finite part of that mass above the grid, or the mass that a lower bound rounded down to the grid.
 
     Notes
     -----
@@ -120,7 +120,7 @@ def add_cells(row: Floats, start: int, mass: Floats) -> None:
 
 
 def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> Cells:
-    """Return cells within the grid: what lies above it becomes infinite, or is rounded down, by `bound`.
+    """Return cells within the grid: losses above it become infinite, or are rounded down, by `bound`.
 
     Notes
     -----
@@ -143,11 +143,11 @@ def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> Cells
 
 
 def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, central: bool) -> Noise:
-    """Return the law of the noise on one atom; with the geometric part of the central noise if asked for.
+    """Return the law of the noise on one atom; with the geometric part of the central noise if `central`.
 
     Notes
     -----
-    Derived for this project. An upper or lower bound counts `omitted` and `error` against its answer.
+    Derived for this project. An upper or lower bound includes `omitted` and `error`.
     """
     laws = [
         (r, p) for i, r, p in zip(design.indices, design.shapes, design.ratios, strict=True) if i == index
@@ -197,7 +197,7 @@ def central_noise(design: NoiseDesign, most_shift: int, bound: str) -> Noise:
 
     Notes
     -----
-    Derived for this project. An upper or lower bound counts `omitted` and `error` against its answer.
+    Derived for this project. An upper or lower bound includes `omitted` and `error`.
     """
     return atom_noise(design, 1, most_shift, bound, central=True)
 

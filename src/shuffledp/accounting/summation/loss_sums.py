@@ -1,4 +1,4 @@
-"""Sums of independent losses on a grid, by Fourier transforms, with everything that can go wrong counted.
+"""Sums of independent losses on a grid, by Fourier transforms, with bounds on all errors.
 
 See :mod:`shuffledp.accounting.summation.joint_noise` and :mod:`shuffledp.accounting.summation.coarse_noise`, whose
 losses these are.
@@ -62,7 +62,7 @@ class PairLosses(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Summed:
-    """Deltas of all pairs; what is counted in them for rounding and wrapping; and the largest mass that wrapped.
+    """Deltas of all pairs; their margins for rounding and wrapping; and the largest mass that wrapped.
 
     Notes
     -----
@@ -126,9 +126,9 @@ def summed_losses(losses: PairLosses, eps: float, bound: str, grid: LossGrid) ->
     eps : float
         Nats, >= 0.
     bound : {"upper", "lower", "estimate"}
-        Which side of the answer wrapping and rounding are counted against, if at all.
+        Side of the delta on which the result is a bound, by the errors of wrapping and rounding; none for an estimate.
     grid : LossGrid
-        The one that the losses are on.
+        Grid of the losses.
 
     Returns
     -------

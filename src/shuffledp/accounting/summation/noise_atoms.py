@@ -1,9 +1,9 @@
-"""Noise atoms: multisets of messages that sum to zero, and the integer matrix that undoes them.
+"""Noise atoms: multisets of messages that sum to zero, and the integer inverse of their matrix.
 
 Messages are integers of ``{-D, .., D}`` without 0. The atom of index 1 is ``{-1, +1}``; every other atom i holds one
 message i and *parts* that sum to -i and come before i in the order of absolute values. In that order the matrix of
 atoms, without the row of message +1, is triangular with ones on its diagonal, so its inverse is an integer matrix
-too. Column i of the inverse says by how much every atom count appears to change when one message i is added.
+too. Column i of the inverse is the apparent change of all atom counts when one message i is added.
 
 ``halving``
     Parts ``-ceil(i/2)`` and ``-floor(i/2)``: Ghazi et al. 2021 (ICML), Section 4.4.
@@ -54,11 +54,11 @@ def atom_indices(
     Returns
     -------
     tuple of int
-        2 D - 1 indices, exact: those of :func:`atom_inverse`'s columns, with atom 1 in the place of message -1.
+        2 D - 1 indices, exact: the columns of :func:`atom_inverse`, with atom 1 in the place of message -1.
 
     Notes
     -----
-    Ghazi et al. 2021 (ICML), Section 4.4; the order is that of this project.
+    Ghazi et al. 2021 (ICML), Section 4.4; the order is specific to this project.
     """
     size, _, _ = check_atoms(max_value, atoms, hubs)
     return (*range(-size, -1), 1, *range(2, size + 1))
@@ -88,7 +88,7 @@ def atom_inverse(
 
     Examples
     --------
-    By how much the atoms {-2, 1, 1}, {-1, 1} and {-1, -1, 2} appear to change when a message -2, -1 or 2 is added:
+    Apparent changes of the atoms {-2, 1, 1}, {-1, 1} and {-1, -1, 2} when a message -2, -1 or 2 is added:
 
     >>> from shuffledp.accounting import atom_indices, atom_inverse
     >>> atom_indices(2)
@@ -165,7 +165,7 @@ def used_atoms(
 def input_changes(
     max_value: int, *, atoms: str = "halving", hubs: Sequence[int] | None = None
 ) -> NDArray[np.int64]:
-    """Return by how much an input moves the atom counts.
+    """Return the change of the atom counts by an input.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""Summation by correlated noise: what a noise design is.
+"""Summation by correlated noise: noise designs.
 
-Every user sends the input, if it is not 0, and noise that sums to zero but for a two-sided geometric error: unary
+Every user sends the input, if it is not 0, and noise that sums to a two-sided geometric error: unary
 messages +1 and -1 from negative binomial variables of shape 1 and ratio ``a = e^(-eps_star / D)`` each (over all
-users), and whole *atoms* (:mod:`shuffledp.accounting.summation.noise_atoms`) in negative binomial numbers, or those of
-:mod:`shuffledp.accounting.summation.jump_noise`. Source: Ghazi et al. 2021 (ICML); negative binomial mechanism: Ghazi
-et al. 2021, arXiv 2106.04247.
+users), and whole *atoms* (:mod:`shuffledp.accounting.summation.noise_atoms`) in negative binomial numbers, or in the
+numbers of :mod:`shuffledp.accounting.summation.jump_noise`. Source: Ghazi et al. 2021 (ICML); negative binomial
+mechanism: Ghazi et al. 2021, arXiv 2106.04247.
 
 Conventions: ``NB(r, p)`` has probabilities ``C(k + r - 1, k) (1 - p)^r p^k`` and mean ``r p / (1 - p)``; eps in nats;
 replacement neighbors; inputs in ``{0, .., D}``. The exact accountant is in
@@ -64,12 +64,12 @@ class NoiseDesign:
     hubs : tuple of int
         Empty unless `atoms` is ``hub``.
     indices : tuple of int
-        Index of the atom of every noise. All atoms that inputs can change are there; an index that occurs more than
-        once stands for a sum of independent noises.
+        Index of the atom of every noise. All atoms that inputs can change occur; an index that occurs more than once
+        represents a sum of independent noises.
     shapes, ratios : tuple of float
         ``NB(r, p)`` of every noise: r > 0 and p in (0, 1), of the sum over all users.
     eps, delta : float
-        The budget that the design is meant for: nats, > 0, and in (0, 1).
+        Budget of the design: nats, > 0, and in (0, 1).
     law : {"negative_binomial", "jumps"}
         With ``jumps`` a noise is compound Poisson (:mod:`shuffledp.accounting.summation.jump_noise`): its shape r is
         the expected number of jumps, and its scale ``p / (1 - p)`` their center. Then an atom has one noise only.

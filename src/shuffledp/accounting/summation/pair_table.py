@@ -1,6 +1,6 @@
-"""Which losses an ordered pair of inputs consists of: the bookkeeping of the exact accountant of correlated noise.
+"""Tables of the losses of each ordered pair of inputs, for the exact accountant of correlated noise.
 
-See :mod:`shuffledp.accounting.summation.joint_noise`, whose tables these are; they depend on the atoms only.
+See :mod:`shuffledp.accounting.summation.joint_noise`, which uses them; they depend on the atoms only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PairTable:
-    """Which losses each ordered pair of inputs consists of; depends on the atoms only.
+    """Table of the losses of each ordered pair of inputs; depends on the atoms only.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class PairTable:
     parts : tuple of (int, int)
         Distinct (row of the atom, shift) of atoms other than 1, shift not 0.
     members : tuple of ndarray of int
-        For each pair, the places in `parts` of what it consists of.
+        For each pair, the places of its losses in `parts`.
     keys : tuple of (int, int, bool)
         Distinct (kappa, m, y > x).
     key_of : (P,) ndarray of int

@@ -75,7 +75,7 @@ class Goal:
         hubs: Sequence[int] | None,
         law: str,
     ) -> Goal:
-        """Check the arguments; Infeasible if the error of the sum alone takes all of eps."""
+        """Check the arguments; raise Infeasible if the error of the sum alone uses all of eps."""
         size, kind, coins = check_atoms(max_value, atoms, hubs)
         eps = check_positive("eps", eps)
         delta = check_open_unit("delta", delta)
@@ -132,7 +132,7 @@ class Goal:
         )
 
     def hardest_shifts(self) -> list[tuple[int, float]]:
-        """Return for every atom the shift that is largest in relation to what the sum leaves of eps, and that budget.
+        """Return for every atom the shift that is largest relative to the eps that the sum leaves, and this eps.
 
         For atom 1 the shift depends on the error of the sum, see :mod:`shuffledp.accounting.summation.joint_noise`.
         """
@@ -187,7 +187,7 @@ def _slopes(goal: Goal, design: NoiseDesign, active: PairTable, grid: LossGrid) 
 def _coordinates(design: NoiseDesign) -> Floats:
     """Return the logarithms of all r and of all ``sqrt(r) p / (1 - p)``, nearly the standard deviations.
 
-    Delta depends on the second half first of all, so the two halves hardly disturb one another.
+    Delta depends mainly on the second half, so that the two halves are nearly independent.
     """
     roots = np.log(design.shapes) / 2
     return np.concatenate((2 * roots, roots + np.log(design.scales)))
@@ -199,7 +199,7 @@ def _at(design: NoiseDesign, coordinates: Floats) -> NoiseDesign:
 
 
 def _box(design: NoiseDesign, radius: float) -> list[tuple[float, float]]:
-    """Return bounds of the coordinates around a design; those of the shapes within what is tried at all."""
+    """Return bounds of the coordinates around a design; the bounds of the shapes are within the range of the search."""
     here = _coordinates(design)
     half = here.size // 2
     low, high = here - radius, here + radius

@@ -55,7 +55,7 @@ def negative_binomial_shift_delta(shape: Positive, p: OpenUnit, shift: Count, ep
     Raises
     ------
     Infeasible
-        If the shape is below 1: then the likelihood ratio is not monotone, and such noise hides little.
+        If the shape is below 1: then the likelihood ratio is not monotone, and such noise provides little privacy.
 
     Notes
     -----
@@ -99,7 +99,7 @@ def _cdf(x: int, shape: float, p: float) -> float:
 
 
 def _tail(x: int, shape: float, p: float) -> float:
-    """Pr[NB > x]."""
+    """Return ``Pr[NB > x]``."""
     return float(betainc(x + 1.0, shape, p)) if x >= 0 else 1.0
 
 
@@ -107,7 +107,7 @@ def _last_above(shape: float, base: float, shift: int, level: float) -> int:
     """Return the last y >= shift where the log ratio exceeds `level`, or ``shift - 1`` if there is none."""
 
     def ratio(y: int) -> float:
-        """log of p^k (y-k+1).. over ..: falls in y; sums of log1p, because gamma functions cancel."""
+        """Return the log ratio at y, which decreases in y, as a sum of log1p, because gamma functions cancel."""
         return base + _log_rising(y, shape, shift)
 
     if ratio(shift) <= level:

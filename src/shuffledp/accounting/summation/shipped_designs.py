@@ -1,4 +1,4 @@
-"""Noise designs that a long search has found, shipped with a certified delta.
+"""Noise designs of a long search, shipped with a certified delta.
 
 They are in ``designs.json``; ``make designs`` searches again and ``make designs-check`` certifies all of them anew. For
 a setting that is not among them, :func:`quick_design` gives a design of the one-parameter family within seconds, with
@@ -36,7 +36,7 @@ _GOOD_HUBS: tuple[tuple[int, tuple[int, ...]], ...] = (
 
 @dataclass(frozen=True)
 class ShippedDesign:
-    """A design with the upper bound on its delta that was found when it was made.
+    """A design with the upper bound on its delta from its search.
 
     Parameters
     ----------
@@ -94,14 +94,14 @@ def shipped_design(
     max_value : int
         Largest input D, >= 1.
     eps, delta, eps_star : float
-        Nats for the two eps. As in :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`; equal to those
-        of a design up to rounding.
+        Nats for the two eps. As in :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`; equal to the
+        parameters of a design up to rounding.
     atoms : {"halving", "star", "hub", "best"}
         Kind of atoms; ``best`` for any.
     hubs : sequence of int, optional
-        For ``hub`` only: these hubs. Default: any.
+        For ``hub`` only: these hubs; by default any.
     law : {"negative_binomial", "jumps"}
-        Of the noises.
+        Law of the noises.
 
     Returns
     -------
@@ -157,9 +157,9 @@ def quick_design(
     atoms : {"halving", "star", "hub", "best"}
         ``best`` takes :func:`good_atoms`.
     hubs : sequence of int, optional
-        For ``hub`` only; default: those of :func:`good_atoms`.
+        For ``hub`` only; by default the hubs of :func:`good_atoms`.
     law : {"negative_binomial", "jumps"}
-        Of the noises.
+        Law of the noises.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def quick_design(
     Raises
     ------
     ValueError
-        If ``hub`` is asked for without hubs where none are known to be good.
+        If `atoms` is ``hub`` without hubs and :func:`good_atoms` has none for this D.
     Infeasible
         If D is above 20, ``eps_star >= eps``, or the calculation does not fit into memory.
 
@@ -215,7 +215,7 @@ def good_atoms(max_value: FromOne) -> tuple[str, tuple[int, ...]]:
     -------
     kind : str
     hubs : tuple of int
-        An estimate for other budgets than those of the search, eps = 1 and delta = 1e-6.
+        An estimate for other budgets than the budget of the search, eps = 1 and delta = 1e-6.
 
     Notes
     -----
