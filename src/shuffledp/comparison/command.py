@@ -129,7 +129,7 @@ def compare(
     except (ValueError, OSError) as error:
         raise click.ClickException(" ".join(str(error).split())) from None
     finally:  # rows are shown even if a file cannot be written
-        _show(rows, settled, as_json, rows_only)
+        _show(rows, settled, seconds, as_json=as_json, rows_only=rows_only)
     if problems:
         raise click.ClickException(" ".join(problems))
 
@@ -367,19 +367,24 @@ def _write(rows: tuple[Compared, ...], targets: Mapping[str, Output], setting: s
         picture.write(drawn(rows, picture.path.suffix, setting=setting))
 
 
-def _show(rows: tuple[Compared, ...], asked: Options, as_json: bool, rows_only: bool) -> None:
+def _show(
+    rows: tuple[Compared, ...], asked: Options, seconds: float, *, as_json: bool, rows_only: bool
+) -> None:
     from dataclasses import asdict
 
-    from shuffledp.comparison.comparing import LIMITS, compared
+    from shuffledp.comparison.comparing import LIMITS
     from shuffledp.comparison.recommendation import loosening, recommended, sentences, unfit, wider_budget
     from shuffledp.comparison.rows import table
 
     best, loosen = None if rows_only else recommended(rows), None
     if best is None and not rows_only:
         limits = {name: getattr(asked, name) for name in asked.given(*LIMITS)}
-        loosen = loosening(rows, limits) or wider_budget(
-            rows, asked.eps, lambda eps, names: compared(replace(asked, eps=eps, protocols=names))
-        )
+
+        def at(eps: float, names: list[str]) -> tuple[Compared, ...]:
+            assert asked.task is not None
+            return _rows(asked.task.kind, replace(asked, eps=eps, protocols=names), seconds)[0]
+
+        loosen = loosening(rows, limits) or wider_budget(rows, asked.eps, at)
     if as_json:
         written: Any = [row.as_dict() for row in rows]
         if not rows_only:

@@ -267,12 +267,14 @@ def _measured(
     spent = spent_epsilon(usual.privacy_profile(), where.budget)
     curator, without_data = yardsticks
     idle = mse is not None and mse >= NO_BETTER * without_data
-    worst = mse if squared is None else float((weights @ squared).max())
+    by_value = (
+        weights @ squared if squared is not None else None if errors is None else (errors**2).mean(axis=0)
+    )
     return replace(
         result,
         simultaneous_half_width=None
-        if worst is None
-        else _quantile(len(where.shares) if where.task.kind != "summation" else 1) * math.sqrt(worst),
+        if by_value is None
+        else _quantile(by_value.size) * math.sqrt(float(by_value.max())),
         mse=mse,
         mse_from=error_from,
         reason=IDLE if idle else "",
