@@ -202,6 +202,7 @@ class _OneLine(click.Command):
 
 
 _POSITIVE = "a number above 0"
+_TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --population); the third is computed."
 
 
 @main.command(cls=_OneLine)
@@ -281,7 +282,7 @@ def account(
     if different:
         if with_curves or rounds != 1 or not all(x is None for x in (eps_local, eps, users, population)):
             raise click.ClickException(
-                "--round goes with --delta, --randomizer and its sizes, --colluding and --json, with nothing else."
+                "--round cannot be combined with --eps-local, --eps, --users, --population, --rounds or --curves."
             )
         sizes_ = {"domain_size": domain_size, "subset_size": subset_size}
         _account_rounds(different, delta, as_json, randomizer=randomizer, colluding=colluding, **sizes_)
@@ -296,14 +297,14 @@ def account(
     try:
         if eps_local is not None and eps is not None:
             if users is not None:
-                raise ValueError("Give two of --eps-local, --eps and --users; the third is the answer.")
+                raise ValueError(_TWO_OF_THREE)
             smallest_batch = guarded_call(deployments.smallest_batch)
             answer = smallest_batch(eps_local, eps, delta, **arrivals_named(population), **common)
         elif eps_local is None and eps is None:
-            raise ValueError("Give two of --eps-local, --eps and --users; the third is the answer.")
+            raise ValueError(_TWO_OF_THREE)
         else:
             if users is None and population is None:
-                raise ValueError("Give two of --eps-local, --eps and --users; the third is the answer.")
+                raise ValueError(_TWO_OF_THREE)
             others = None if population is None else population_named(population)
             if eps is None:
                 amplification = guarded_call(deployments.amplification)
@@ -317,7 +318,7 @@ def account(
             if users is None and population is None:
                 users = int(answer.users)  # the smallest batch, of a fixed number of users
             elif eps_local is not None and eps is not None:
-                raise ValueError("Curves need a number of users; give its law with --eps-local alone.")
+                raise ValueError("--curves needs --eps-local or --eps alone if --population is given.")
             others = None if population is None else population_named(population)
             more = guarded_call(curves)(answer.eps_local, users, population=others, **common)
     except ValueError as error:  # Infeasible is one
@@ -361,8 +362,8 @@ def export(target: Path, configfile: str | None, folder: str | None) -> None:
     if count == 0 and removed:
         there = dict.fromkeys(name.partition(".")[0] for name in removed)
         raise click.ClickException(
-            f"{results}/runs has results of {', '.join(there)}, but not of what the configuration has now: "
-            "give a --configfile whose `papers` lists what you want."
+            f"{results}/runs has results of {', '.join(there)}, which this configuration does not contain. "
+            "Give a --configfile whose `papers` lists them."
         )
     if count == 0:
         quick = Path("config/quick.yaml")
@@ -373,11 +374,11 @@ def export(target: Path, configfile: str | None, folder: str | None) -> None:
         )
     click.echo(f"{count} tables written to {target}")
     if removed:
-        click.echo(f"left out, as the configuration does not have them any more: {', '.join(removed)}")
+        click.echo(f"left out, not in the configuration: {', '.join(removed)}")
     earlier = sorted(str(path) for path in set(target.glob("runs/*/*/*.csv")) - written)
     if earlier:  # nothing is removed from a folder of the user's
         click.echo(
-            f"{len(earlier)} tables were in {target} before and are not of this export: {', '.join(earlier[:4])}"
+            f"{target} has {len(earlier)} tables that this export did not write: {', '.join(earlier[:4])}"
             f"{', ..' if len(earlier) > 4 else ''}. Remove them, or export to a new folder."
         )
 
@@ -500,7 +501,9 @@ def reference(configfile: str | None, kept: Path) -> None:
             raise click.ClickException("\n".join(found[:10]) + more)
         for path in (results / "runs", *_inputs(settings, configfile)):
             if path.resolve().is_relative_to(kept.resolve()):
-                raise ValueError(f"--reference {kept} holds {path}, which is read: name a folder of its own.")
+                raise ValueError(
+                    f"--reference {kept} must not contain {path}, an input. Give another folder."
+                )
         written = write(kept, of_results(results))
     except (ValueError, IntegrityError) as error:
         raise click.ClickException(str(error)) from None
@@ -546,7 +549,7 @@ def repair(configfile: str | None, folder: str | None) -> None:
                 left += 1
     except Timeout:
         raise click.ClickException(
-            "A run is at work in this folder. Wait for it to end, or stop it."
+            "A run is active in this folder. Wait until it ends, or stop it."
         ) from None
     except OSError as error:
         raise click.ClickException(
@@ -610,7 +613,7 @@ def new_baseline(name: str, task: str) -> None:
         raise click.ClickException(str(error)) from None
     existing = [str(path) for path in files if path.exists()]
     if existing:
-        raise click.ClickException(f"{', '.join(existing)}: there already. Choose another name.")
+        raise click.ClickException(f"{', '.join(existing)}: exists already. Choose another name.")
     for path, text in files.items():
         storage.write_atomically(path, text.encode())
         click.echo(f"wrote {path}")
@@ -637,7 +640,7 @@ def check_baseline(protocol: str, experiments: bool, seconds: float, configfile:
     def waiting(method: str, taken: float) -> None:
         nonlocal named
         if method and taken > LONG and not named:
-            click.echo(printable(f"{file}: {method} has been at work for {LONG:g} s"), err=True)
+            click.echo(printable(f"{file}: {method} has been running for {LONG:g} s"), err=True)
         named = taken > LONG
 
     asked = (protocol, experiments, configfile)
@@ -677,7 +680,7 @@ def _checked(send: Send, protocol: str, experiments: bool, configfile: str | Non
     seconds = methods.quietly(printed, lambda: methods.seconds_per_user(found, cases), file)
     if seconds * methods.DRAWN > methods.PATIENCE:
         send(
-            f"{file}: encode takes about {1000 * seconds:.2g} ms per user, and the checks encode some "
+            f"{file}: encode takes about {1000 * seconds:.2g} ms per user, and the checks encode about "
             f"{methods.DRAWN // 10**6} million users: this may take {seconds * methods.DRAWN / 3600:.2g} hours"
         )
     failed = 0
@@ -708,5 +711,5 @@ def _checked(send: Send, protocol: str, experiments: bool, configfile: str | Non
             failed += trial.status == "failed"
             send(f"  {trial}")
     if str(printed):
-        send(f"{file} prints while it runs, which is not shown: {printed}")
+        send(f"{file} prints {printed}; its output is not shown")
     send("passed" if not failed else f"FAILED: {failed}")

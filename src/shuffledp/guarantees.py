@@ -57,7 +57,9 @@ class Standing:
         if self.guarantee not in GUARANTEES:
             raise ValueError(f"guarantee must be one of {', '.join(GUARANTEES)}, got {self.guarantee!r}.")
         if self.guarantee in NEED_A_NOTE and not self.note.strip():
-            raise ValueError(f"A guarantee that is {self.guarantee} needs a note that says why.")
+            raise ValueError(
+                f"note must give the reason for the guarantee {self.guarantee!r}, got {self.note!r}."
+            )
 
 
 EXACT = Standing("exact")
@@ -79,7 +81,7 @@ def weakest(standings: Iterable[Standing]) -> Standing:
     """
     found = list(standings)
     if not found:
-        raise ValueError("There is no weakest of no standings.")
+        raise ValueError("standings must hold at least one Standing, got none.")
     return max(found, key=lambda standing: GUARANTEES.index(standing.guarantee))
 
 

@@ -81,7 +81,7 @@ def check_distinct(outputs: Iterable[tuple[str, Path]], inputs: Iterable[Path]) 
     for option, path in outputs:
         same = _identity(path)
         if same in taken:
-            raise ValueError(f"{option} {path} is the file {taken[same]}: name another one.")
+            raise ValueError(f"{option} {path} is the file {taken[same]}: give another one.")
         if same is not None:
             taken[same] = f"of {option}"
 
@@ -105,7 +105,7 @@ def _opened(option: str, path: Path) -> int | None:
     for number, name in _STANDARD.items():
         if _is_open_as(number, found):
             if stat.S_ISREG(found.st_mode) and path.parts[1:2] not in (("dev",), ("proc",)):
-                raise ValueError(f"{option} {path} is where {name} goes: name another file.")
+                raise ValueError(f"{option} {path} is the target of {name}: give another file.")
             return os.dup(number)  # a file that is opened twice is written over from its beginning
     if stat.S_ISREG(found.st_mode):
         _check_permitted(option, path)

@@ -162,7 +162,7 @@ def listed(checksum: Path) -> dict[Path, str]:
     place = first.removeprefix(_FOR).split("/")
     if not first.startswith(_FOR) or list(checksum.absolute().with_suffix("").parts[-len(place) :]) != place:
         raise IntegrityError(
-            f"{checksum}: does not say that it is for this result, but {first[:80]!r}. To rebuild, {REBUILD}."
+            f"{checksum}: must begin with the name of its result, got {first[:80]!r}. To rebuild, {REBUILD}."
         )
     for number, line in enumerate(rest.splitlines(), start=2):
         digest, separator, name = line.partition("  ")

@@ -170,7 +170,7 @@ def expected_metric(name: str, variance: Floats, truth: Floats | None = None) ->
         return np.asarray(np.sum(flat, axis=1))
     if name == "top_mse":
         if truth is None:
-            raise ValueError("top_mse is about the largest true value: give the truth.")
+            raise ValueError("top_mse is the error at the largest true value and needs truth.")
         return _of_top(flat, truth)
     result: Floats = math.sqrt(2 / math.pi) * np.sum(np.sqrt(flat), axis=1)
     return result

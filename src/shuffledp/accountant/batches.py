@@ -57,7 +57,8 @@ def setting_of(
     check_randomizer(randomizer)
     if domain_size is not None or subset_size is not None:
         raise ValueError(
-            "A randomizer that is given as it is has its sizes; leave out domain_size and subset_size."
+            "domain_size and subset_size must be left out if randomizer is an object, got "
+            f"domain_size={domain_size!r}, subset_size={subset_size!r}."
         )
     return Setting(Family("any"), randomizer, delta, rounds)
 
@@ -77,10 +78,12 @@ def eps_local_of(eps_local: float | None, setting: Setting) -> float:
     """Return the local budget, nats, given or of the randomizer; raise ValueError if it is missing or given twice."""
     if setting.randomizer is not None:
         if eps_local is not None:
-            raise ValueError("A randomizer that is given as it is has its local budget; leave out eps_local.")
+            raise ValueError(
+                f"eps_local must be left out if randomizer is an object, which has its own, got {eps_local!r}."
+            )
         return setting.randomizer.eps_local
     if eps_local is None:
-        raise ValueError("eps_local is missing; it must be a positive number, in nats.")
+        raise ValueError("eps_local is missing; it must be a positive number (nats).")
     number = check_positive("eps_local", eps_local)
     if number > MOST_EPS_LOCAL:
         raise ValueError(f"eps_local must be at most {MOST_EPS_LOCAL:g}, got {eps_local!r}.")
@@ -98,7 +101,7 @@ def checked_fraction(colluding: float) -> float:
 def people_of(users: int | None, population: Population | None, colluding: float) -> tuple[float, Population]:
     """Return the number of all users, and the population of the other users who do not collude."""
     if (users is None) == (population is None):
-        raise ValueError(f"Give users or a population, one of them; got {users!r} and {population!r}.")
+        raise ValueError(f"Give either users or population, got users={users!r}, population={population!r}.")
     if population is None:
         population = Fixed(check_count("users", users or 0, 1) - 1)
     if not isinstance(population, Population):
@@ -117,7 +120,8 @@ def honest_of(others: Population, colluding: float) -> Population:
     if isinstance(others, Poisson):
         return Poisson((1 - colluding) * others.mean)
     raise Infeasible(
-        f"How many of a {type(others).__name__} population collude is not determined by a fraction."
+        f"colluding must be 0 for a {type(others).__name__} population, got a fraction. "
+        "Fixed, Binomial and Poisson populations take one."
     )
 
 
@@ -126,7 +130,9 @@ def law_of(arrivals: str, rate: float | None) -> Callable[[int], Law]:
     if arrivals not in ARRIVALS:
         raise ValueError(f"arrivals must be one of {', '.join(ARRIVALS)}; got {arrivals!r}.")
     if (rate is not None) != (arrivals == "binomial"):
-        raise ValueError("rate goes with binomial arrivals, and with no others.")
+        raise ValueError(
+            f"rate must be given if and only if arrivals is 'binomial', got rate={rate!r}, arrivals={arrivals!r}."
+        )
     if arrivals == "fixed":
         return Fixed
     if arrivals == "poisson":

@@ -187,7 +187,8 @@ def deployed_printed(deployment: Annotated[str, one_of(tuple(deployments()))]) -
     printed = deployments()[deployment].eps
     if printed is None:
         raise ValueError(
-            f"{deployment}: no central eps was found; not found: {deployments()[deployment].missing}."
+            f"deployment must be one with a published central eps, got {deployment!r}. "
+            f"Not found for it: {deployments()[deployment].missing}."
         )
     return printed
 
@@ -226,6 +227,6 @@ def _computable(deployment: str) -> tuple[Deployment, SymmetricRAPPOR]:
     check_choice("deployment", deployment, tuple(deployments()))
     known = deployments()[deployment]
     if known.status != "verified" or known.eps0 is None:
-        raise ValueError(f"{deployment} cannot be computed; not found: {known.missing}.")
+        raise ValueError(f"The eps of {deployment} cannot be computed. Not found for it: {known.missing}.")
     # Two values: an upper bound for any number of them, and a lower bound that needs no third one.
     return known, SymmetricRAPPOR(known.eps0, 2)

@@ -179,7 +179,7 @@ def budget(
         raise ValueError("delta is missing; it must be in (0, 1).")
     setting = setting_of(randomizer, domain_size, subset_size, delta, rounds)
     if setting.randomizer is not None:
-        raise ValueError("budget takes the randomizer by name, because its local budget is asked for.")
+        raise ValueError("randomizer must be a name, such as 'grr', if its local budget is computed.")
     everyone, honest = people_of(users, population, colluding)
     found = {name: largest_budget(setting, eps, honest, name) for name in setting.reductions}
     best = max(found, key=lambda name: found[name])
@@ -253,7 +253,7 @@ def smallest_batch(
     13813
     """
     if eps is None or delta is None:
-        raise ValueError("eps and delta are both needed.")
+        raise ValueError(f"eps and delta must both be given, got eps={eps!r}, delta={delta!r}.")
     setting = setting_of(randomizer, domain_size, subset_size, delta, rounds)
     eps_local = eps_local_of(eps_local, setting)
     colluding = checked_fraction(colluding)

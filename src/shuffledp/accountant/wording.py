@@ -79,7 +79,7 @@ def arrivals_named(text: str | None) -> dict[str, Any]:
     except ValueError:
         pass
     raise ValueError(
-        f"Where the number of users is asked for, population must be fixed, poisson or binomial:RATE; got {text!r}."
+        f"population must be fixed, poisson or binomial:RATE if the number of users is computed; got {text!r}."
     )
 
 

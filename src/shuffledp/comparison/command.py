@@ -100,7 +100,7 @@ def compare(
         if plot is not None:  # before anything takes long
             checked(plot)
         law = None if population is None else population_named(population)
-        lists = {"protocols": _words(given["protocols"]), "trust": _words(given["trust"])}
+        lists = {name: _words(name, given[name]) for name in ("protocols", "trust")}
         targets = _targets(csv_out, plot, given["data"], lists["protocols"])
         asked = Options(**given | lists | {"population": law, "values": _listed(given["values"])})
         kind = _kind(task, asked)
@@ -176,28 +176,27 @@ def _kind(task: str | None, asked: Options) -> str:
 def _check(kind: str, asked: Options) -> None:
     given, data, max_value = asked.given(*WHERE), asked.data, asked.max_value
     if data is not None and kind == "vectors":
-        raise ValueError("--csv has values, numbers or sets; --task vectors is compared without data.")
+        raise ValueError("--csv must be left out for --task vectors, which is compared without data.")
     if kind == "sets" and data is not None:
         if given not in (["column"], ["column", "separator"], ["user", "item"]):
             raise ValueError(
-                "Sets of --csv are in a --column of lists, with a --separator where they are texts, or in two columns, "
-                "--user and --item."
+                "Sets of --csv need --column (lists, or texts with a --separator) or --user and --item."
             )
     elif data is None and (given or asked.values):
-        raise ValueError(f"--{(given or ['values'])[0]} is about --csv: give it too.")
+        raise ValueError(f"--{(given or ['values'])[0]} needs --csv.")
     elif data is not None and given != ["column"]:
         more = [name for name in given if name != "column"]
         raise ValueError(
-            f"--{more[0]} is about sets: give --set-size."
+            f"--{more[0]} is for sets and needs --set-size."
             if more
-            else "--csv needs --column, the name of a column."
+            else "--csv needs --column, the name of a column of the file."
         )
     if max_value is not None and not 0 < max_value < math.inf:
         raise ValueError(f"--max-value must be a positive finite number, got {max_value:g}.")
     if asked.levels is not None and (data is None or max_value is None):
-        raise ValueError("--levels rounds numbers of --csv to steps up to --max-value: give both.")
+        raise ValueError("--levels needs --csv and --max-value, whose numbers it rounds.")
     if data is None and max_value is not None and max_value != round(max_value):
-        raise ValueError(f"--max-value must be an integer where there are no data, got {max_value:g}.")
+        raise ValueError(f"--max-value must be an integer without --csv, got {max_value:g}.")
     if asked.norm != "l2" and kind != "vectors":
         raise ValueError(f"--norm {asked.norm} belongs to --task vectors.")
 
@@ -265,10 +264,10 @@ def _task(kind: str, counted: Own | None, asked: Options) -> Task:
     return Frequency(_domain(counted, asked))
 
 
-def _words(given: tuple[str, ...]) -> list[str] | None:
+def _words(option: str, given: tuple[str, ...]) -> list[str] | None:
     words = [word.strip() for one in given for word in one.split(",") if word.strip()]
     if given and not words:
-        raise ValueError("A list of names must name at least one.")
+        raise ValueError(f"--{option} must hold at least one name, got {', '.join(map(repr, given))}.")
     return words or None
 
 

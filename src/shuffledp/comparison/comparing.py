@@ -124,14 +124,16 @@ def compared(asked: Options) -> tuple[Compared, ...]:
     step = 1.0
     if asked.data is not None:
         if asked.given("counts", "task", "dimension"):
-            raise ValueError("Give data with domain_size, values or max_value, without counts and task.")
+            raise ValueError(
+                "data must be given without counts, task and dimension. Use domain_size, values or max_value."
+            )
         records = own(asked, how="give domain_size or values")
         for remark in records.remarks:
             warnings.warn(remark, stacklevel=4)
         most = None if asked.max_value is None else len(records.counts) - 1
         asked, step = replace(asked, counts=records.counts, max_value=most), records.step
     elif asked.given("column", "separator", "user", "item", "values", "levels"):
-        raise ValueError("column, separator, user, item, values and levels belong to data.")
+        raise ValueError("column, separator, user, item, values and levels need data.")
     where = setting_of(asked)
     if asked.accounting is not None:
         check_choice("accounting", asked.accounting, ACCOUNTINGS)
@@ -252,13 +254,13 @@ def _measured(
     )
     if mse is None and not isinstance(where.population, Law):
         raise Infeasible(
-            "Its error has no closed form, and a bound of the number of users is no law to simulate."
+            "Its error has no closed form, and a simulation needs a law of the number of users, not a bound."
         )
     errors = _simulated(calibrated, where, repeats or REPEATS, seed) if mse is None or repeats else None
     if errors is None and mse is None:
         raise Infeasible(
-            "Its error has no closed form, and without a law of the aggregate a simulation would send more than "
-            f"{MOST_MESSAGES} messages, or {MOST_NUMBERS} numbers."
+            "Its error has no closed form, its aggregate has no law, and a simulation message by message exceeds "
+            f"{MOST_MESSAGES} messages or {MOST_NUMBERS} numbers."
         )
     error_from = "expected" if mse is not None else "simulated"
     if errors is not None:

@@ -46,7 +46,7 @@ def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
     """
     drawn = [r for r in rows if r.status == "ok" and r.mse and r.bits_per_user]
     if not drawn:
-        raise ValueError("Nothing to draw: no protocol meets this.")
+        raise ValueError("There is nothing to draw: no protocol meets the requirements.")
     best = front(drawn)
     return tuple(
         Group(trust, tuple(r for r in drawn if r.trust == trust), tuple(r for r in best if r.trust == trust))
@@ -66,7 +66,9 @@ def checked(path: Path) -> Path:
         If the extra ``pipeline`` is not installed.
     """
     if path.suffix not in SUFFIXES:
-        raise ValueError(f"A picture ends in one of {', '.join(SUFFIXES)}, got {str(path)!r}.")
+        raise ValueError(
+            f"The file name of a picture must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}."
+        )
     with needed():
         if path.suffix == ".html":
             import bokeh  # noqa: F401

@@ -150,10 +150,10 @@ def _task_of(asked: Options, counted: int | None) -> Task:
     if len(given) > 1:
         raise ValueError("Give one of task, domain_size, max_value and dimension, not several.")
     if asked.norm != "l2" and asked.dimension is None:
-        raise ValueError(f"norm {asked.norm!r} is about vectors: give dimension.")
+        raise ValueError(f"norm {asked.norm!r} is for vectors and needs dimension.")
     if asked.set_size is not None:
         if asked.domain_size is None and (counted is None or given):
-            raise ValueError("set_size is about sets of items: give domain_size, the number of items.")
+            raise ValueError("set_size needs domain_size, the number of items.")
         return Sets(asked.domain_size or counted or 0, asked.set_size)
     if asked.task is not None:
         return asked.task
@@ -184,12 +184,12 @@ def setting_of(asked: Options) -> Setting:
     single = len(task.counts_shape) == 1 or (isinstance(task, Sets) and task.levels == 1)
     if not isinstance(task, Frequency | Summation | Sets | Vectors) or not single:
         raise ValueError(
-            f"A comparison is about frequencies, one sum, sets of one privacy level, or vectors; the task is {task!r}."
+            f"task must be frequencies, one sum, sets of one privacy level, or vectors, got {task!r}."
         )
     held = task.set_size if isinstance(task, Sets) else 1
     size = task.counts_shape[-1]
     if size > MOST_COUNTERS:
-        raise ValueError(f"At most {MOST_COUNTERS:,} values are compared, the task has {size:,}.")
+        raise ValueError(f"task must have at most {MOST_COUNTERS:,} values, got {size:,}.")
     if given is not None:
         given = _fitting(given, task, size)
     law = _population(asked.users, asked.population, given, held)
@@ -206,21 +206,21 @@ def setting_of(asked: Options) -> Setting:
 def _fitting(counts: NDArray[np.int64], task: Task, size: int) -> NDArray[np.int64]:
     """Return (V,) counts after a check against the task; counts of several privacy levels are added up."""
     if isinstance(task, Vectors):
-        raise ValueError("Counts are of values or items; vectors are compared without data.")
+        raise ValueError("counts must be left out for vectors, which are compared without data.")
     if counts.ndim == 2 and not isinstance(task, Sets):
-        raise ValueError("Counts per privacy level and item are for sets; give one number per value.")
+        raise ValueError(f"counts must be (k,), one number per value, got shape {counts.shape}.")
     if counts.shape[-1] != size:
-        raise ValueError(f"The task has {size} values, but the data are counts of {counts.shape[-1]}.")
+        raise ValueError(
+            f"counts must have {size} entries, one per value of the task, got {counts.shape[-1]}."
+        )
     every = np.atleast_2d(counts).sum(axis=0)
     held = task.set_size if isinstance(task, Sets) else 1
     users, left = divmod(int(every.sum()), held)
     if left:
-        raise ValueError(
-            f"Every user holds {held} items, but the counts sum to {int(every.sum())}, which is no multiple of it."
-        )
+        raise ValueError(f"counts must sum to a multiple of set_size = {held}, got {int(every.sum())}.")
     if every.max() > users:
         raise ValueError(
-            f"An item has {int(every.max())} holders among {users} users: sets have no item twice."
+            f"counts must be at most {users}, the number of users, got {int(every.max())} holders of an item."
         )
     return np.asarray(every)
 

@@ -57,7 +57,7 @@ def own(asked: Options, *, how: str, progress: Progress | None = None) -> Own:
     if asked.set_size is None:
         if asked.given("separator", "user", "item"):
             raise ValueError(
-                "separator, user and item are about sets: give set_size, the items of a set, too."
+                "separator, user and item are for sets and need set_size, the number of items of a set."
             )
         counted = count_column(
             asked.data,
@@ -70,7 +70,7 @@ def own(asked: Options, *, how: str, progress: Progress | None = None) -> Own:
         )
         return Own(counted.counts, counted.users, counted.step, tuple(counted.remarks(how)))
     if asked.given("max_value", "levels"):
-        raise ValueError("max_value and levels are about a sum, set_size about sets: give one.")
+        raise ValueError("Give either set_size (sets) or max_value and levels (a sum), not both.")
     size = check_count("set_size", asked.set_size, 1)
     found = collect_sets(
         asked.data,

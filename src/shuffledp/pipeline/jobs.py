@@ -169,13 +169,14 @@ def end_with_main_process() -> None:
     said = os.environ.get(MAIN)
     if said is None:
         warnings.warn(
-            f"{MAIN} is not set: the executor does not hand on the environment, so this job goes on if its run dies.",
+            f"{MAIN} is not set: the executor does not pass on the environment, so this job continues "
+            "if its run is killed.",
             stacklevel=2,
         )
         return
     silence = silence_of_main_process(said)
     if math.isinf(silence()):
-        sys.exit("The run that this job belongs to is over: nothing is done.")
+        sys.exit("The run of this job has ended: the job does nothing.")
     _watch(lambda: silence() < SILENT_SECONDS)
 
 

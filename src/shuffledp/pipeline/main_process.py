@@ -23,9 +23,9 @@ def check_writable(folders: Iterable[Path]) -> None:
     for folder in folders:
         there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
         if not there.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, "a run writes there, and it is no folder", str(there))
+            raise NotADirectoryError(errno.ENOTDIR, "a run writes there, but it is not a folder", str(there))
         if not os.access(there, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, "a run writes there, and it is read-only", str(there))
+            raise PermissionError(errno.EACCES, "a run writes there, but it is read-only", str(there))
 
 
 def announce(beat: Path) -> None:

@@ -98,7 +98,7 @@ def _mixed(
             refused[0]
             if refused
             else Infeasible(
-                "Too few users may take part: their messages hide user 1 less than the budget asks for."
+                "The number of users may be too small for this budget: their messages do not hide user 1 enough."
             )
         )
     # The one with the most room: what is planned for more users, or for a larger delta, is more accurate.

@@ -47,8 +47,7 @@ def fixed_users(population: Population) -> int:
     """
     if not isinstance(population, Fixed):
         raise Infeasible(
-            f"The guarantee counts on the messages of a fixed number of users, and {type(population).__name__} "
-            "leaves their number open."
+            f"The guarantee needs a fixed number of users (population Fixed), got {type(population).__name__}."
         )
     return population.others + 1
 

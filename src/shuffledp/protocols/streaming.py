@@ -75,10 +75,12 @@ def stream(
     100000
     """
     if not protocol.streamable:
-        raise ValueError(f"{protocol.name} cannot be streamed: its aggregates of some users do not add up.")
+        raise ValueError(
+            f"{protocol.name} cannot be streamed: its aggregate is no sum over parts of the users."
+        )
     if not protocol.in_parts:
         raise ValueError(
-            f"{protocol.name} cannot be streamed: it writes shuffle itself; write forward instead."
+            f"{protocol.name} cannot be streamed: its class overrides shuffle. Override forward instead."
         )
     if public.repeats != 1:
         raise ValueError(f"stream: public must be of one repeat, got {public.repeats}.")
@@ -96,7 +98,7 @@ def stream(
             progress(done, total)
     if result is None or done != total:
         raise ValueError(
-            f"stream: {total} users are announced, and {done}{' or more' * (done > total)} come."
+            f"stream: users must be {total} in all, as public.n_users, got {done}{' or more' * (done > total)}."
         )
     return result
 
@@ -119,7 +121,7 @@ def joined(chunks: list[Users]) -> Users:
         return chunks[0]
     levels = [c.levels for c in chunks if c.levels is not None]
     if len(levels) not in (0, len(chunks)):
-        raise ValueError("Some chunks of users state privacy levels and others do not.")
+        raise ValueError("levels must be given for all chunks of users or for none.")
     return Users(
         np.concatenate([c.values for c in chunks]),
         np.concatenate(levels) if levels else None,

@@ -146,11 +146,11 @@ def count_column(
     if domain_size is not None and max_value is not None:
         raise ValueError("Give domain_size for frequencies or max_value for a sum, not both.")
     if values is not None and (domain_size is not None or max_value is not None):
-        raise ValueError("Give values alone, without domain_size and max_value.")
+        raise ValueError("Give either values or domain_size or max_value, not several.")
     if levels is not None and max_value is None:
-        raise ValueError("levels are those of a sum: give max_value too.")
+        raise ValueError("levels is for sums and needs max_value.")
     if low and max_value is None:
-        raise ValueError("low is the least number of a sum: give max_value too.")
+        raise ValueError("low is for sums and needs max_value.")
     about = str(data) if is_file(data) else "the data"
     where = about if column is None else f"{about}, column {column!r}"
     tally: _Texts | _Places | _Levels
@@ -285,7 +285,7 @@ class _Texts:
     def counted(self, faults: Faults) -> Counted:
         if len(self._counts) < 2:
             raise ValueError(
-                f"{self._where} has a single value, {shown(next(iter(self._counts)))}: a domain has two."
+                f"{self._where} has a single value, {shown(next(iter(self._counts)))}; a domain needs at least two."
             )
         values = tuple(sorted(self._counts))
         counts = np.array([self._counts[value] for value in values], np.int64)
@@ -384,7 +384,7 @@ def _size_of(low: float, max_value: float, levels: int | None) -> int:
         raise ValueError(f"max_value must be finite and above low {low:g}, got {max_value!r}.")
     span = most - low
     if levels is None and span != round(span):
-        raise ValueError(f"max_value must be an integer where no number of levels is given, got {most!r}.")
+        raise ValueError(f"max_value - low must be an integer if levels is not given, got {span!r}.")
     if levels is None:
         return _held("max_value", round(span), "; give fewer levels")
     return _held("levels", check_count("levels", levels, 1))
@@ -394,5 +394,5 @@ def _held(name: str, size: int, advice: str = "") -> int:
     """Return the size; raise ValueError if it exceeds the number of counters."""
     if size > MOST_COUNTERS:
         told = f"{size:,}" if size < 1e15 else f"{size:g}"
-        raise ValueError(f"{name}: at most {MOST_COUNTERS:,} values are counted, got {told}{advice}.")
+        raise ValueError(f"{name} must be at most {MOST_COUNTERS:,}, got {told}{advice}.")
     return size

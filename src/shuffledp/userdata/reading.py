@@ -131,7 +131,7 @@ def lists(
     _check_there(path)
     if not _is_parquet(path):
         raise ValueError(
-            f"{path}: lists in a CSV file need a separator; without lists it has columns user and item."
+            f"{path}: lists in a CSV file need separator. For one item per row give user and item."
         )
     return _lists_of_parquet(path, column, faults, progress)
 

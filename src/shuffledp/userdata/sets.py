@@ -62,7 +62,9 @@ class Collected:
         Larger sets keep ``set_size`` random items, smaller sets are filled up with random other items.
         """
         if set_size > len(self.values):
-            raise ValueError(f"Sets of {set_size} items need as many, the domain has {len(self.values)}.")
+            raise ValueError(
+                f"set_size must be at most {len(self.values)}, the number of items of the domain, got {set_size}."
+            )
         return kept_shares(self.sizes, self.items, len(self.values), set_size) + filled_shares(
             self.sizes, self.items, len(self.values), set_size
         )
@@ -106,11 +108,11 @@ def collect_sets(
 ) -> Collected:
     """Return the sets of a file or a data frame."""
     if (column is None) == (user is None or item is None) or (user is None) != (item is None):
-        raise ValueError("Sets are in a column of lists, or in two columns, user and item: name one or both.")
+        raise ValueError("Give either column, which holds lists, or the two columns user and item.")
     if domain_size is not None and values is not None:
         raise ValueError("Give domain_size or values, not both.")
     if separator is not None and (column is None or not separator.strip(" ")):
-        raise ValueError(f"A separator stands between the items of a column, got {separator!r}.")
+        raise ValueError(f"separator must not be blank and needs column, got {separator!r}.")
     where = str(data) if is_file(data) else "The data frame"
     items = _Items(None if domain_size is None else integers(domain_size), values)
     faults = faults_of(data)
@@ -177,7 +179,7 @@ class _Items:
             return len(self._given.values), self._given.values
         if len(self._places) < 2:
             raise ValueError(
-                f"{where} has a single item, {shown(next(iter(self._places)))}: a domain has two."
+                f"{where} has a single item, {shown(next(iter(self._places)))}; a domain needs at least two."
             )
         return len(self._places), tuple(sorted(self._places))
 

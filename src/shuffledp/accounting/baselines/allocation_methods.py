@@ -169,7 +169,7 @@ def allocation_method_epsilon(
     step = checked_step(eps_local, sigma)
     eps = max(_epsilon(method, step, steps, delta, way) for way in directions(direction))
     if math.isinf(eps):
-        raise Infeasible(f"The method {method} says nothing about {steps} steps at delta = {delta:g}.")
+        raise Infeasible(f"The method {method} has no bound for {steps} steps at delta = {delta:g}.")
     return eps
 
 

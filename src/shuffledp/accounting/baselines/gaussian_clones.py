@@ -229,7 +229,7 @@ def optimal_composition(eps: float, delta: float, rounds: int, target_delta: flo
     i = _composition_index(eps, delta, rounds, target_delta)
     if i is None:
         raise Infeasible(
-            f"{rounds} rounds with delta = {delta!r} exceed the target {target_delta!r} whatever eps is."
+            f"{rounds} rounds with delta = {delta!r} exceed the target {target_delta!r} for every eps."
         )
     return (rounds - 2 * i) * eps
 

@@ -99,7 +99,9 @@ def mm_plan(
     if calibration == "variation_ratio":
         blankets = full_reporting(n, domain_size, set_size, eps, delta, accounting=accounting)
     elif accounting == "exact":
-        raise Infeasible(f"The {calibration} calibration is for one item and is composed by groups.")
+        raise Infeasible(
+            f"The {calibration} calibration has no exact accounting: it is for one item. Use 'variation_ratio'."
+        )
     else:
         item = item_delta(eps, delta, set_size)
         published = _analytic_mean if calibration == "analytic" else _numeric_mean

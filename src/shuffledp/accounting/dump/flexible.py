@@ -87,8 +87,7 @@ def flexible_dummies_needed(
     silent = math.exp(n * math.log1p(-rate)) if rate < 1 else 0.0
     if silent >= delta:
         raise Infeasible(
-            f"Nobody of {n} users sends dummies with probability {silent:.4g}, not below delta = {delta!r}: the rate "
-            "is too small."
+            f"rate is too small: with probability {silent:.4g} >= delta = {delta!r} none of {n} users sends dummies."
         )
     total = printed_total(n, domain_size, eps, (delta - silent) / (1 - silent), eps_local)
     return max(0.0, total) / (rate * n)
@@ -240,8 +239,8 @@ def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: flo
     silent = math.exp(n * math.log1p(-rate)) if rate < 1 else 0.0
     if silent * alone > delta:
         raise Infeasible(
-            f"Nobody of {n} users sends dummies with probability {silent:.4g}, and the reports alone have delta = "
-            f"{alone:.4g}: the rate is too small for delta = {delta!r}."
+            f"rate is too small for delta = {delta!r}: none of {n} users sends dummies with probability {silent:.4g}, "
+            f"and the reports alone have delta = {alone:.4g}."
         )
     total = dummy_count(domain_size, eps, delta, accounting="exact")
     mean = blanket.start + blanket.pmf.size // 2

@@ -82,19 +82,19 @@ def composed_epsilon(
     counts = [1] * len(found) if rounds is None else rounds
     if not found or len(found) != len(counts):
         raise ValueError(
-            f"At least one mechanism, and rounds for each: got {len(found)} and {len(counts)} of them."
+            f"mechanisms and rounds must have the same length, at least 1, got {len(found)} and {len(counts)}."
         )
     for one in found:
         if not (hasattr(one, "delta") or hasattr(one, "self_compose")):
-            raise ValueError(f"A mechanism is a privacy profile or a loss distribution, got {one!r}.")
+            raise ValueError(f"mechanisms must be privacy profiles or loss distributions, got {one!r}.")
     profiles = [one for one in found if hasattr(one, "delta")]
     relations = sorted({profile.neighbours for profile in profiles})
     if len(relations) > 1:
         raise ValueError(
-            f"Mechanisms compose for one neighboring relation only, got {' and '.join(relations)}."
+            f"mechanisms must have the same neighboring relation, got {' and '.join(relations)}."
         )
     if len(profiles) < len(found) and step is None:
-        raise ValueError("With loss distributions, step must be given: their value_discretization_interval.")
+        raise ValueError("step must be given with loss distributions: their value_discretization_interval.")
     negligible = _NEGLIGIBLE * delta / sum(counts)
     distance = _step(profiles, negligible) if step is None else step
     total: Any = None

@@ -51,7 +51,7 @@ def group_delta(profile: PrivacyProfile, eps: float, users: int) -> float:
 
 
 def _not_given(_: Any) -> Any:
-    raise ValueError("This measurement is for accounting: to_opendp was not given a function that releases.")
+    raise ValueError("This measurement cannot be invoked: to_opendp got function=None.")
 
 
 def to_opendp(

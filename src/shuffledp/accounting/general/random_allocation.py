@@ -258,9 +258,7 @@ Step = tuple[str, float]
 def checked_step(eps_local: float | None, sigma: float | None) -> Step:
     """Return the kind of a step and its parameter, if there is one of them and in its range; else raise ValueError."""
     if (eps_local is None) == (sigma is None):
-        raise ValueError(
-            f"Give eps_local or sigma, one of them; got eps_local={eps_local!r}, sigma={sigma!r}."
-        )
+        raise ValueError(f"Give either eps_local or sigma, got eps_local={eps_local!r}, sigma={sigma!r}.")
     if eps_local is not None:
         number = check_positive("eps_local", eps_local)
         if number > 300:

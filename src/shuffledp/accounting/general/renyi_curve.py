@@ -81,10 +81,11 @@ class RenyiCurve:
         if not isinstance(other, RenyiCurve):
             return NotImplemented
         if not np.array_equal(self.orders, other.orders):
-            raise ValueError("Curves add up at the same orders only.")
+            raise ValueError("Renyi curves must have the same orders to be added.")
         if self.neighbours != other.neighbours:
             raise ValueError(
-                f"Curves add up for one neighboring relation only, got {self.neighbours} and {other.neighbours}."
+                "Renyi curves must have the same neighboring relation to be added, got "
+                f"{self.neighbours} and {other.neighbours}."
             )
         return RenyiCurve(self.orders, self.divergences + other.divergences, self.neighbours)
 

@@ -150,7 +150,7 @@ def optimal_dummies(
     """
     if not isinstance(population, Law):
         name = type(population).__name__
-        raise Infeasible(f"{name} is not a law, and the expected error with dummies needs one.")
+        raise Infeasible(f"population must be a law for the expected error with dummies, got a {name}.")
     if grid is not None and np.ndim(grid) != 1:
         raise ValueError(f"grid must be a sequence of numbers of dummies, got {grid!r}.")
     candidates = dummy_grid(population) if grid is None else grid

@@ -54,5 +54,5 @@ def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
     log_f = np.log1p(1 / (w**-2 + c**2))
     values = -np.expm1(-shapes[..., None] * log_f) @ (_STEP / w) / math.pi
     if float(np.max(values, initial=0.0)) > min(c, 1.0) * np.finfo(np.float64).max:
-        raise ValueError(f"eps must not be so small that the mean is no finite number, got {eps!r}.")
+        raise ValueError(f"eps must be large enough for a finite mean, got {eps!r}.")
     return np.asarray(values / c)

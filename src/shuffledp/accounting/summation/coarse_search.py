@@ -384,7 +384,7 @@ def polished_design(
             return best, certificate
     raise Infeasible(
         f"With these atoms 1 and D the pair {certificate.worst} has a delta of {certificate.delta:.4g} > "
-        f"{design.delta:.4g}, whatever the other atoms are."
+        f"{design.delta:.4g}, for all choices of the other atoms."
     )
 
 

@@ -226,7 +226,7 @@ def _quick(size: int, eps: float, delta: float, eps_star: float) -> ShippedCoars
     start = coarse_start(size, eps, delta, eps_star)
     if delta < _ROUNDING:
         raise Infeasible(
-            f"Transforms know the delta of a coarse design up to {_ROUNDING:.1g} at best, got {delta!r}."
+            f"The delta of a coarse design has a rounding error of {_ROUNDING:.1g}; delta must exceed it, got {delta:g}."
         )
     work = outcomes(start, _QUICK.tail * delta)
     if work > _MOST_WORK:
@@ -238,7 +238,7 @@ def _quick(size: int, eps: float, delta: float, eps_star: float) -> ShippedCoars
     deltas, margins = deltas_and_margins(start, pairs, _QUICK)
     if (most := float(margins.max())) > delta:  # margins grow with the scale
         raise Infeasible(
-            f"The delta of this design is known up to {most:.2g} only, more than delta = {delta!r}."
+            f"The delta of this design has an error bound of {most:.2g}, above delta = {delta!r}."
         )
     binding = [
         pair for pair, value in zip(pairs, deltas, strict=True) if value >= 0.2 * max(float(deltas.max()), 0)

@@ -119,7 +119,7 @@ def seen(setting: Setting, rng: np.random.Generator, runs: int, rate: float) -> 
         likely = place(0, 1 if alone else max(1, round(law.mean) + 1))
         once = _run(likely, rng)
     except Infeasible as reason:  # once the number of users is announced
-        raise Unseen(f"called off for the likely number of users: {reason}") from reason
+        raise Unseen(f"infeasible for the likely number of users: {reason}") from reason
     runs = min(runs, math.ceil(_MESSAGES / (len(once) + _RUN)))
     if runs < _LEAST_RUNS:
         raise Unseen(f"{len(once)} messages in one run")

@@ -76,7 +76,7 @@ def _distinct(values: Any) -> Any:
     except TypeError:  # a list or a mapping among them, where there are few
         twice = any(value in told_apart[:i] for i, value in enumerate(told_apart))
     if twice:
-        raise _mistake(f"names a value twice: {shown(values)}.")
+        raise _mistake(f"has a value twice: {shown(values)}.")
     return values
 
 
@@ -375,7 +375,7 @@ class Mnist(RealData):
 
 def _no_truth(value: Any) -> Any:
     if isinstance(value, bool):
-        raise _mistake(f"{shown(value)} is no text: put it in quotes, as it stands in the file.")
+        raise _mistake(f"must be text, got {shown(value)}: put it in quotes, as in the data file.")
     return value
 
 
@@ -588,7 +588,7 @@ class Figure(Drawn):
     def _keys_of_its_kind(self) -> Self:
         for name in sorted({key for keys in KEYS_BY_KIND.values() for key in keys} - KEYS_BY_KIND[self.kind]):
             if getattr(self, name) is not None:
-                raise _mistake(f"{name} does not go with a figure of the kind {self.kind!r}.")
+                raise _mistake(f"{name} cannot be used in a figure of the kind {self.kind!r}.")
         if self.kind == "regions" and self.value is None:
             raise _mistake("a figure of the kind 'regions' lacks the key 'value'.")
         return self
@@ -621,16 +621,14 @@ class Table(Drawn):
         spread = {name: getattr(self, name) for name in ("rows", "columns", "value")}
         listed = {name: getattr(self, name) for name in ("entries", "order")}
         if self.controls is not None and self.entries is None:
-            raise _mistake("controls are marked in a table with entries.")
+            raise _mistake("controls needs entries: only a table with entries marks controls.")
         for wanted, others in ((spread, listed), (listed, spread)):
             if all(part is not None for part in wanted.values()):
                 extra = [name for name, part in others.items() if part is not None]
                 if extra:
-                    raise _mistake(f"{extra[0]} does not go with {', '.join(wanted)}.")
+                    raise _mistake(f"{extra[0]} cannot be combined with {', '.join(wanted)}.")
                 return self
-        raise _mistake(
-            "a table has rows, columns and value; or entries and their order, with a row per method."
-        )
+        raise _mistake("a table needs either rows, columns and value, or entries and order.")
 
     @model_validator(mode="after")
     def _order_of_entries(self) -> Self:
@@ -661,7 +659,7 @@ class Table(Drawn):
                 raise _mistake(f"headings: {text!r} is not a format: {error}") from None
             if ("\n" in filled) != (axis in (self.columns or ())):
                 raise _mistake(
-                    f"headings.{axis}: the heading of a column has {{}} for its value, that of rows has not, "
+                    f"headings.{axis}: must contain {{}} for the value of a column and must not for a row, "
                     f"got {text!r}."
                 )
         return self

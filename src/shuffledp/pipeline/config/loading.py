@@ -74,7 +74,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
     own = [key for key in own_files(root, folder) if key not in config["papers"]]
     if not config["papers"] and not own:
         raise ConfigurationError(
-            f"config: papers: names none, and {folder} has no experiment: there is nothing to run."
+            f"config: papers: the list is empty, and {folder} has no experiment: there is nothing to run."
         )
     for key in config["papers"]:
         if key not in every:
@@ -271,7 +271,7 @@ def _check_training(
     used = {m.training for e in experiments.values() for m in e.methods.values()}
     for name, run in training.items():
         if name not in used:
-            raise ConfigurationError(f"{file}: training.{name}: no method names it.")
+            raise ConfigurationError(f"{file}: training.{name}: no method uses it.")
         own = root / "data/raw" / OWN_FILES[run.data] if run.data in OWN_FILES else None
         if own is not None and not without and not own.is_file():
             raise ConfigurationError(f"{file}: training.{name}.data: {missing(run.data, own)}")

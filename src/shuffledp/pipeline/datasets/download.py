@@ -156,7 +156,7 @@ def _transfer(
             return  # nothing beyond what we have: the check decides whether that is the file
         if response.status_code != 200 and not (offset and _continues_at(response, offset)):
             part.discard()
-            raise _PassingError(f"{url}: the server answered a part of the file which was not asked for.")
+            raise _PassingError(f"{url}: the server sent a part of the file that was not requested.")
         if response.status_code == 200:
             offset = 0
         length = response.headers.get("Content-Length", "")

@@ -87,7 +87,7 @@ def prepare(
     """Get a data set from the first source that has it and write its prepared form."""
     item = spec(name)
     if policy not in ("auto", "official"):
-        raise ValueError(f"data.source is {policy!r}, expected 'auto' or 'official'.")
+        raise ValueError(f"data.source must be 'auto' or 'official', got {policy!r}.")
     try:
         raw = obtain(item, raw_dir, mirror or None, progress=progress, say=say)
     except SourceError as error:
@@ -96,11 +96,11 @@ def prepare(
             advice = _ADVICE.format(files=files, raw=f"{raw_dir / name}")
             raise SourceError(
                 f"{item.title}: data.source is official, but the published data could not be "
-                f"had:\n{error}\n{advice}"
+                f"obtained:\n{error}\n{advice}"
             ) from None
         folder = summaries_dir or default_summaries_dir()
         used = substitute(name, folder)
-        say(f"{item.title}: the published data could not be had:\n{error}")
+        say(f"{item.title}: the published data could not be obtained:\n{error}")
         contents, source, origin, note = (
             used.contents,
             cast("SourceKind", used.source),

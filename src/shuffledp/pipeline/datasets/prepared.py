@@ -197,7 +197,7 @@ class Dataset:
         masks, count = self.sets()
         total = int(count.sum())
         if n < 0 or (n > total and not replace):
-            raise ValueError(f"n is {n}, expected 0..{total} (or replace=True).")
+            raise ValueError(f"n must be in [0, {total}] without replacement, got {n}.")
         if replace:
             drawn = rng.multinomial(n, count / total)
         else:

@@ -339,7 +339,7 @@ def _obtain(
         except DownloadError as error:
             reason = without_login(str(error))
             tried.append(f"mirror: {reason}")
-            say(f"{spec.title}: the mirror did not help: {reason}")
+            say(f"{spec.title}: the mirror failed: {reason}")
     down = probe([url for source in spec.sources for url in source.urls])
     for source in spec.sources:
         unreachable = next((down[url] for url in source.urls if down[url] is not None), None)

@@ -93,7 +93,7 @@ def make_summaries(
         except SourceError as error:
             raise SourceError(
                 f"{spec(name).title}: summaries are made from the raw files, which could not be "
-                f"had:\n{error}\n"
+                f"obtained:\n{error}\n"
                 "Connect to the network, or set SHUFFLEDP_MIRROR."
             ) from None
         for file, table in _tables(name, read_raw(name, raw.files)).items():

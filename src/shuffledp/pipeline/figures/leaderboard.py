@@ -124,7 +124,9 @@ def _by_method(rows: pd.DataFrame, column: str) -> dict[str, Any]:
     found = rows[["method", column]].drop_duplicates()
     several = found["method"][found["method"].duplicated()]
     if len(several):
-        raise ValueError(f"{column!r} of {several.iloc[0]!r} is not determined: name more under where.")
+        raise ValueError(
+            f"{column!r} of {several.iloc[0]!r} has several values: add grid variables to `where`."
+        )
     return dict(zip(found["method"], found[column], strict=True))
 
 

@@ -72,7 +72,7 @@ def look(number: int) -> Look:
     From `OWN` on lines are wide and solid, in colors that no other method has.
     """
     if number < 0:
-        raise ValueError(f"Looks are counted from 0, got {number}.")
+        raise ValueError(f"The number of a look must be at least 0, got {number}.")
     if number >= OWN:
         own = number - OWN
         marker = MARKERS[(9 + own) % len(MARKERS)]

@@ -51,7 +51,7 @@ def _check_looks(paper: Paper) -> None:
             look = paper.looks[method]
             if look in whose:
                 raise ConfigurationError(
-                    f"{place}.{method}: {look} is the look of {whose[look]!r} already, which stands beside it in "
+                    f"{place}.{method}: {look} is already the look of {whose[look]!r}, which is drawn with it in "
                     f"experiment {experiment.id!r}."
                 )
             whose[look] = method

@@ -168,7 +168,9 @@ def _check_fit(plan: TrainingPlan, data: LearningData) -> None:
     if data.image != plan.network.image:
         raise ValueError(f"The network is for images {plan.network.image}, the data have {data.image}.")
     if plan.batch is not None and plan.batch > data.users:
-        raise ValueError(f"batch is {plan.batch}, but the data have {data.users} users only.")
+        raise ValueError(
+            f"batch must be at most {data.users}, the number of users of the data, got {plan.batch}."
+        )
     most = max(int(data.train_labels.max()), int(data.test_labels.max()))
     if most >= plan.network.classes:
         raise ValueError(

@@ -75,7 +75,7 @@ def check_refusals(protocol_class: Protocol, cases: Iterable[Case]) -> None:
             pure.calibrate(protocol_class)
         except ValueError as error:  # Infeasible is one, too
             assert "delta" in str(error), (
-                f"{name}: refuses delta = 0 with {str(error)!r}, which does not say so"
+                f"{name}: refuses delta = 0 with {str(error)!r}, which does not name delta"
             )
         return  # what is refused does not depend on the case
 

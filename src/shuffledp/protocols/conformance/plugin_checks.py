@@ -72,7 +72,7 @@ def _permuted(protocol: ProtocolBase, case: Case, where: str) -> None:
         return
     found = ratio_bound(firsts[0], firsts[1])
     assert found <= 1e-9, (
-        f"{where}: shuffle() does not permute: the first message that it passes on tells which user came first"
+        f"{where}: shuffle() does not permute: the first message that it passes on reveals which user came first"
     )
 
 

@@ -78,7 +78,7 @@ def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: st
         users = int(population_lower_bound(law, unsecured, form="exact"))
         if users < 19:
             raise Infeasible(
-                f"The bound of Balle et al. needs 19 users, and only {users} are certain enough."
+                f"The bound of Balle et al. needs 19 users; only {users} take part with the required probability."
             )
     shares = share_count(sigma, group_order, users, form=form)
     return {"shares": shares, "security_bits": sigma, "unsecured": unsecured}

@@ -86,7 +86,9 @@ class FragmentedRappor(FlippedBits):
         known = _CALIBRATIONS[accounting]
         chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)
         if n < 2:
-            raise Infeasible("Bits hide among those of other users, but there are none.")
+            raise Infeasible(
+                "At least one other user is needed: the bits of a user hide among the bits of others."
+            )
         p = rappor_flip_probability(n, eps, delta, calibration=chosen)
         return cls(n, k, 1 - p, p, chosen)
 

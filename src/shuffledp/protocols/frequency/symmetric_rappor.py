@@ -50,7 +50,9 @@ class SymmetricRappor(FlippedBits):
             If there is one user only, or delta is 0.
         """
         if n < 2:
-            raise Infeasible("Bits hide among those of other users, but there are none.")
+            raise Infeasible(
+                "At least one other user is needed: the bits of a user hide among the bits of others."
+            )
         p = rappor_flip_probability(n, eps, delta, calibration="proven")
         return cls(n, k, 1 - p, p)
 

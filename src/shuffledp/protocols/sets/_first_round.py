@@ -94,8 +94,8 @@ class FirstRound:
         """
         if self.eps >= budget.levels[0] or self.delta >= budget.delta:
             raise Infeasible(
-                f"The first round takes eps {self.eps:g} and delta {self.delta:g}, which leaves nothing of "
-                f"eps {budget.levels[0]:g} and delta {budget.delta:g} for the data."
+                f"first_round must have eps below {budget.levels[0]:g} and delta below {budget.delta:g}, the "
+                f"budget of all rounds, got eps {self.eps:g} and delta {self.delta:g}."
             )
         return Budget(tuple(eps - self.eps for eps in budget.levels), budget.delta - self.delta)
 
@@ -103,7 +103,9 @@ class FirstRound:
 def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.Generator) -> Public:
     """Return noisy numbers of users of each level, integers of at least 0 that sum to the known number of users."""
     if public.level_counts is None:
-        raise ValueError("The users do not state which privacy levels they chose.")
+        raise ValueError(
+            "public.level_counts is missing: the first round needs the number of users of each privacy level."
+        )
     exact = np.rint(public.level_counts).astype(np.int64)
     shares = protocol.simulate(Participants.from_counts(exact), rng)
     return Public(public.n_users, settled(shares, np.asarray(public.n_users, float)))

@@ -99,7 +99,9 @@ def levels_of(users: Users, levels: int) -> Ints:
     if users.levels is not None:
         return users.levels
     if levels > 1:
-        raise ValueError(f"The users do not state which of the {levels} privacy levels they chose.")
+        raise ValueError(
+            f"users.levels is missing: it must hold one of {levels} privacy levels for each user."
+        )
     return np.zeros(len(users), np.int64)
 
 
@@ -113,14 +115,16 @@ def announced_sizes(public: Public, levels: int) -> tuple[int, ...]:
     """
     if public.level_counts is None:
         if levels > 1:
-            raise ValueError(f"The numbers of users of the {levels} privacy levels were not announced.")
+            raise ValueError(
+                f"public.level_counts is missing: it must hold the number of users of each of {levels} privacy levels."
+            )
         counts = public.users_column
     else:
         counts = np.asarray(public.level_counts, float)
     if counts.shape[1] != levels:
-        raise ValueError(f"Expected {levels} privacy levels, but {counts.shape[1]} were announced.")
+        raise ValueError(f"public.level_counts must have {levels} privacy levels, got {counts.shape[1]}.")
     if np.any(counts != counts[0]):
-        raise ValueError("Repeats with different announcements need parameters of their own.")
+        raise ValueError("public.level_counts must be the same in all repeats: parameters depend on it.")
     return tuple(int(n) for n in np.rint(counts[0]))
 
 

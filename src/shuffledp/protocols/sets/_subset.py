@@ -34,7 +34,9 @@ def selectable(task: Sets) -> tuple[int, int]:
         If every user holds all items: each set meets every subset, and all subsets are equally likely.
     """
     if task.set_size == task.domain_size:
-        raise Infeasible(f"sets smaller than the domain only: everybody holds all {task.domain_size} items")
+        raise Infeasible(
+            f"set_size must be below domain_size = {task.domain_size}: every user holds all items."
+        )
     return task.domain_size, task.set_size
 
 

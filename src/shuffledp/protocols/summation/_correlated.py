@@ -73,7 +73,7 @@ def chosen_design(
         If `eps_star` is not below `eps`, the theorem does not hold here, or no design is known.
     """
     if max_value > MOST_VALUE:
-        raise Infeasible(f"Noise is designed for up to {MOST_VALUE} levels, and {max_value} are asked for.")
+        raise Infeasible(f"Noise designs exist for at most {MOST_VALUE} levels, got {max_value}.")
     gamma = check_open_unit("gamma", gamma)
     star = (1 - gamma) * eps if eps_star is None else check_positive("eps_star", eps_star)
     if star >= eps:

@@ -21,9 +21,11 @@ class SparseSum(RealSum):
     def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:
         """Return D: the given number of levels, or the default; integers are never rounded."""
         if numbers.coordinates == 1:
-            raise Infeasible("One sum alone need not share the budget: see correlated_sum and real_sum.")
+            raise Infeasible(
+                "sparse_sum needs several coordinates, got 1. For one sum use correlated_sum or real_sum."
+            )
         if numbers.real:
             return levels or sparse_vector_levels(n, numbers.coordinates, eps, zeta)
         if levels not in (None, numbers.max_value):
-            raise Infeasible("Only real numbers are rounded to levels.")
+            raise Infeasible(f"levels must be left out for integers, got {levels!r}.")
         return numbers.max_value

@@ -173,7 +173,7 @@ class PrivUnit(PlannedUsers):
         """
         assert isinstance(task, Vectors)  # check_request has seen to it
         if task.dimension < 2:
-            raise Infeasible("Caps are for vectors of at least two dimensions.")
+            raise Infeasible(f"privunit needs vectors of at least two dimensions, got {task.dimension}.")
         if cap_mass is None:
             return cls(n, task, *best_cap(n, task.dimension, eps, delta))
         c = check_open_unit("cap_mass", cap_mass)

@@ -88,7 +88,7 @@ def check_data(config: Mapping[str, Any], task: Task) -> None:
     if not _fits(config, task):
         column = f", column {config['column']!r}," if "column" in config else ""
         raise ValueError(
-            f"{config['name']}{column} does not hold what a {task.kind} task needs. Vectors: "
+            f"{config['name']}{column} cannot be used for a {task.kind} task. Vectors: "
             f"{', '.join(VECTOR_COLUMNS)}, or {DIRECTIONS}; sets: {', '.join(SET_COLUMNS)}, or uniform with a "
             "split; numbers: "
             f"{', '.join((*NUMBER_COLUMNS, *SPARSE_COLUMNS))}; values: all other columns."

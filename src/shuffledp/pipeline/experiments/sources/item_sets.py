@@ -222,7 +222,7 @@ def check(config: Mapping[str, Any], task: Sets) -> None:
         raise ValueError(f"split {config['split']!r} has {levels} levels, but the task has {task.levels}.")
     if config["name"] == "uniform":
         if task.padding_items:
-            raise ValueError(f"Uniform sets need no padding, got padding_items {task.padding_items}.")
+            raise ValueError(f"padding_items must be 0 for uniform sets, got {task.padding_items}.")
         return
     tokens = task.set_size if config.get("padding", "categories") == "tokens" else 0
     if (task.domain_size, task.padding_items) != (categories + tokens, tokens):

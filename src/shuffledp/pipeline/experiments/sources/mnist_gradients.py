@@ -86,7 +86,7 @@ def check(config: Mapping[str, Any], task: Vectors) -> None:
         If the norms differ; the message names the norm.
     """
     if task.norm != "l1":
-        raise ValueError(f"Gradients are clipped in the l1 norm, not in the {task.norm} norm.")
+        raise ValueError(f"norm must be 'l1', in which the gradients are clipped, got {task.norm!r}.")
 
 
 def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset) -> Source:

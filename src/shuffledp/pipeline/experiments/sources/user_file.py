@@ -152,7 +152,9 @@ def check(config: Mapping[str, Any], task: Task) -> None:
         If an entry does not fit; the message names it.
     """
     if task.kind not in KINDS:
-        raise ValueError(f"A file holds values, numbers or sets, not what a {task.kind} task needs.")
+        raise ValueError(
+            f"A file cannot be used for a {task.kind} task, only for tasks of the kinds {', '.join(KINDS)}."
+        )
     known = ("name", "path", "found", *KEYS[task.kind])
     for key in config:
         if key not in known:
@@ -166,11 +168,11 @@ def check(config: Mapping[str, Any], task: Task) -> None:
     if isinstance(task, Summation):
         if task.coordinates > 1:
             raise ValueError(
-                f"A file holds one number per user, but the task has {task.coordinates} coordinates."
+                f"coordinates must be 1 for a file, which has one number per user, got {task.coordinates}."
             )
         low, high = (request({"kind": task.kind, **asdict(task)}, config)[end] for end in ("low", "high"))
         if low >= high:
-            raise ValueError(f"Numbers are clipped to low .. high, got {low:g} .. {high:g}.")
+            raise ValueError(f"low must be below high, got {low:g} and {high:g}.")
     values, size = config.get("values"), task.counts_shape[-1]
     tokens = _tokens({"kind": task.kind, **asdict(task)}, config)
     if values is not None and len(values) + tokens != size:
@@ -181,15 +183,17 @@ def check(config: Mapping[str, Any], task: Task) -> None:
 def _check_sets(config: Mapping[str, Any], task: Any) -> None:
     pair = [key for key in ("user", "item") if key in config]
     if ("column" in config) == bool(pair) or len(pair) == 1:
-        raise ValueError("Sets are in a column of lists, 'column', or in two columns, 'user' and 'item'.")
+        raise ValueError(
+            "Sets need either 'column', which holds lists, or the two columns 'user' and 'item'."
+        )
     tokens = _tokens({"kind": "sets", **asdict(task)}, config)
     if task.padding_items != tokens:
         raise ValueError(f"With this padding, padding_items must be {tokens}, got {task.padding_items}.")
     if not tokens and task.set_size > task.domain_size:
-        raise ValueError(f"Sets of {task.set_size} items need as many, the domain has {task.domain_size}.")
+        raise ValueError(f"set_size must be at most domain_size = {task.domain_size}, got {task.set_size}.")
     split = _split(config, task)
     if len(split_shares(split)) != task.levels:
-        raise ValueError(f"split {split!r} has not the {task.levels} levels of the task.")
+        raise ValueError(f"split must have {task.levels} privacy levels, as the task, got {split!r}.")
 
 
 def _split(config: Mapping[str, Any], task: Sets) -> str:
