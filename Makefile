@@ -60,17 +60,17 @@ lock: .tools/uv-$(UV_VERSION)  ## Resolve the pinned versions anew (maintainers)
 
 # ---- pipeline ----------------------------------------------------------------------------------------------
 .PHONY: quick
-quick: .venv/.installed-run  ## Small scale, all papers: figures and pages in results/quick/ within minutes
+quick: .venv/.installed-run  ## Run all papers at small scale: figures and pages in results/quick/ within minutes
 	@$(SNAKEMAKE) --configfile config/quick.yaml
 	@echo; echo "Done. Open results/quick/index.html"
 
 .PHONY: all
-all: .venv/.installed-run .venv/.installed-learning  ## The papers' own settings: figures and pages in results/
+all: .venv/.installed-run .venv/.installed-learning  ## Run the papers' own settings: figures and pages in results/
 	@$(SNAKEMAKE)
 	@echo; echo "Done. Open results/index.html"
 
 .PHONY: report
-report: all  ## Additionally results/report.html, all figures and tables in one file
+report: all  ## Do the same as make all, and write all figures and tables into results/report.html
 	@$(SNAKEMAKE) --report results/report.html
 
 # Training takes longer than all else, so it is compared where there is a curve already; leaving it out would take accuracies away there.
@@ -92,7 +92,7 @@ WORKERS = $(if $(filter all,$(CORES)),$$(getconf _NPROCESSORS_ONLN),$(CORES))
 PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -rs
 
 .PHONY: test
-test: .venv/.installed-test .venv/.installed-learning  ## All tests but those that run the pipeline and Slurm, linters and type checks
+test: .venv/.installed-test .venv/.installed-learning  ## Run linters, type checks, and all tests but those that run the pipeline and Slurm
 	@$(MAKE) -j2 lint tests
 
 .PHONY: tests
@@ -123,7 +123,7 @@ faults: .venv/.installed-test  ## Disturb a small run at 50 random moments (MOME
 	  $(if $(KINDS),--kinds $(KINDS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ANEW),--anew) $(if $(PAGE),--page)
 
 .PHONY: test-pythons
-test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## The unit tests on Python 3.12 and 3.13 as well
+test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## Run the unit tests on Python 3.12 and 3.13
 	@$(PYTHON) tools/other_pythons.py
 
 .PHONY: lint
@@ -231,13 +231,13 @@ gallery: .venv/.installed-run  ## Bring docs/gallery/ up to date with the papers
 	@$(BIN)/python tools/gallery.py make
 
 .PHONY: gallery-check
-gallery-check: .venv/.installed-run  ## Say whether docs/gallery/ is current
+gallery-check: .venv/.installed-run  ## Check that docs/gallery/ is current
 	@$(BIN)/python tools/gallery.py check
 
 # What the repository keeps of a run at the papers' scale, and is compared with one before a release.
 RELEASE_CHECKS := verify docs-check gallery-check
 .PHONY: release-check
-release-check: all  ## Before a release: run what is out of date, then say whether all that is kept of a run is current
+release-check: all  ## Run what is out of date before a release, and check that all kept results are current
 	@failed=; for check in $(RELEASE_CHECKS); do $(MAKE) $$check || failed="$$failed $$check"; done; \
 	  if [ -n "$$failed" ]; then echo "Not ready for a release:$$failed"; exit 1; fi
 

@@ -203,7 +203,7 @@ def test_export_leaves_out_what_is_configured_no_more(bundle):
     Path("config/experiments/demo.yaml").write_text(content)
     code, output = call("export", "out")
     assert code == 1
-    assert "results/runs has results of demo, but not of what the configuration has now" in output
+    assert "results/runs has results of demo, which this configuration does not contain" in output
     assert not Path("out").exists()
     more = PAPER.replace("methods: {local: {}}", "methods: {local: {}, other: {protocol: local}}")
     Path("config/experiments/demo.yaml").write_text(more)
@@ -224,7 +224,7 @@ def test_export_names_tables_of_an_earlier_export_and_leaves_them(bundle):
     earlier.write_text("mine")
     code, output = call("export", "out")
     assert code == 0
-    assert f"1 tables were in out before and are not of this export: {earlier}. Remove them" in output
+    assert f"out has 1 tables that this export did not write: {earlier}. Remove them" in output
     assert earlier.read_text() == "mine"
 
 
@@ -257,7 +257,7 @@ def test_export_writes_over_no_data_of_the_users(bundle, project):
     (project / "config/experiments/demo.yaml").write_text(PAPER.replace("figures:\n", OWN.lstrip("\n")))
     code, output = call("export", ".")
     assert code == 1
-    assert output == f"Error: TARGET {mine} is the file {mine}, which is read: name another one.\n"
+    assert output == f"Error: TARGET {mine} is the file {mine}, which is read: give another one.\n"
     assert mine.read_text() == "v\na\nb\n"
     assert [path.name for path in mine.parent.iterdir()] == [mine.name]
 
@@ -384,7 +384,7 @@ def test_check_baseline_outlives_the_class_and_names_its_method(project, monkeyp
     lines = output.splitlines()
     assert lines[-1] == f"Error: mine/mine.py: {says}. Nothing else was checked."
     assert "privacy: NOT checked: a method fails before that" in lines
-    assert ("mine/mine.py: estimate has been at work for 1 s" in lines) == ("2 s" in says)
+    assert ("mine/mine.py: estimate has been running for 1 s" in lines) == ("2 s" in says)
 
 
 def test_a_plugin_that_ends_its_process_is_a_mistake_of_the_configuration(project):
@@ -678,7 +678,7 @@ def test_account_composes_rounds_that_differ():
         ("--eps-local 4 --users 9", "Missing option '--delta'."),
         ("--round 1:x --delta 1e-6", "round must be EPS_LOCAL:USERS or EPS_LOCAL:USERS:COUNT"),
         ("--round 1:0 --delta 1e-6", "users must be an integer in [1, 2^53], got 0."),
-        ("--round 1:9 --users 5 --delta 1e-6", "--round goes with --delta"),
+        ("--round 1:9 --users 5 --delta 1e-6", "--round cannot be combined with"),
         ("--users 9 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
         ("--eps-local 4 --eps 1 --users 9 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
         ("--eps-local 4 --users 9 --delta 2", "delta must be in (0, 1), got 2.0."),
@@ -707,7 +707,7 @@ def test_account_composes_rounds_that_differ():
         ),
         (
             "--eps-local 4 --eps 1 --population poisson --delta 1e-6 --curves",
-            "Curves need a number of users; give its law with --eps-local alone.",
+            "--curves needs --eps-local or --eps alone if --population is given.",
         ),
     ],
 )

@@ -27,7 +27,7 @@ def folder(tmp_path, monkeypatch):
 def test_an_input_is_no_output_under_any_name(folder, name):
     path = Path(name) if name else folder / "in.csv"
     with pytest.raises(
-        ValueError, match=f"^--out {path} is the file in.csv, which is read: name another one.$"
+        ValueError, match=f"^--out {path} is the file in.csv, which is read: give another one.$"
     ):
         checked({"--out": path}, [Path("in.csv")])
 
@@ -37,7 +37,7 @@ def test_an_input_is_no_output_under_any_name(folder, name):
     [("a.svg", "./a.svg"), ("one.svg", "two.svg"), ("one.svg", "below/none.svg"), ("hard.csv", "link.csv")],
 )
 def test_two_outputs_are_two_files(folder, first, second):
-    with pytest.raises(ValueError, match=r"^--b .* is the file of --a: name another one.$"):
+    with pytest.raises(ValueError, match=r"^--b .* is the file of --a: give another one.$"):
         checked({"--a": Path(first), "--b": Path(second)})
     assert not list(Path("below").iterdir())
 

@@ -171,7 +171,7 @@ def test_bundles_that_were_exchanged_as_a_whole_are_noticed(tmp_path):
         checksum = runs / experiment / "m.sha256"
         assert damaged(checksum) == [checksum]
         with pytest.raises(
-            IntegrityError, match="does not say that it is for this result, but '# runs/paper/"
+            IntegrityError, match="must begin with the name of its result, got '# runs/paper/"
         ):
             verified(checksum.with_name("m.json"), checksum)
 

@@ -25,7 +25,7 @@ FILES = {
     ),
     "baselines": (model.BaselineFile, "config/baselines/<any name>.yaml: methods of your own"),
     "config": (model.RunFile, "config/config.yaml: what a run computes"),
-    "configfile": (model.RunFile, "A file for --configfile, which is laid over config/config.yaml"),
+    "configfile": (model.RunFile, "A file for --configfile, merged over config/config.yaml"),
 }
 #: Unions of concepts, and the key that says which of them a mapping is.
 UNIONS = {"law": model.Population, "name": model.Data}

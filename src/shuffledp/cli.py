@@ -89,7 +89,9 @@ def _settings(configfile: str | None) -> Settings:
 
 
 configured = click.option(
-    "--configfile", type=click.Path(exists=True, dir_okay=False), help="Overrides, such as config/quick.yaml."
+    "--configfile",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Configuration that is merged over config/config.yaml, such as config/quick.yaml.",
 )
 
 
@@ -97,7 +99,7 @@ elsewhere = click.option(
     "--results",
     "folder",
     metavar="FOLDER",
-    help="Of a run that was told `results=FOLDER` on its command line.",
+    help="Folder of the results of a run with `results=FOLDER` on its command line.",
 )
 
 
@@ -169,9 +171,13 @@ def protocols() -> None:
 
 @main.command()
 @click.argument("names", nargs=-1)
-@click.option("--official", is_flag=True, help="Fail rather than use a substitute.")
+@click.option(
+    "--official",
+    is_flag=True,
+    help="Fail if published data cannot be obtained, instead of using a substitute.",
+)
 def data(names: tuple[str, ...], official: bool) -> None:
-    """Get data sets (all of them by default) and print the source of each."""
+    """Get the data sets NAMES, by default all, and print the source of each."""
     from shuffledp.pipeline.datasets import preparation
     from shuffledp.pipeline.datasets.published_datasets import NAMES
     from shuffledp.pipeline.datasets.source_errors import LocalError, ParseError, SourceError
@@ -209,55 +215,69 @@ _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --popula
 @click.option(
     "--eps-local",
     type=Number(float, f"{_POSITIVE}, at most 100"),
-    help="Local budget for replacing one input, nats.",
+    help="Local eps of one report, for replacing its input, in nats; in (0, 100].",
 )
-@click.option("--eps", "--epsilon", type=Number(float, _POSITIVE), help="Central eps, nats.")
-@click.option("--users", type=Number(int, "an integer of at least 1"), help="All users, user 1 included.")
+@click.option("--eps", "--epsilon", type=Number(float, _POSITIVE), help="Central eps, in nats; above 0.")
 @click.option(
-    "--delta", type=Number(float, "a number in (0, 1)"), required=True, help="Of all rounds together."
+    "--users",
+    type=Number(int, "an integer of at least 1"),
+    help="Number of all users, user 1 included; at least 1.",
 )
 @click.option(
-    "--randomizer", default="any", show_default=True, help="any, grr, binary, laplace, subset or rappor."
+    "--delta",
+    type=Number(float, "a number in (0, 1)"),
+    required=True,
+    help="Central delta of all rounds together, in (0, 1).",
+)
+@click.option(
+    "--randomizer",
+    default="any",
+    show_default=True,
+    help="Local randomizer: any, grr, binary, laplace, subset or rappor.",
 )
 @click.option(
     "--domain-size",
     type=Number(int, "an integer of at least 2"),
-    help="Number of values (grr, subset, rappor).",
+    help="Number of values, at least 2 (grr, subset, rappor).",
 )
 @click.option(
-    "--subset-size", type=Number(int, "an integer of at least 1"), help="Size of a report (subset)."
+    "--subset-size",
+    type=Number(int, "an integer of at least 1"),
+    help="Number of values in a report, at least 1 (subset); by default nearly the best.",
 )
 @click.option(
     "--population",
-    help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, "
-    "subgaussian:MEAN:SCALE, subexponential:MEAN:A:B. Where the number is asked for: poisson, or binomial:RATE.",
+    help="Law of the number of other users, or a bound on it, in place of --users: fixed:N, binomial:TRIALS:RATE, "
+    "poisson:MEAN, moments:MEAN:VARIANCE, subgaussian:MEAN:SCALE, subexponential:MEAN:A:B. If the number of users is "
+    "computed: fixed, poisson or binomial:RATE.",
 )
 @click.option(
     "--colluding",
     type=Number(float, "a number in [0, 1)"),
     default=0.0,
-    help="Fraction of users who tell the analyzer their reports.",
+    show_default=True,
+    help="Fraction of users who reveal their reports to the analyzer, in [0, 1).",
 )
 @click.option(
     "--rounds",
     type=Number(int, "an integer in [1, 10^6]"),
     default=1,
     show_default=True,
-    help="How often the same users answer.",
+    help="Number of rounds with the same users, in [1, 10^6].",
 )
 @click.option(
     "--round",
     "different",
     multiple=True,
     metavar="EPS_LOCAL:USERS[:COUNT]",
-    help="In place of --eps-local, --users and --rounds, and more than once: rounds that differ.",
+    help="COUNT equal rounds; repeat the option for rounds that differ. Replaces --eps-local, --users and --rounds.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the whole answer as JSON.")
 @click.option(
     "--curves",
     "with_curves",
     is_flag=True,
-    help="Add delta(eps), Renyi divergence, mu of Gaussian privacy, and what attacks reach.",
+    help="Add delta(eps), Renyi divergences, mu of Gaussian privacy and bounds on tests of two neighbors.",
 )
 def account(
     eps_local: float | None,
@@ -276,8 +296,8 @@ def account(
 ) -> None:
     """Print the central guarantee of a shuffled batch of reports.
 
-    Give two of --eps-local, --eps and --users (or --population); the third is computed. With --round for each of
-    several rounds, eps is computed.
+    Give two of --eps-local, --eps and --users (or --population); the third is computed. With --round, which may be
+    repeated, eps is computed.
     """
     if different:
         if with_curves or rounds != 1 or not all(x is None for x in (eps_local, eps, users, population)):
@@ -432,12 +452,23 @@ def _export(
 
 _folder = click.Path(file_okay=False, path_type=Path)
 reference_option = click.option(
-    "--reference", "kept", type=_folder, default=Path("reference"), help="Folder of the reference results."
+    "--reference",
+    "kept",
+    type=_folder,
+    default=Path("reference"),
+    show_default=True,
+    help="Folder of the reference results.",
 )
 
 
 @main.command()
-@click.option("--results", type=_folder, default=Path("results"), help="Folder of the run that is compared.")
+@click.option(
+    "--results",
+    type=_folder,
+    default=Path("results"),
+    show_default=True,
+    help="Folder of the results to compare.",
+)
 @reference_option
 def verify(results: Path, kept: Path) -> None:
     """Compare a run with the reference results; exit with 0 if it agrees, 1 if not, 2 if a result cannot be compared.
@@ -549,7 +580,7 @@ def repair(configfile: str | None, folder: str | None) -> None:
                 left += 1
     except Timeout:
         raise click.ClickException(
-            "A run is active in this folder. Wait until it ends, or stop it."
+            "A run is at work in this folder. Wait for it to end, or stop it."
         ) from None
     except OSError as error:
         raise click.ClickException(
@@ -600,10 +631,10 @@ def _folders_of_results(configfile: str | None, folder: str | None = None) -> li
     "--task",
     type=click.Choice(["frequency", "summation", "sets", "vectors"]),
     required=True,
-    help="What it solves.",
+    help="Task of the baseline.",
 )
 def new_baseline(name: str, task: str) -> None:
-    """Write the class, the YAML and the test of a baseline NAME, which pass without changes."""
+    """Write a class, a YAML file and a test for a new baseline NAME; they pass unchanged."""
     from shuffledp import storage
     from shuffledp.protocols import scaffold
 
@@ -623,18 +654,21 @@ def new_baseline(name: str, task: str) -> None:
 @main.command("check-baseline")
 @click.argument("protocol", metavar="FILE.py:CLASS")
 @click.option(
-    "--experiments/--no-experiments", default=True, help="Try it in the real experiments of its task."
+    "--experiments/--no-experiments",
+    default=True,
+    show_default=True,
+    help="Run the smallest cell of every experiment of its task.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="Time that one call of a method may take.",
+    help="Longest time of one call of a method, in seconds; above 0.",
 )
 @configured
 def check_baseline(protocol: str, experiments: bool, seconds: float, configfile: str | None) -> None:
-    """Check your own baseline: a verdict per property, then the smallest cell of every experiment of its task."""
+    """Check your own baseline: print a verdict per property, then run the smallest cell of every experiment."""
     file, lines, named = protocol.rpartition(":")[0], [], False
 
     def waiting(method: str, taken: float) -> None:

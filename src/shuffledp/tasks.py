@@ -28,7 +28,7 @@ TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 Neighbours = Literal["replace_one", "add_remove"]
 
 USERS_AT_ONCE = 1 << 20
-"""Raw inputs of so many users are made at a time, where an input is a number."""
+"""Number of users whose raw inputs are made at a time, where an input is a number."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ METRICS: Mapping[str, Metric] = {
 ABSOLUTE_METRICS = ("tve", "l1")
 """Metrics that sum absolute errors."""
 WORST_METRIC = "worst_mse"
-"""Of a sum: expected squared error if all users hold the one number at which that of the method is largest.
+"""Expected squared error of a sum if all users hold the number at which the error is largest.
 
 A metric of a method and not of data: which number it is depends on the levels that the method rounds to. There is the
 closed form alone, no estimate has it.

@@ -63,14 +63,14 @@ def test_colluding_users_hide_nobody():
 
 @pytest.mark.parametrize("key", REFUSED)
 def test_what_was_not_found_is_not_guessed(key):
-    with pytest.raises(ValueError, match=f"^{key} cannot be computed; not found: "):
+    with pytest.raises(ValueError, match=f"^The eps of {key} cannot be computed. Not found for it: "):
         deployed_epsilon(key)
 
 
 def test_an_unknown_system_is_refused():
     with pytest.raises(ValueError, match="deployment must be one of DAP, eps0 = 5"):
         deployed_epsilon("nobody")
-    with pytest.raises(ValueError, match="ENPA: no central eps was found"):
+    with pytest.raises(ValueError, match="with a published central eps, got 'ENPA'"):
         deployed_printed("ENPA")
     with pytest.raises(ValueError, match="bound must be one of upper, lower"):
         deployed_epsilon(COMPUTED[0], bound="both")

@@ -26,7 +26,7 @@ def test_populations_are_named_by_words():
         (population_named, "binomial:3", "population must be binomial:TRIALS:RATE, got 'binomial:3'"),
         (population_named, "fixed:few", "population must be fixed:N, got 'fixed:few'"),
         (population_named, "binomial:9:2", "rate must be in"),
-        (arrivals_named, "binomial", "population must be fixed, poisson or binomial:RATE; got 'binomial'"),
+        (arrivals_named, "binomial", "if the number of users is computed; got 'binomial'"),
         (arrivals_named, "poisson:9", "population must be fixed, poisson or binomial:RATE"),
     ],
 )
@@ -42,7 +42,7 @@ def test_the_first_line_is_the_answer():
     text = " ".join(sentences(amplification(1.0, None, 1e-6, population=Poisson(1000.0), rounds=4)))
     assert "1,001 users on average" in text
     assert "Rounds: 4" in text
-    assert "of a single round" in text
+    assert "(lower bound: one round alone)" in text
     text = " ".join(sentences(amplification(None, 1000, 1e-6, randomizer=GaussianRandomizer(2.0))))
     assert "without a local budget" in text
     assert "Guarantee: unproven. Note: that the ends" in text

@@ -95,7 +95,7 @@ def test_sums_simulated(tmp_path):
     assert "simulated" in done.stdout
     assert "frequent" not in done.stdout
     assert "slack" not in done.stdout
-    assert "*: not the exact accounting but printed." in " ".join(done.stdout.split())
+    assert "*: not exact accounting but printed." in " ".join(done.stdout.split())
     assert max(map(len, done.stdout.splitlines())) <= 120
 
 
@@ -259,7 +259,7 @@ def test_rows_are_shown_where_they_cannot_be_written(tmp_path):
     done = call(*setting, "--plot", str(tmp_path / "a.png"))
     assert done.exit_code == 1
     assert "Left out:\n  balls_into_bins: " in done.stdout
-    assert done.stderr == "Error: Nothing to draw: no protocol meets this.\n"
+    assert done.stderr == "Error: There is nothing to draw: no protocol meets the requirements.\n"
 
 
 @pytest.mark.parametrize(
@@ -282,22 +282,28 @@ def test_rows_are_shown_where_they_cannot_be_written(tmp_path):
         (("--users", "100", "--task", "vectors"), "--task vectors needs --dimension"),
         (("--csv", "a.csv", "--column", "a", "--dimension", "4"), "compared without data"),
         (("--users", "100", "--max-value", "2.5"), "must be an integer"),
-        (("--users", "100", "--max-value", "3", "--levels", "4"), "--levels rounds numbers of --csv"),
-        (("--column", "a", "--domain-size", "4"), "--column is about --csv"),
-        (("--values", "a,b", "--users", "100", "--domain-size", "4"), "--values is about --csv"),
+        (("--users", "100", "--max-value", "3", "--levels", "4"), "--levels needs --csv"),
+        (("--column", "a", "--domain-size", "4"), "--column needs --csv"),
+        (("--values", "a,b", "--users", "100", "--domain-size", "4"), "--values needs --csv"),
         (("--csv", "a.csv", "--domain-size", "4"), "--csv needs --column"),
-        (("--csv", "a.csv", "--column", "a", "--separator", ";"), "--separator is about sets"),
-        (("--csv", "a.csv", "--user", "a", "--set-size", "2"), "in two columns"),
-        (("--csv", "a.csv", "--column", "a", "--user", "a", "--item", "b", "--set-size", "2"), "two columns"),
+        (("--csv", "a.csv", "--column", "a", "--separator", ";"), "--separator is for sets"),
+        (("--csv", "a.csv", "--user", "a", "--set-size", "2"), "or --user and --item"),
+        (
+            ("--csv", "a.csv", "--column", "a", "--user", "a", "--item", "b", "--set-size", "2"),
+            "or --user and --item",
+        ),
         (("--csv", "missing.csv", "--column", "a"), "There is no file missing.csv"),
         (("--population", "binomial:3", "--domain-size", "4"), "population must be binomial:TRIALS:RATE"),
         (("--users", "100", "--domain-size", "4", "--protocols", "grr"), "No frequency protocol named 'grr'"),
         (("--users", "100", "--domain-size", "4", "--protocols", "x.py:X"), "there is no file x.py"),
-        (("--users", "100", "--domain-size", "4", "--protocols", ","), "must name at least one"),
+        (
+            ("--users", "100", "--domain-size", "4", "--protocols", ","),
+            "--protocols must hold at least one name, got ','",
+        ),
         (("--users", "100", "--domain-size", "4", "--trust", "me"), "trust must be one of"),
         (
             ("--users", "900", "--domain-size", "4", "--protocols", "local", "--plot", "a.doc"),
-            "A picture ends in one",
+            "The file name of a picture must end in one",
         ),
         (
             ("--users", "900", "--domain-size", "4", "--protocols", "local", "--csv-out", "no/a.csv"),

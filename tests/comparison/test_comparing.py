@@ -154,7 +154,7 @@ def test_a_plugin_that_does_not_state_the_most_is_shown_but_keeps_no_limit(tmp_p
         "ok",
         *[None] * 3,
     )
-    assert "The most is not stated by mine.py:Mine." in " ".join(table(rows).split())
+    assert "most is not stated for mine.py:Mine." in " ".join(table(rows).split())
     assert "not stated: mine.py:Mine" in " ".join(table(rows).split())
     (refused,) = shuffledp.compare(1_000, **asked, max_messages=5)
     assert (refused.status, refused.reason) == (
@@ -221,7 +221,7 @@ def test_reasons_are_true_of_a_column_of_real_numbers():
     rows = shuffledp.compare(
         data=[0.5, 119.25, 3.75] * 300, max_value=120, protocols=names, eps=1, delta=1e-6
     )
-    assert "levels to which real numbers of data were rounded before" in of(rows, "real_sum").reason
+    assert "numbers that are already rounded" in of(rows, "real_sum").reason
     assert "No noise design is shipped for max_value = 120 at eps = 1, " in of(rows, "correlated_sum").reason
 
 
@@ -431,7 +431,10 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         ({"users": 1, "domain_size": 3}, "users must be"),
         ({"users": 100, "task": Sets(10, 2, levels=2)}, "sets of one privacy level"),
         ({"users": 100, "task": Summation(3, coordinates=2)}, "frequencies, one sum"),
-        ({"counts": [3, 4], "domain_size": 3}, "3 values, but the data are counts of 2"),
+        (
+            {"counts": [3, 4], "domain_size": 3},
+            "counts must have 3 entries, one per value of the task, got 2",
+        ),
         ({"users": 100, "set_size": 3}, "give domain_size"),
         ({"users": 100, "dimension": 3, "set_size": 3}, "give domain_size"),
         ({"users": 100, "domain_size": 3, "dimension": 3}, "not several"),
@@ -448,16 +451,16 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         ({"users": 100, "domain_size": 3, "trust": "local"}, "list of names, as in .'local'."),
         ({"users": 100, "domain_size": 3, "trust": []}, "trust must name at least one"),
         ({"users": 100, "domain_size": 3, "seed": -1}, "seed must be"),
-        ({"users": 100, "domain_size": 3, "norm": "l1"}, "norm 'l1' is about vectors"),
-        ({"users": 100, "max_value": 10**12}, "At most 10,000,000 values are compared"),
-        ({"users": 100, "domain_size": 10**12}, "At most 10,000,000 values are compared"),
+        ({"users": 100, "domain_size": 3, "norm": "l1"}, "norm 'l1' is for vectors"),
+        ({"users": 100, "max_value": 10**12}, "task must have at most 10,000,000 values"),
+        ({"users": 100, "domain_size": 10**12}, "task must have at most 10,000,000 values"),
         ({"users": 100, "domain_size": 3, "trust": ["me"]}, "trust"),
         ({"users": 100, "domain_size": 3, "accounting": "best"}, "accounting"),
         ({"users": 100, "domain_size": 3, "max_bits": -1}, "max_bits"),
         ({"users": 100, "domain_size": 3, "mean_messages": 0}, "mean_messages"),
         ({"users": 100, "domain_size": 3, "simulate": -1}, "simulate"),
-        ({"users": 100, "domain_size": 3, "column": "v"}, "values and levels belong to data"),
-        ({"data": [0, 1], "counts": [1, 1]}, "without counts and task"),
+        ({"users": 100, "domain_size": 3, "column": "v"}, "values and levels need data"),
+        ({"data": [0, 1], "counts": [1, 1]}, "without counts, task and dimension"),
         ({"data": [0, 1], "domain_size": 2, "max_value": 2}, "not both"),
         ({"data": [0, 1], "column": "s", "separator": ";"}, "give set_size"),
     ],

@@ -50,7 +50,7 @@ def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_t
     assert found.trusted == "a shuffler that permutes; others' dummies"
     against = {name: why for why, names in found.passed_over.items() for name in names}
     assert set(against) == {"central", "printed", "unproven", "idle", "biased", "adds"}
-    assert against["printed"] == "a bound that is only printed in a paper"
+    assert against["printed"] == "printed accounting"
     assert "Use best: within ±0.001 for one value, ±0.002 for all" in sentences(found)
     assert recommended(rows[:1]).trust == "central"
     assert recommended(rows[1:5]) is None

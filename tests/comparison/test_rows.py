@@ -45,11 +45,9 @@ def test_a_bound_that_is_only_printed_or_not_proven_leads_no_ranking():
     ordered = in_order(rows)
     assert [r.protocol for r in ordered] == ["best", "good", "printed", "unproven", "alone"]
     assert [r.protocol for r in front(rows)] == ["best", "alone"]
-    assert "Below all others of their trust, whatever their error: rows of printed accounting" in (
-        " ".join(table(ordered).split())
-    )
+    assert "Rows with printed accounting (the bound as published)" in (" ".join(table(ordered).split()))
     for alike in (ordered[:2], ordered[2:]):
-        assert "Below all others" not in table(alike)
+        assert "come last in their trust model" not in table(alike)
 
 
 def test_fronts_have_what_nothing_of_the_same_trust_beats():
@@ -75,7 +73,7 @@ def test_cells_of_texts_begin_no_formula_and_numbers_stay_numbers(begin):
 
 
 def test_nothing_to_draw():
-    with pytest.raises(ValueError, match="Nothing to draw"):
+    with pytest.raises(ValueError, match="There is nothing to draw"):
         drawn([row("no", status="infeasible")], ".png")
 
 
@@ -91,7 +89,7 @@ def test_reasons_are_grouped_and_failures_marked():
         "  b, c: Too few users.",
         "  failed: d: KeyError: 'x'",
     ]
-    assert table(rows[1:]).startswith("No protocol meets this.")
+    assert table(rows[1:]).startswith("No protocol meets the requirements.")
 
 
 def test_extreme_numbers_and_long_names_fit():

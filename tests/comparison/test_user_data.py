@@ -31,10 +31,10 @@ def test_numbers_have_the_step_of_their_levels():
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"column": "s", "separator": ";"}, "about sets: give set_size"),
-        ({"column": "n", "set_size": 2, "max_value": 2}, "set_size about sets: give one"),
+        ({"column": "s", "separator": ";"}, "for sets and need set_size"),
+        ({"column": "n", "set_size": 2, "max_value": 2}, "Give either set_size"),
         ({"column": "s", "set_size": 0}, "set_size must be"),
-        ({"user": "s", "set_size": 2}, "name one or both"),
+        ({"user": "s", "set_size": 2}, "Give either column"),
     ],
 )
 def test_what_does_not_go_together_is_named(asked, says):

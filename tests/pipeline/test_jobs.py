@@ -237,10 +237,10 @@ def test_a_snakemake_that_a_cluster_starts_after_its_run_does_not_begin_and_ends
         running.communicate()
     late = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert (late.returncode, late.stdout) == (1, "")
-    assert late.stderr == "The run that this job belongs to is over: nothing is done.\n"
+    assert late.stderr == "The run of this job has ended: the job does nothing.\n"
 
 
 def test_a_snakemake_of_a_job_that_does_not_know_its_run_says_so(monkeypatch):
     monkeypatch.delenv(jobs.MAIN, raising=False)
-    with pytest.warns(UserWarning, match="does not hand on the environment"):
+    with pytest.warns(UserWarning, match="does not pass on the environment"):
         jobs.end_with_main_process()

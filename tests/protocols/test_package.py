@@ -201,7 +201,7 @@ def test_wrong_labels_are_faults(attributes, message):
 
 def test_a_doubt_needs_a_reason():
     for label in ("unproven", "violated"):
-        with pytest.raises(ValueError, match=f"{label} needs a note"):
+        with pytest.raises(ValueError, match=f"for the guarantee '{label}'"):
             Standing(label)
     with pytest.raises(ValueError, match="guarantee must be one of exact, upper"):
         Standing("best")

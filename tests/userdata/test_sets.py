@@ -68,10 +68,10 @@ def test_lists_of_parquet_files(tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({}, "name one or both"),
-        ({"user": "user"}, "name one or both"),
-        ({"column": "page", "user": "user", "item": "page"}, "name one or both"),
-        ({"column": "page"}, "lists in a CSV file need a separator"),
+        ({}, "Give either column"),
+        ({"user": "user"}, "Give either column"),
+        ({"column": "page", "user": "user", "item": "page"}, "Give either column"),
+        ({"column": "page"}, "lists in a CSV file need separator"),
         ({"user": "who", "item": "page"}, "no column 'who'. It has: user, page"),
         (
             {"user": "user", "item": "page", "domain_size": 4},
@@ -114,7 +114,7 @@ def test_texts_with_a_separator(tmp_path, of_file):
         f"{place} {line + of_file}: {what}"
         for line, what in ((2, "empty"), (4, "empty entry"), (5, "'zoo' is not one of the 3 values"))
     )
-    with pytest.raises(ValueError, match="separator stands between"):
+    with pytest.raises(ValueError, match="separator must not be blank"):
         collect_sets(data, column="pages", separator=" ")
 
 
@@ -141,7 +141,9 @@ def test_sets_of_one_size_have_the_shares_that_are_expected():
         "up with random other items."
     )
     assert collect_sets(frame[:1], column="s", values="abcd").size_remark(3) == []
-    with pytest.raises(ValueError, match="Sets of 5 items need as many, the domain has 4"):
+    with pytest.raises(
+        ValueError, match="set_size must be at most 4, the number of items of the domain, got 5"
+    ):
         found.shares(5)
     with pytest.raises(ValueError, match="has no item"):
         collect_sets(pd.DataFrame({"s": [[], []]}), column="s")

@@ -188,7 +188,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(project: Project) -> None:
     (project.folder / "logs").touch()
     done = project.run("--dry-run")
     assert done.returncode != 0
-    assert "logs: a run writes there, and it is no folder." in done.stdout.splitlines()
+    assert "logs: a run writes there, but it is not a folder." in done.stdout.splitlines()
     assert "Traceback" not in done.stdout
 
 

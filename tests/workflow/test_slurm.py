@@ -202,7 +202,7 @@ def test_jobs_of_a_killed_run_publish_nothing_and_those_in_the_queue_remove_noth
     assert len(lists) == 4
     assert not [path for checksum in lists for path in damaged(checksum)]
     said = [log.read_text() for log in (project.folder / ".snakemake/slurm_logs").rglob("*.log")]
-    assert any("The run that this job belongs to is over" in text for text in said), said
+    assert any("The run of this job has ended" in text for text in said), said
 
 
 def test_nothing_is_left_running_when_the_cluster_is_stopped(tmp_path: Path) -> None:

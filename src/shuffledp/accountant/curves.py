@@ -260,7 +260,7 @@ def _table(profile: PrivacyProfile, least: float) -> Tabulated:
 def lines(found: Curves) -> list[str]:
     """Return the curves as lines of text."""
     rows = [f"Profile ({found.reduction}):", *_columns("eps", found.eps, "delta", found.delta)]
-    rows.append(f"Gaussian: mu = {found.mu:.6g}, regret {found.regret:.2g}.")
+    rows.append(f"Gaussian privacy: mu = {found.mu:.6g}, regret {found.regret:.2g}.")
     if found.orders:
         rows += ["Renyi divergence:", *_columns("order", found.orders, "eps", found.renyi)]
     rows.append("Tests of two neighbors:")
@@ -268,7 +268,7 @@ def lines(found: Curves) -> list[str]:
         "false positives", found.false_positive_rates, "false negatives", found.false_negative_rates
     )
     for rate, most in found.true_positive_rates:
-        rows.append(f"True positives at {rate:g} false positives: at most {most:.6g}.")
+        rows.append(f"True positive rate at a false positive rate of {rate:g}: at most {most:.6g}.")
     return rows
 
 

@@ -25,7 +25,7 @@ from shuffledp.numerics.argument_ranges import check_choice, one_of
 Status = Literal["verified", "incomplete"]
 
 PACKAGE_DATA = ("deployed.json",)
-#: Bounds on the central eps that a configuration may ask for.
+#: Bounds on the central eps that a configuration may request.
 BOUNDS = ("upper", "lower")
 
 

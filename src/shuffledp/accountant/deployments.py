@@ -59,7 +59,7 @@ _SHUFFLED = (
     "It may know the inputs of all other users."
 )
 _SUMMED = (
-    "The analyzer sees sums over all users and nothing else; whoever adds does not collude with it. "
+    "The analyzer sees sums over all users and nothing else; the party that adds does not collude with it. "
     "It may know the inputs of all other users."
 )
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shuffledp.accountant.answers import Answer
     from shuffledp.accountant.rounds import RoundsAnswer
 
+_ONE_ROUND = " (lower bound: one round alone)"
 _FORMS = {
     "fixed": ("fixed:N", (int,)),
     "binomial": ("binomial:TRIALS:RATE", (int, float)),
@@ -93,8 +94,8 @@ def sentences(answer: Answer) -> list[str]:
     )
     first = {
         "amplification": f"eps = {answer.eps:.6g}: {users} with {local}",
-        "budget": f"eps_local = {answer.eps_local:.6g}: {users} reach eps = {answer.eps:.6g} with it",
-        "batch": f"users = {answer.users:,.6g}: so many with {local} reach eps = {answer.eps:.6g}",
+        "budget": f"eps_local = {answer.eps_local:.6g}: with it {users} reach eps = {answer.eps:.6g}",
+        "batch": f"users = {answer.users:,.6g}: with {local} they reach eps = {answer.eps:.6g}",
     }[answer.question]
     lines = [f"{first}, delta = {answer.delta:g}."]
     if answer.eps_lower is not None:
@@ -120,10 +121,7 @@ def rounds_sentences(answer: RoundsAnswer) -> list[str]:
         times = f", {batch.count:,} times" if batch.count > 1 else ""
         lines.append(f"  {batch.users:,} users with a local budget of {batch.eps_local:.6g}{times}")
     if answer.eps_lower is not None:
-        lines.append(
-            f"The smallest eps is between {answer.eps_lower:.6g} and {answer.eps:.6g} (the lower end is that of a "
-            "single round)."
-        )
+        lines.append(f"The smallest eps is between {answer.eps_lower:.6g} and {answer.eps:.6g}{_ONE_ROUND}.")
     lines.append(
         f"Randomizer: {answer.randomizer}. Reduction: {answer.reduction}. Guarantee: {answer.guarantee}."
     )
@@ -135,4 +133,4 @@ def rounds_sentences(answer: RoundsAnswer) -> list[str]:
 
 
 def _of_one(answer: Answer) -> str:
-    return " (the lower end is that of a single round)" if answer.rounds > 1 else ""
+    return _ONE_ROUND if answer.rounds > 1 else ""

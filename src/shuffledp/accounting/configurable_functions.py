@@ -32,11 +32,11 @@ from shuffledp.populations import Binomial, Fixed, SubExponential, SubGaussian
 Arguments = Mapping[str, Any]
 
 _PAIR = "Theorem 1 is exact for one pair of data sets, which is not proven to be the worst for records in a ball (SG-4)"
-#: What stands behind everything that starts from Theorem 1 of the shuffle Gaussian mechanism.
+#: Guarantee of all functions that use Theorem 1 of the shuffle Gaussian mechanism.
 ONE_PAIR = Standing("unproven", _PAIR)
 #: The same where, in addition, the participation rate does not follow the number of participants.
 MEAN_RATE = Standing("unproven", f"{_PAIR}; and the participation rate is taken at its mean (SG-9)")
-#: What stands behind the rivals of shuffled check-in.
+#: Guarantee of the rivals of shuffled check-in.
 MEAN_PARTICIPANTS = Standing("unproven", "the number of participants is taken at its mean")
 CLASSICAL_GAUSSIAN = Standing(
     "unproven",

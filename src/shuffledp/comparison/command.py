@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from shuffledp.outputs import Output
     from shuffledp.tasks import Task
 
-#: Seconds without a word.
+#: Seconds between two progress lines.
 PATIENCE = 1.0
 
 _file = click.Path(dir_okay=False, path_type=Path)
@@ -37,47 +37,78 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--task",
     type=click.Choice(["frequency", "summation", "sets", "vectors"]),
-    help="What is estimated; the numbers below say it too.",
+    help="Task; by default the one of the given sizes.",
 )
-@click.option("--max-value", type=float, help="Largest number (summation): 0..N; data are clipped to it.")
-@click.option("--levels", type=int, help="Round numbers of --csv to so many steps (summation).")
-@click.option("--csv", "data", type=_file, help="Data, a user per row: CSV with a header, or .parquet.")
-@click.option("--column", help="Column of --csv; of sets, one with a list per user.")
+@click.option(
+    "--max-value",
+    type=float,
+    help="Largest number N of 0..N (summation); numbers of --csv are clipped to it.",
+)
+@click.option(
+    "--levels",
+    type=int,
+    help="Number of steps up to --max-value to which numbers of --csv are rounded (summation).",
+)
+@click.option(
+    "--csv",
+    "data",
+    type=_file,
+    help="File of data, by default a row per user: CSV with a header, or .parquet.",
+)
+@click.option("--column", help="Column of --csv; for sets one with a list per user.")
 @click.option(
     "--separator",
-    help="What stands between the items in a text of --column (sets); a .parquet file has lists.",
+    help="Text between two items in a cell of --column (sets); .parquet files hold lists instead.",
 )
-@click.option("--user", help="Instead of --column: column of the user, a row per user and item (sets).")
-@click.option("--item", help="With --user: column of the item.")
+@click.option("--user", help="Column of the user, if a row is a user and one item (sets); needs --item.")
+@click.option("--item", help="Column of the item (sets); needs --user.")
 @click.option(
-    "--values", multiple=True, help="The public domain of --csv, by commas, where it is not 0..N-1."
+    "--values",
+    multiple=True,
+    help="Values of the public domain of --csv, separated by commas, if it is not 0..N-1.",
 )
 @click.option(
-    "--protocols", multiple=True, help="Names or file.py:Class, by commas; 'all' for all built-ins."
+    "--protocols",
+    multiple=True,
+    help="Names or file.py:Class, separated by commas; 'all' (default) is all built-ins.",
 )
-@click.option("--accounting", help="exact, corrected, simplified or printed; by default the best of each.")
 @click.option(
-    "--trust", multiple=True, help="shuffler, shuffler_adds, secure_sum, central, local, by commas."
+    "--accounting",
+    help="Accounting: exact, corrected, simplified or printed; by default the first that a protocol has.",
 )
-@click.option("--max-bits", type=float, help="The most bits that any user may send.")
-@click.option("--max-messages", type=float, help="The most messages that any user may send.")
-@click.option("--mean-bits", type=float, help="Bits that a user may send on average.")
-@click.option("--mean-messages", type=float, help="Messages that a user may send on average.")
 @click.option(
-    "--simulate", type=int, default=0, metavar="R", help="Simulate R repeats beside the expectation."
+    "--trust",
+    multiple=True,
+    help="Trust models, separated by commas: shuffler, shuffler_adds, secure_sum, central, local; by default all.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the simulation.")
+@click.option("--max-bits", type=float, help="Limit on the bits that any user sends.")
+@click.option("--max-messages", type=float, help="Limit on the messages that any user sends.")
+@click.option("--mean-bits", type=float, help="Limit on the bits that a user sends on average.")
+@click.option("--mean-messages", type=float, help="Limit on the messages that a user sends on average.")
+@click.option(
+    "--simulate",
+    type=int,
+    default=0,
+    metavar="R",
+    show_default=True,
+    help="Number of simulated repeats; 0 simulates only protocols without a closed form.",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the simulation, an integer of at least 0."
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="Time that a protocol may take.",
+    help="Longest time of one protocol, in seconds; above 0.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print an object with recommendation and rows.")
+@click.option("--json", "as_json", is_flag=True, help="Print recommendation and rows as a JSON object.")
 @click.option("--rows-only", is_flag=True, help="Print the rows without the recommendation.")
-@click.option("--csv-out", type=_file, help="Write all columns to a CSV file.")
-@click.option("--plot", type=_file, help="Draw error against bits: .png, .svg, .pdf or .html.")
+@click.option("--csv-out", type=_file, help="CSV file to which all columns are written.")
+@click.option(
+    "--plot", type=_file, help="File for a picture of error against bits: .png, .svg, .pdf or .html."
+)
 def compare(
     task: str | None,
     population: str | None,
@@ -134,7 +165,7 @@ def compare(
         raise click.ClickException(" ".join(problems))
 
 
-#: What each task is given by, first what it needs; and how these options are called.
+#: Options that give the sizes of each task.
 SIZES = {
     "frequency": ("domain_size",),
     "summation": ("max_value",),

@@ -16,15 +16,16 @@ from shuffledp.outputs import printable
 @click.command()
 @click.argument("protocol")
 @with_setting
-@click.option("--max-value", type=int, help="Largest number (summation): 0..N.")
+@click.option("--max-value", type=int, help="Largest number N of 0..N (summation).")
 @click.option(
-    "--accounting", help="exact, corrected, simplified or printed; by default the best that it has."
+    "--accounting",
+    help="Accounting: exact, corrected, simplified or printed; by default the first that the protocol has.",
 )
 @click.option(
     "--registry",
     is_flag=True,
-    help="Write a record for the registry of deployments (opendp/deployments-registry-data), YAML. What only those who "
-    "deploy know is marked.",
+    help="Print a YAML record for the registry of deployments (opendp/deployments-registry-data). Entries that only "
+    "the deployer can fill in are marked.",
 )
 def describe(
     protocol: str,

@@ -13,7 +13,7 @@ from shuffledp.comparison.rows import ERROR_OF, TRUST, Compared, front
 from shuffledp.optional_dependencies import needed
 from shuffledp.protocols.base import Trust
 
-#: Marker of Matplotlib, that of Bokeh, and color (Okabe and Ito).
+#: Marker of Matplotlib, marker of Bokeh, and color (Okabe and Ito).
 LOOKS: dict[Trust, tuple[str, str, str]] = {
     "shuffler": ("o", "circle", "#0072B2"),
     "shuffler_adds": ("s", "square", "#E69F00"),

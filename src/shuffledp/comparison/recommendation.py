@@ -123,7 +123,7 @@ def _against(row: Compared) -> str:
     if row.biased:
         return "biased"
     if row.accounting == "printed":
-        return "a bound that is only printed in a paper"
+        return "printed accounting"
     if not row.proven:
         return f"guarantee {row.guarantee}"
     return f"trusts {TRUST[row.trust]}"

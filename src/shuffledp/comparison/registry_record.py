@@ -33,11 +33,11 @@ MODELS: Mapping[Trust, str] = {
 _PROMISES: Mapping[Trust, str] = {
     "shuffler": "The shuffler permutes the messages of all users and does not collude with the analyzer.",
     "shuffler_adds": (
-        "The shuffler permutes, samples or adds messages as the protocol says and does not collude with the analyzer."
+        "The shuffler permutes, samples or adds messages as specified and does not collude with the analyzer."
     ),
     "secure_sum": "The analyzer sees the sum of the messages of all users and nothing else.",
     "central": "The curator sees the data and adds the noise.",
-    "local": "Nobody: every user adds the noise.",
+    "local": "No other party: every user adds the noise.",
 }
 _NEIGHBORS = {
     "replace_one": (

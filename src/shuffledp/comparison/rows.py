@@ -23,27 +23,27 @@ TRUST: dict[Trust, str] = {
     "shuffler_adds": "a shuffler that adds or samples",
     "secure_sum": "secure summation",
     "central": "a curator who sees the data",
-    "local": "nobody",
+    "local": "no other party",
 }
 #: Reason of a row whose error is hardly below that of an answer that looks at no data.
-IDLE = "No better than answering without data."
+IDLE = "No better than an answer without data."
 #: Characters of a line, and of the longest name.
 WIDTH, LONGEST = 120, 30
 
 
-#: What the error is of, averaged, and what one interval is for, by task.
+#: Quantity of the error, and quantity of one interval, by task.
 ERROR_OF = {
-    "frequency": ("a frequency, averaged over the values", "one"),
-    "summation": ("the sum", "it"),
-    "sets": ("the share of an item's holders, averaged over the items", "one"),
-    "vectors": ("one coordinate of the mean, averaged over the coordinates", "one"),
+    "frequency": ("a frequency, averaged over the values", "one frequency"),
+    "summation": ("the sum", "the sum"),
+    "sets": ("the share of an item's holders, averaged over the items", "one share"),
+    "vectors": ("one coordinate of the mean, averaged over the coordinates", "one coordinate"),
 }
 #: Noise of a trusted curator that errors are compared with.
 FLOOR = {
     "frequency": "Laplace noise",
     "summation": "Laplace noise",
-    "sets": "noise for whole sets, Laplace or Gaussian",
-    "vectors": "noise, Gaussian or, for the l1 norm, Laplace if that is better",
+    "sets": "noise for whole sets (Laplace or Gaussian)",
+    "vectors": "noise (Gaussian, or Laplace if it is better for the l1 norm)",
 }
 
 
@@ -344,7 +344,7 @@ def table(rows: Sequence[Compared]) -> str:
             _line(_marked(row), [(text(row), width) for _, width, text in columns], rest) for row in part
         ]
     if not lines:
-        lines.append("No protocol meets this.")
+        lines.append("No protocol meets the requirements.")
     notes = _notes(good, {heading for heading, _, _ in columns})
     why = _left_out(rows)
     return "\n".join([*lines, *([""] if notes else []), *notes, *([""] if why else []), *why])
@@ -371,9 +371,9 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
         return []
     what, one = ERROR_OF[rows[0].task]
     text = [
-        "local: eps of one user's own messages; inf: unbounded, as where values are sent as they are; –: a curator.",
+        "local: eps of one user's own messages; inf: no bound, for example values sent in clear; –: central model.",
         f"error: expected squared error of {what}.",
-        f"±95 %: half-width of an interval for {one}.",
+        f"±95 %: half-width of a normal 95 % interval for {one}.",
     ]
     if "simulated" in headings:
         text.append(_covered(rows))
@@ -381,47 +381,39 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
         held = "an item" if rows[0].task == "sets" else "a value"
         text.append(f"frequent: error of {held} that a tenth of the users hold.")
     if any(row.floor_ratio is not None for row in rows):
-        text.append(f"/floor: error in units of that of a curator's {FLOOR[rows[0].task]}.")
+        text.append(f"/floor: error divided by the error of a curator's {FLOOR[rows[0].task]}.")
     text += _sent(rows)
     text += _relied_on(rows)
     if rows[0].task == "sets":
-        text.append(
-            "All users have the one eps, for their whole set: one privacy level, where a protocol has several."
-        )
-    slack = "; slack: what is left of the budget" if "slack" in headings else ""
-    text.append(f"spent: eps that the protocol's own profile needs{slack}.")
+        text.append("All users have one privacy level: eps protects the whole set of a user.")
+    slack = "; slack: eps minus spent" if "slack" in headings else ""
+    text.append(f"spent: smallest eps at which the profile of the protocol meets delta{slack}.")
     other = sorted({row.accounting for row in rows} - {"exact"})
     if other:
-        text.append(f"*: not the exact accounting but {', '.join(other)}.")
+        text.append(f"*: not exact accounting but {', '.join(other)}.")
     if len({row.proven for row in rows}) == 2:
         text.append(
-            "Below all others of their trust, whatever their error: rows of printed accounting, which is the paper's "
-            "own bound as it stands there, and of a guarantee that is neither exact nor upper."
+            "Rows with printed accounting (the bound as published), or with a guarantee that is neither exact nor "
+            "upper, come last in their trust model."
         )
     if any(row.biased for row in rows):
-        text.append(
-            "°: biased, so that the error may be small for these shares only, and an interval is not centered."
-        )
+        text.append("°: biased; the error may be larger for other data, and an interval is not centered.")
     if any(row.idle for row in rows):
-        text.append(
-            f"†: no better than answering without data, which has error {_number(rows[0].blind_mse)}."
-        )
+        text.append(f"†: no better than an answer without data, whose error is {_number(rows[0].blind_mse)}.")
     if any(row.mse_from == "simulated" for row in rows):
         names = ", ".join(row.protocol for row in rows if row.mse_from == "simulated")
-        text.append(f"Simulated, for want of a closed form: {names}.")
+        text.append(f"Simulated, as the error has no closed form: {names}.")
     return textwrap.wrap(" ".join(text), WIDTH)
 
 
 def _sent(rows: Sequence[Compared]) -> list[str]:
     """Return sentences about the columns of messages and bits."""
-    text = ["messages, bits: of a user, on average; most: the most that any user sends."]
+    text = ["messages, bits: average per user; most: maximum over all users."]
     if any(row.most_certain is False for row in rows):
-        text.append(
-            f"~: without a bound; any of the users sends more with a probability of at most {RARE:g}."
-        )
+        text.append(f"~: exceeded by some user with probability at most {RARE:g}.")
     unknown = [row.protocol for row in rows if row.most_messages is None]
     if unknown:
-        text.append(f"The most is not stated by {', '.join(unknown)}.")
+        text.append(f"most is not stated for {', '.join(unknown)}.")
     return text
 
 
@@ -439,10 +431,10 @@ def _covered(rows: Sequence[Compared]) -> str:
     """Return a sentence about the coverage of intervals in the simulation: least and largest value of the rows."""
     shares = {row.protocol: row.simulated_coverage for row in rows if row.simulated_coverage is not None}
     if not shares:
-        return "simulated: mean of the simulation."
+        return "simulated: mean error of the simulation."
     least, most = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
     span = f" ({least}) to {100 * shares[most]:.1f} % ({most})" if least != most else ""
-    return f"simulated: mean of the simulation; of its errors ±95 % covers {100 * shares[least]:.1f} %{span}."
+    return f"simulated: mean error of the simulation; ±95 % covers {100 * shares[least]:.1f} %{span} of its errors."
 
 
 def _left_out(rows: Sequence[Compared]) -> list[str]:

@@ -46,30 +46,36 @@ def whole(text: str | int) -> int:
 
 INTEGER = Number(int, "an integer, such as 30000, 30k or 3e4")
 _OPTIONS = (
-    click.option("--users", type=INTEGER, help="All users, user 1 included."),
+    click.option("--users", type=INTEGER, help="Number of all users, user 1 included; at least 2."),
     click.option(
         "--population",
-        help="Number of the other users, for --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, "
-        "moments:MEAN:VARIANCE, subgaussian:MEAN:SCALE, subexponential:MEAN:A:B.",
+        help="Law of the number of other users, or a bound on it, in place of --users: fixed:N, "
+        "binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, subgaussian:MEAN:SCALE, "
+        "subexponential:MEAN:A:B.",
     ),
-    click.option("--eps", "--epsilon", type=float, required=True, help="Central eps, nats."),
-    click.option("--delta", type=float, required=True),
+    click.option("--eps", "--epsilon", type=float, required=True, help="Central eps, in nats; above 0."),
+    click.option("--delta", type=float, required=True, help="Central delta, in [0, 1)."),
     click.option(
         "--neighbors",
         "neighbours",
         type=click.Choice(["replace_one", "add_remove"]),
         default="replace_one",
         show_default=True,
+        help="Neighboring relation: one input replaced, or one user more or less.",
     ),
-    click.option("--domain-size", type=INTEGER, help="Number of values (frequency) or items (sets): 0..N-1."),
-    click.option("--set-size", type=INTEGER, help="Items that every user holds (sets)."),
-    click.option("--dimension", type=INTEGER, help="Coordinates of a user's unit vector (vectors)."),
+    click.option(
+        "--domain-size",
+        type=INTEGER,
+        help="Number N of values (frequency) or items (sets) 0..N-1; at least 2.",
+    ),
+    click.option("--set-size", type=INTEGER, help="Number of items that every user holds (sets)."),
+    click.option("--dimension", type=INTEGER, help="Number of coordinates of a user's vector (vectors)."),
     click.option(
         "--norm",
         type=click.Choice(["l1", "l2"]),
         default="l2",
         show_default=True,
-        help="In which vectors are clipped to 1.",
+        help="Norm in which vectors are clipped to 1 (vectors).",
     ),
 )
 

@@ -15,7 +15,7 @@ from typing import Any
 #: What Snakemake prints beside a job's end: each pass of its scheduler.
 _SILENT = ("JOB_STARTED", "JOB_FINISHED")
 _PASS = "Select jobs to execute..."
-#: Seconds up to which the time left is told in seconds.
+#: Time left up to which it is printed in seconds.
 _SHORT = 90
 
 

@@ -37,7 +37,7 @@ class Population(ABC):
     in_words: ClassVar[str] = (
         "the number of other users as a Population, such as Fixed(29999) for 30,000 users"
     )
-    """What messages call it where something else was given."""
+    """Description in error messages."""
 
     if TYPE_CHECKING:  # at run time a property here would become the default value of the fields below
 

@@ -51,9 +51,9 @@ class PlannedUsers(ProtocolBase):
     treatment: str = field(default="", kw_only=True)
 
     follows_announcement: ClassVar[bool] = False
-    """Whether the number of users is announced and `refine` follows it, so that nothing is planned."""
+    """True if the number of users is announced and `refine` uses it, so that no number is planned for."""
     noise_shares: ClassVar[bool] = False
-    """Whether users send shares of one noise, so that nothing is claimed for fewer than planned."""
+    """True if users send shares of one noise, so that no guarantee holds for fewer users than planned."""
     mixed_under: ClassVar[tuple[str, ...]] = ("exact",)
     """Accountings under which delta is averaged; under the others there is a formula for one number at a time."""
     few_numbers: ClassVar[bool] = False

@@ -77,7 +77,7 @@ def domain_size_of(task: Task) -> int:
     return task.domain_size
 
 
-#: What a calibration may take besides budget, population and task, and what each is read off.
+#: Further arguments of a calibration besides budget, population and task, and their source.
 TAKEN: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "n": (fixed_users, "population"),
     "usual_users": (users_until_announced, "population"),

@@ -54,7 +54,7 @@ class OneReport(ProtocolBase):
     guarantees = under(printed=UPPER, simplified=SIMPLIFIED, corrected=UPPER, exact=UPPER)
     relies_on: ClassVar[Reliance] = "others' reports"
     objective: ClassVar[str] = "randomized_response"
-    """What the best number of dummies minimizes, see `shuffledp.accounting.optimal_dummies`."""
+    """Quantity that the best number of dummies minimizes, see `shuffledp.accounting.optimal_dummies`."""
 
     def counted_on(self) -> str:
         """Name all other users, with their expected number."""

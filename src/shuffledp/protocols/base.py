@@ -84,23 +84,23 @@ class ProtocolBase(metaclass=ABCMeta):
     """Unique within its task; equal to the file's name for built-ins."""
     task_kind: ClassVar[TaskKind]
     label: ClassVar[str]
-    """As legends show it."""
+    """Name in legends."""
     source: ClassVar[str]
     """Citation with theorem or equation number."""
     trust: ClassVar[Trust]
     relies_on: ClassVar[Reliance] = "not stated"
-    """What of other users must be honest beside the one whom users trust, see `shuffledp.protocols.reliance`."""
+    """Other users who must be honest, besides the trusted party, see `shuffledp.protocols.reliance`."""
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
     """Accountings that ``calibrate`` accepts, by default those of ``guarantees``; others are neither run nor drawn."""
     reduction: ClassVar[str] = "own"
     guarantees: ClassVar[Mapping[str, Standing]] = {}
-    """What stands behind the claim under each accounting; all of ``accountings``, or none."""
+    """Guarantee of the claim under each accounting; for all of ``accountings``, or for none."""
     streamable: ClassVar[bool] = True
-    """Whether the aggregate is additive over chunks of users."""
+    """True if the aggregate is additive over chunks of users."""
     neighbours: ClassVar[tuple[Neighbours, ...]] = ("replace_one",)
     """Neighbouring relations of the guarantee; a budget for another one cannot be met."""
     multi_level: ClassVar[bool] = False
-    """Whether a budget may hold several privacy levels."""
+    """True if a budget may hold several privacy levels."""
 
     @property
     def biased(self) -> bool:

@@ -31,7 +31,7 @@ class SystemBits:
         return secrets.randbits(count) if count else 0
 
 
-#: What every sampler uses if nothing else is given.
+#: Default source of random bits of all samplers.
 SYSTEM_BITS = SystemBits()
 
 

@@ -36,7 +36,7 @@ class Exponential:
         return Fraction(self.exponent)
 
 
-#: What a coin may show heads with.
+#: Probability of heads of a coin.
 Probability = Rational | int | Exponential
 
 

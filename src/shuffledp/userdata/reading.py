@@ -41,7 +41,7 @@ _BREAK = re.compile("\r\n|\r|\n")
 Cells: TypeAlias = list[str] | NDArray[Any]
 """Cells of some rows: stripped texts, or an array of integers or floats."""
 Progress = Callable[[int], None]
-"""Is told the number of rows that have been read, after each block."""
+"""Function called after each block with the number of rows read."""
 
 
 @dataclass

@@ -88,7 +88,7 @@ def test_renyi_in_the_direction_add_is_the_published_formula():
 
 
 def test_a_method_that_says_nothing_is_named():
-    with pytest.raises(Infeasible, match="The method renyi says nothing about 10 steps"):
+    with pytest.raises(Infeasible, match="The method renyi has no bound for 10 steps"):
         allocation_method_epsilon("renyi", 1e-6, 10, eps_local=1.0)
     assert "poisson" not in allocation_bounds(1e-6, 10, sigma=0.5, direction="remove")
     with pytest.raises(ValueError, match="method must be one of pair, decomposition, poisson, renyi"):
@@ -132,7 +132,7 @@ def test_noise_inverts_eps():
             lambda: AllocationProfile(10, sigma=1.0, participations=11),
             r"participations must be in \[1, 10\], got 11",
         ),
-        (lambda: AllocationProfile(10, participations=1), "Give eps_local or sigma, one of them"),
+        (lambda: AllocationProfile(10, participations=1), "Give either eps_local or sigma"),
         (lambda: allocation_bounds(0.0, 10, sigma=1.0), r"delta must be in \(0, 1\), got 0.0"),
         (lambda: allocation_noise(-1.0, 1e-6, 10), "eps must be a positive finite number, got -1.0"),
     ],

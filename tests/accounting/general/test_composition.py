@@ -108,11 +108,11 @@ def test_the_accountant_composes_its_rounds_with_it():
 @pytest.mark.parametrize(
     ("mechanisms", "options", "message"),
     [
-        ([], {}, "At least one mechanism, and rounds for each: got 0 and 0"),
-        ([GaussianProfile(1.0)], {"rounds": [1, 2]}, "got 1 and 2 of them"),
+        ([], {}, "mechanisms and rounds must have the same length, at least 1, got 0 and 0"),
+        ([GaussianProfile(1.0)], {"rounds": [1, 2]}, "got 1 and 2."),
         ([GaussianProfile(1.0)], {"rounds": [0]}, "rounds must be an integer in"),
         ([GaussianProfile(1.0), GaussianProfile(1.0, "add_remove")], {}, "got add_remove and replace_one"),
-        ([0.5], {}, "A mechanism is a privacy profile or a loss distribution, got 0.5"),
+        ([0.5], {}, "mechanisms must be privacy profiles or loss distributions, got 0.5"),
         ([privacy_loss_distribution.identity(1e-3)], {}, "step must be given"),
         ([GaussianProfile(1.0)], {"step": 0.0}, "step must be a positive finite number, got 0.0"),
         (

@@ -56,7 +56,7 @@ def test_it_releases_what_it_is_given_and_composes():
 
 
 def test_without_a_function_it_is_for_accounting():
-    with pytest.raises(dp.OpenDPException, match="This measurement is for accounting"):
+    with pytest.raises(dp.OpenDPException, match="This measurement cannot be invoked"):
         PROFILE.to_opendp()([1, 2])
 
 

@@ -193,8 +193,8 @@ def test_more_steps_help():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "Give eps_local or sigma, one of them"),
-        ({"eps_local": 1.0, "sigma": 1.0}, "Give eps_local or sigma, one of them"),
+        ({}, "Give either eps_local or sigma"),
+        ({"eps_local": 1.0, "sigma": 1.0}, "Give either eps_local or sigma"),
         ({"sigma": 0.01}, r"sigma must be in \[0.1, 1e6\]"),
         ({"eps_local": 301.0}, "eps_local must be at most 300"),
         ({"sigma": 1.0, "direction": "swap"}, "direction must be one of remove, add, both; got 'swap'"),

@@ -71,10 +71,10 @@ def test_a_short_list_of_orders_is_noticed():
         (lambda: RenyiCurve([2.0], [0.1, 0.2]), "the same shape"),
         (lambda: RenyiCurve([1.0], [0.1]), "orders must be finite numbers above 1"),
         (lambda: RenyiCurve([2.0], [-0.1]), "divergences must be >= 0"),
-        (lambda: RenyiCurve([2.0], [0.1]) + RenyiCurve([3.0], [0.1]), "at the same orders only"),
+        (lambda: RenyiCurve([2.0], [0.1]) + RenyiCurve([3.0], [0.1]), "must have the same orders"),
         (
             lambda: RenyiCurve([2.0], [0.1]) + RenyiCurve([2.0], [0.1], "add_remove"),
-            "one neighboring relation",
+            "the same neighboring relation",
         ),
         (lambda: 0 * RenyiCurve([2.0], [0.1]), "rounds must be an integer in"),
     ],

@@ -65,7 +65,7 @@ def test_baselines_may_join_figures_of_ones_own(project):
         ("demo.yaml", "config/own/demo.yaml: the name 'demo' is taken"),
         ("all.yaml", "config/own/all.yaml: the name 'all' is taken"),
         ("draw_me.yaml", "the name 'draw_me' is taken"),
-        ("My Study.yaml", "config/own/My Study.yaml: results are named after the file"),
+        ("My Study.yaml", "config/own/My Study.yaml: the file name must have lower-case letters"),
         ("mine.yml", "config/own/mine.yml: the name 'mine' is taken"),
     ],
 )
@@ -97,7 +97,7 @@ def test_what_is_not_listed_is_named(project):
 
 def test_a_run_needs_something_to_run(project):
     with pytest.raises(
-        ConfigurationError, match="config: papers: names none, and config/own has no experiment"
+        ConfigurationError, match="config: papers: the list is empty, and config/own has no experiment"
     ):
         project.settings(papers=[])
 

@@ -138,7 +138,7 @@ def test_a_run_that_no_method_names_is_a_mistake(trained):
         "experiments:",
         "  unused: {kind: checkin, data: {name: mnist}, rate: 0.1, learning_rate: 1, clip: 1, noise_multiplier: 1, rounds: 3, evaluate_every: 1}\nexperiments:",
     )
-    with pytest.raises(ConfigurationError, match=r"training\.unused: no method names it"):
+    with pytest.raises(ConfigurationError, match=r"training\.unused: no method uses it"):
         trained.settings()
 
 

@@ -97,7 +97,7 @@ def test_without_infeasible_rows_no_reasons() -> None:
 
 def test_a_selection_that_leaves_several_numbers_is_refused() -> None:
     loose = {**ENTRY, "entries": [{"heading": "exact", "value": "mse"}], "order": ["exact"], "methods": ["b"]}
-    with pytest.raises(ValueError, match="name more under where"):
+    with pytest.raises(ValueError, match="add grid variables to `where`"):
         leaderboard(loose, _cells(), _summary(), NAMES)
 
 

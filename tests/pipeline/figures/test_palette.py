@@ -257,7 +257,7 @@ def test_a_drawing_depends_on_the_looks_of_its_own_methods(settings_with, tmp_pa
         ("looks: {local: -1}\n", r"looks\.local"),
         (
             "looks: {local: 3, picky: 3}\n",
-            r"looks\.picky: 3 is the look of 'local' already, which stands beside it",
+            r"looks\.picky: 3 is already the look of 'local', which is drawn with it",
         ),
         ("looks: {local: blue}\n", r"looks\.local"),
     ],

@@ -41,7 +41,7 @@ def test_impossible_plans_are_refused(changes, message):
 
 
 def test_plans_that_do_not_fit_the_data_are_refused():
-    with pytest.raises(ValueError, match="batch is 41, but the data have 40 users only"):
+    with pytest.raises(ValueError, match="batch must be at most 40, the number of users of the data, got 41"):
         train(plan(batch=41), DATA)
     with pytest.raises(ValueError, match=r"images \(28, 28, 1\), the data have \(16, 16, 1\)"):
         train(plan(network=Network()), DATA)

@@ -58,7 +58,7 @@ def test_a_leak_is_caught(name, check, case, message):
 def test_a_claim_that_is_doubted_is_not_called_checked():
     by, missing = leakage_checks.check_seen(planted("Doubted"), [TWO])
     assert by == ()
-    assert "labeled as no sound claim" in missing[0]
+    assert "the claim is not labeled exact or upper" in missing[0]
 
 
 def test_the_largest_task_that_is_feasible_is_compared(sums, monkeypatch):

@@ -168,7 +168,7 @@ def test_checks_of_a_protocol_with_a_private_announcement():
 
 
 def test_what_leaves_nothing_for_the_data_is_refused():
-    with pytest.raises(Infeasible, match=r"leaves nothing of eps 1 "):
+    with pytest.raises(Infeasible, match="first_round must have eps below 1 "):
         segmented({**FIRST, "eps": 1.0})
     with pytest.raises(Infeasible, match="leaves nothing"):
         segmented({**FIRST, "delta": 1e-5})

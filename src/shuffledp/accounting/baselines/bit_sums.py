@@ -4,7 +4,7 @@ import math
 
 from shuffledp.guarantees import Standing
 
-#: What is known of the published rate.
+#: Guarantee of the published rate.
 THIRD_PARTY = Standing(
     "unproven",
     "the formula was read in code of third parties alone, which leaves it commented out; the theorem itself was not "

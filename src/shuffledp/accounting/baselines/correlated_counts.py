@@ -72,7 +72,7 @@ _MOST_EXPONENT = 700.0
 #: this one has all jumps of the other and more. It costs at most 1/1999 more pairs.
 _MOST_DECAY = math.log(2000)
 
-#: What stands behind the constants of the conference version.
+#: Guarantee under the constants of the conference version.
 WITHDRAWN_CONSTANTS = Standing("unproven", "constants whose proof its authors declare erroneous")
 
 

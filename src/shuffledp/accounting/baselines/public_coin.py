@@ -42,7 +42,7 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 
-#: What stands behind a printed rate above 1/2.
+#: Guarantee of a printed rate above 1/2.
 BEYOND_PROOF = Standing(
     "violated",
     "the lemma ends at a rate of 1/2 (DUMP-N8): for 30,433 users, 2 values, eps 1 and delta 0.001 one row alone has a "

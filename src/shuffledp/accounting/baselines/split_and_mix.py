@@ -22,7 +22,7 @@ from shuffledp.numerics.memoize import remember
 IkosForm = Literal["figure", "average", "worst_case", "collision"]
 IKOS_FORMS: tuple[str, ...] = get_args(IkosForm)
 
-#: What stands behind the numbers of shares that are not proven for all inputs.
+#: Guarantees of the numbers of shares that are not proven for all inputs.
 TOO_FEW_SHARES: Mapping[str, Standing] = {
     "figure": Standing("unproven", "two shares fewer than are proven for all inputs (SUM-N2)"),
     "average": Standing(

@@ -49,7 +49,7 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import binomial_window
 
 FLEXIBLE_ACCOUNTINGS = ("printed", "corrected", "exact")
-#: What stands behind the printed theorems. The witness is one of both: with a local budget of 600 mixDUMP needs as many
+#: Guarantee of the printed theorems. The witness is one of both: with a local budget of 600 mixDUMP needs as many
 #: dummies, and sends other values with negligible probability.
 RANDOM_SENDERS = Standing(
     "violated",

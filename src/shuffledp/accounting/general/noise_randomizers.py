@@ -134,7 +134,7 @@ class LaplaceRandomizer:
         return np.asarray(-0.5 * np.exp(-self.eps_local * near) * np.expm1(-self.eps_local * (high - low)))
 
 
-#: What is not proven of Gaussian noise.
+#: Guarantee of Gaussian noise, with the unproven statement.
 _ENDS = Standing(
     "unproven", "that the ends of the interval are the worst inputs under Gaussian noise is not proven"
 )

@@ -57,7 +57,7 @@ _WRAPS = 1e-10
 #: Above this value of (pi tau)^2 the sum S_n is below rounding error and left out.
 _NEGLIGIBLE = 80.0
 _REMEMBERED = 1024
-#: What stands behind the printed Table II for a binomial population.
+#: Guarantee of the printed Table II for a binomial population.
 TABLE_II_BINOMIAL = Standing(
     "violated",
     "the binomial row of Table II is no tail bound (RP-E16): with 48,841 potential others, rate 0.01, eps 8 and delta "

@@ -86,7 +86,7 @@ class SegmentedProfile:
         )
 
 
-#: What stands behind a published calibration that the divergence does not confirm.
+#: Guarantee of a published calibration that the divergence does not confirm.
 _UNCONFIRMED = Standing(
     "unproven",
     "a published number of blanket messages that the divergence of the counts does not confirm here",

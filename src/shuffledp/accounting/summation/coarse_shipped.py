@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 PACKAGE_DATA = ("coarse_designs.json",)
 """Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
-#: Largest D for which a design is made when asked for.
+#: Largest D for which a missing design is computed.
 MOST_QUICK = 3
 #: Certified like any other, but with some percent to spare.
 _QUICK = Precision(40, 1e-3, 1e-8)
@@ -226,7 +226,7 @@ def _quick(size: int, eps: float, delta: float, eps_star: float) -> ShippedCoars
     start = coarse_start(size, eps, delta, eps_star)
     if delta < _ROUNDING:
         raise Infeasible(
-            f"The delta of a coarse design has a rounding error of {_ROUNDING:.1g}; delta must exceed it, got {delta:g}."
+            f"The delta of a coarse design has a rounding error of {_ROUNDING:.1g}; delta must exceed it, got {delta}."
         )
     work = outcomes(start, _QUICK.tail * delta)
     if work > _MOST_WORK:

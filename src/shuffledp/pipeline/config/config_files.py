@@ -79,8 +79,8 @@ def own_files(root: Path, own: str, others: Container[str] = ()) -> dict[str, Pa
         key, place = path.stem, place_of(path, root)
         if not re.fullmatch("[a-z0-9_]+", key):
             raise ConfigurationError(
-                f"{place}: the file name must have lower-case letters, digits and underscores "
-            "only: results are named after it."
+                f"{place}: the file name must have lower-case letters, digits and underscores only: "
+                "results are named after it."
             )
         if key in others or key in found or key in TAKEN or key.startswith(TAKEN_BEGINNINGS):
             raise ConfigurationError(f"{place}: the name {key!r} is taken; choose another one for the file.")

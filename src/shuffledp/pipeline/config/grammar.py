@@ -34,7 +34,7 @@ from shuffledp.pipeline.learning.plan import ACTIVATIONS, DECAYS, KINDS, POOLING
 from shuffledp.tasks import METRICS, TASK_KINDS, WORST_METRIC
 
 Say = Callable[[Any], str]
-"""How a caption says a value, which may be a list or a grid variable."""
+"""Text of a value in a caption; the value may be a list or a grid variable."""
 
 
 def _mistake(text: str) -> PydanticCustomError:
@@ -250,7 +250,7 @@ def describe_population(config: Mapping[str, Any], say: Say) -> str:
 
 
 class Budget(Concept):
-    """Privacy: eps in nats, and delta or what is divided by the expected number of participants."""
+    """Privacy budget: eps in nats, and delta or delta times the expected number of participants."""
 
     eps: Eps = absent()
     delta: Delta = absent()
@@ -272,7 +272,7 @@ class Budget(Concept):
 
 
 class Task(Concept):
-    """What is estimated; which keys belong to a kind is what its class in `shuffledp.tasks` takes."""
+    """Estimated quantity; the keys of a kind are the arguments of its class in `shuffledp.tasks`."""
 
     kind: Annotated[str, _among(TASK_KINDS)]
     domain_size: Annotated[StrictInt, Field(ge=2)] = absent()
@@ -297,7 +297,7 @@ class Task(Concept):
 
 
 class Uniform(Concept):
-    """Synthetic records, every value as likely as any other."""
+    """Synthetic records with equally likely values."""
 
     name: str
     records: Count = absent()
@@ -383,7 +383,7 @@ OwnValue = Annotated[StrictStr | StrictInt | StrictFloat, BeforeValidator(_no_tr
 
 
 class OwnFile(Concept):
-    """A file of the user; `shuffledp.pipeline.experiments.sources.user_file` has the keys of every kind of task."""
+    """A file of the user; `shuffledp.pipeline.experiments.sources.user_file` lists the keys by kind of task."""
 
     name: str
     path: Text
@@ -450,7 +450,7 @@ def _describe_file(config: Mapping[str, Any], say: Say) -> str:
 
 
 class Arguments(BaseModel):
-    """Arguments of a function; the usual ones have known ranges, the function knows the others."""
+    """Arguments of a function; four common ones are checked here, others by the function."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -461,7 +461,7 @@ class Arguments(BaseModel):
 
 
 class Method(Concept):
-    """A line of a comparison: a protocol, or a function."""
+    """A method of an experiment: a protocol, or a function of the accounting."""
 
     protocol: Text = absent()
     function: Text = absent()
@@ -477,8 +477,8 @@ class Method(Concept):
 class Experiment(Concept):
     """A grid of cells and the methods that are computed on it.
 
-    With ``simulated_at`` repeats are drawn only where variables of the grid have these values; with ``spent_at`` the
-    eps that is really spent is computed where they have those.
+    ``simulated_at`` restricts the simulation, and ``spent_at`` the computation of the spent eps, to cells with these
+    values of grid variables.
     """
 
     source: Text = absent()
@@ -499,7 +499,7 @@ class Experiment(Concept):
 
 
 class TrainingData(Concept):
-    """What a run is trained on."""
+    """Training data of a run."""
 
     name: Annotated[str, _among(tuple(IMAGES))]
 
@@ -512,7 +512,7 @@ class Network(Concept):
 
 
 class TrainingRun(Concept):
-    """Settings of a run; `shuffledp.pipeline.learning.TrainingPlan` says which belong to which kind."""
+    """Settings of a training run; `shuffledp.pipeline.learning.TrainingPlan` lists them by kind."""
 
     kind: Annotated[str, _among(KINDS)]
     data: TrainingData
@@ -543,7 +543,7 @@ class Drawn(Concept):
 
 
 class Points(Concept):
-    """Places read off the paper: columns of a table of claims, of the rows that read as given."""
+    """Points read off the paper: columns x and y of a table of claims, in the rows selected by ``where``."""
 
     claims: Id
     where: dict[str, Any] = absent()
@@ -556,14 +556,14 @@ KEYS_BY_KIND: Mapping[str, frozenset[str]] = {
     "pareto": frozenset({"controls"}),
     "regions": frozenset({"controls", "panels", "value", "x_unit"}),
 }
-"""Keys of a figure that do not go with every kind."""
+"""Keys of a figure that only some kinds have."""
 
 
 class Figure(Drawn):
-    """Curves, with the four aesthetics x, panels, curves and files, and their texts; or one of two other kinds.
+    """Figure of one of three kinds; ``curves`` has the aesthetics x, panels, curves and files.
 
-    A ``pareto`` picture has a point per method, its cost x and its error y, and a panel per trust model. A ``regions``
-    picture says which method has the least ``value`` at every x and every bound y on its cost.
+    A ``pareto`` figure has a point per method, its cost x and its error y, and a panel per trust model. A ``regions``
+    figure shows the method with the least ``value`` at every x and every bound y on its cost.
     """
 
     kind: Literal["curves", "pareto", "regions"] = "curves"
@@ -595,7 +595,7 @@ class Figure(Drawn):
 
 
 class Entry(Concept):
-    """A column of a leaderboard: a quantity under a selection of its own, or that of a method over that of another."""
+    """Column of a leaderboard: a quantity in the cells that ``where`` selects, or its ratio to the method ``over``."""
 
     heading: Text
     value: Quantity
@@ -605,7 +605,7 @@ class Entry(Concept):
 
 
 class Table(Drawn):
-    """One number of each cell, spread over rows and columns; or a row per method, several quantities each."""
+    """Table of one number per cell over rows and columns, or of several quantities with a row per method."""
 
     rows: Distinct[StrictStr] = absent()
     columns: Distinct[StrictStr] = absent()
@@ -666,7 +666,7 @@ class Table(Drawn):
 
 
 class ClaimTable(Concept):
-    """A table that the claims package computes."""
+    """Table computed by `shuffledp.pipeline.claims`."""
 
     title: Text
     caption: Caption
@@ -676,7 +676,7 @@ class ClaimTable(Concept):
 
 
 class About(Concept):
-    """A paper in words."""
+    """Title and citation of a paper."""
 
     title: Text
     citation: Text
@@ -684,14 +684,14 @@ class About(Concept):
 
 
 class Study(Concept):
-    """What experiments of our own are about, which replicate no paper."""
+    """Title of a study of our own, which replicates no paper."""
 
     title: Text
     citation: Text = absent()
 
 
 class PaperFile(Concept):
-    """A file in config/experiments/ or config/own/: of a paper, or of a study of our own."""
+    """File in config/experiments/ or config/own/ of a paper or of a study of our own."""
 
     paper: About = absent()
     study: Study = absent()
@@ -726,7 +726,7 @@ class BaselineFile(Concept):
 
 
 class DataPolicy(Concept):
-    """Whether substitutes will do."""
+    """Source of data sets: ``official`` fails without the published data, ``auto`` uses substitutes."""
 
     source: Literal["auto", "official"]
 
@@ -753,7 +753,7 @@ def _with_png(formats: list[str]) -> list[str]:
 
 
 class RunFile(Concept):
-    """config/config.yaml, merged with what a second file and the command line say."""
+    """config/config.yaml, merged with a second file and settings of the command line."""
 
     seed: CountOrZero
     papers: Annotated[

@@ -28,13 +28,13 @@ from shuffledp.pipeline.experiments.trained import TrainingFiles
 from shuffledp.storage import read_verified, sha256_of
 
 KEY = ("method", "point", "accounting", "metric")
-"""What names a row of a table; ``point`` holds the grid variables, such as ``eps=0.1 k=50``."""
+"""Key of a row of a table; ``point`` holds the grid variables, such as ``eps=0.1 k=50``."""
 TEXTS = ("status", "reason", "guarantee", "reduction")
 CLAIMED = ("eps", "delta", "eps_local")
 COST = ("messages_per_user", "extra_messages", "bits_per_user", "shuffler_messages")
 MEASURED = ("expected", "mean", "standard_error", "count")
 PARAMETERS = "parameters"
-"""What was calibrated, for readers; the digest covers it, and no tolerance is stated for flat optima."""
+"""Calibrated parameters, for readers; the digest covers them, and flat optima have no tolerance."""
 DIGEST = "digest"
 """Of all numbers of a row at full precision, so that equal bytes can be told from equal digits."""
 COLUMNS = (*KEY, *TEXTS, *CLAIMED, *COST, *MEASURED, PARAMETERS, DIGEST)

@@ -178,7 +178,7 @@ def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[tuple[s
                 missing[f"single messages of {1 + law.others} users (too many): the aggregate alone"] = None
     if not by and not missing:
         missing[
-            "what is seen of more inputs and more users (infeasible for so few, or labeled as no sound claim)"
+            "views of more inputs and users (infeasible for few users, or the claim is not labeled exact or upper)"
         ] = None
     return tuple(by), tuple(missing)
 

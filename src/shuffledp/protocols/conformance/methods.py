@@ -22,7 +22,7 @@ MOST_MESSAGES = 100_000
 DRAWN = 30_000_000
 """About how many users the checks of a class encode in all."""
 PATIENCE = 600.0
-"""Seconds from which a user is told beforehand."""
+"""Expected seconds above which `check-baseline` prints a warning first."""
 
 
 def fault(protocol_class: Protocol, cases: Iterable[Case], file: str) -> str | None:

@@ -246,7 +246,7 @@ def closer_verdicts(
         if protocol_class.multi_level and not levels:
             unseen = (*unseen, "several privacy levels")
         by, _, missing = privacy.note.partition(" / NOT checked: ")
-        largest = f"more than {MANY} users, larger domains, and what happens less often than is said here"
+        largest = f"more than {MANY} users, larger domains, and rarer events than stated"
         return f"{'; '.join((by, *rare, *seen, *levels))} / NOT checked: {'; '.join((missing, *unseen, largest))}"
 
     found = [verdict(check, protocol_class, given, file) for check in CLOSER]

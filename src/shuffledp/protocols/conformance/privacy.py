@@ -53,7 +53,7 @@ ALWAYS = 3
 MOST_LETTERS = 16
 """Kinds of messages up to which their counts are the view."""
 Note = tuple[bool, str]
-"""Whether something was checked, and what."""
+"""True if a property was checked, and its description."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._unary_bits import WholeRows
 
 OTHER_ROWS = ("dropped", "blanket")
-"""What the rows of the other users count as."""
+"""Treatment of the other users' rows: dropped, or counted as a blanket."""
 
 _XTOL = 1e-10
 #: Log odds of a bit that is hardly ever flipped.

@@ -54,7 +54,7 @@ class SeparateLevels(FullReporting):
     plan: SeparatePlan
 
     weights: ClassVar[GroupWeights]
-    """How the estimates of the levels are weighted, see `shuffledp.accounting.sep_mm_plan`."""
+    """Weights of the estimates of the levels, see `shuffledp.accounting.sep_mm_plan`."""
 
     multi_level = True
     follows_announcement = True

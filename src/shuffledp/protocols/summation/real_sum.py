@@ -81,7 +81,7 @@ class RealSum(CorrelatedNoiseSum):
         """Return D: the given number of levels, or the default; raise Infeasible for integers."""
         if not numbers.real:
             raise Infeasible(
-                "real_sum needs a task of real numbers in [0, 1] (Summation with real=True), got integers. "
-                "For integers use correlated_sum."
+                "real_sum needs a task of real numbers in [0, 1] (Summation with real=True), got integers "
+                "or numbers that are already rounded. For these use correlated_sum."
             )
         return levels or real_summation_levels(n, eps, zeta)

@@ -75,5 +75,5 @@ def test_the_error_of_privunit_is_that_of_unit_vectors_whatever_they_are(dimensi
 
 
 def test_other_tasks_have_no_directions():
-    with pytest.raises(ValueError, match="axes does not hold what a frequency task needs"):
+    with pytest.raises(ValueError, match="axes cannot be used for a frequency task"):
         check_data(DATA, Frequency(3))

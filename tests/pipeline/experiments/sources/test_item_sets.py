@@ -109,9 +109,9 @@ def test_counts_levels_and_users_agree():
         (MSNBC, Sets(17, 4, 2), "has 3 levels, but the task has 2"),
         (MSNBC, Sets(21, 4, 3), "domain_size must be 17 and padding_items 0"),
         ({**MSNBC, "padding": "tokens"}, Sets(17, 4, 3), "domain_size must be 21 and padding_items 4"),
-        (UNIFORM, Sets(21, 4, 3, 4), "Uniform sets need no padding"),
+        (UNIFORM, Sets(21, 4, 3, 4), "padding_items must be 0 for uniform sets"),
         ({"name": "msnbc", "column": "sets"}, Sets(17, 4, 3), "need a split"),
-        ({"name": "msnbc", "column": "first"}, Sets(17, 4, 3), "does not hold what a sets task needs"),
+        ({"name": "msnbc", "column": "first"}, Sets(17, 4, 3), "cannot be used for a sets task"),
     ],
 )
 def test_data_that_do_not_fit_are_refused(config, task, message):

@@ -241,18 +241,18 @@ def test_real_data_of_another_dimension_are_a_mistake(monkeypatch, project):
         (
             "column: train_gradients",
             "column: train_labels",
-            "'train_labels', does not hold what a vectors task needs",
+            "'train_labels', cannot be used for a vectors task",
         ),
         (
             "{name: mnist, column: train_gradients}",
             "{name: uniform}",
-            "uniform does not hold what a vectors task needs",
+            "uniform cannot be used for a vectors task",
         ),
-        ("norm: l1", "norm: l2", "Gradients are clipped in the l1 norm"),
+        ("norm: l1", "norm: l2", "norm must be 'l1'"),
         (
             "{kind: vectors, dimension: 70, clip: 5, norm: l1, truth: participants, metrics: [l1]}",
             "{kind: frequency, domain_size: 10}",
-            "does not hold what a frequency task needs",
+            "cannot be used for a frequency task",
         ),
     ],
 )

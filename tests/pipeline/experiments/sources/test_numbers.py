@@ -87,7 +87,7 @@ def test_synthetic_numbers_signed_or_not():
         (SPARSE, Summation(17, real=True), "a coordinate and a number .* 1 coordinate"),
         (ADULT, Summation(99, coordinates=2), "holds a number .* 2 coordinate"),
         (ADULT, Summation(99, signed=True), "signed numbers"),
-        ({"name": "adult", "column": "sex"}, Summation(1), "does not hold what a summation task needs"),
+        ({"name": "adult", "column": "sex"}, Summation(1), "cannot be used for a summation task"),
         ({"name": "categorical", "weights": [0.5, 0.5]}, Summation(2), "must be 3 numbers"),
     ],
 )
