@@ -293,7 +293,7 @@ def test_a_new_baseline_is_written_once_and_its_name_is_checked(project, task):
     assert call("check")[0] == 0
     code, output = call("new-baseline", "my_own", "--task", task)
     assert code == 1
-    assert "there already" in output
+    assert "exists already" in output
     code, output = call("new-baseline", "My-own", "--task", task)
     assert code == 1
     assert "'My-own'" in output
@@ -683,7 +683,7 @@ def test_account_composes_rounds_that_differ():
         ("--eps-local 4 --eps 1 --users 9 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
         ("--eps-local 4 --users 9 --delta 2", "delta must be in (0, 1), got 2.0."),
         ("--eps-local 4 --users 9 --delta 1e-6 --randomizer olh", "randomizer must be one of any, grr"),
-        ("--eps-local 4 --users 9 --delta 1e-6 --population poisson:9", "Give users or a population"),
+        ("--eps-local 4 --users 9 --delta 1e-6 --population poisson:9", "Give either users or population"),
         ("--eps-local 4 --population poisson --delta 1e-6", "population must be poisson:MEAN"),
         ("--eps-local 100 --eps 1e-6 --delta 1e-6", "More than 2^53 users would be needed"),
         ("--eps-local 4 --users 0 --delta 1e-6", "users must be an integer in [1, 2^53], got 0."),

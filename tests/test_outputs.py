@@ -95,7 +95,7 @@ def test_a_pipe_is_open_from_the_check_on(folder):
 def test_standard_output_in_a_file_gets_one_after_the_other(folder, monkeypatch):
     number = os.open("all.txt", os.O_RDWR | os.O_CREAT)
     monkeypatch.setattr(outputs, "_STANDARD", {number: "standard output"})
-    with pytest.raises(ValueError, match=r"--out all\.txt is where standard output goes"):
+    with pytest.raises(ValueError, match=r"--out all\.txt is the target of standard output"):
         checked({"--out": Path("all.txt")})
     output = checked({"--out": Path(f"/dev/fd/{number}")})["--out"]
     os.write(number, b"first ")

@@ -441,8 +441,8 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         ({"users": 100, "domain_size": 3, "set_size": 4}, "domain_size must be"),
         ({"counts": [3, 4, 2], "dimension": 3}, "compared without data"),
         ({"counts": [[3, 4], [1, 2]]}, "per privacy level"),
-        ({"counts": [3, 4, 2], "set_size": 2}, "no multiple"),
-        ({"counts": [7, 1, 2], "set_size": 2}, "7 holders among 5 users"),
+        ({"counts": [3, 4, 2], "set_size": 2}, "a multiple of set_size"),
+        ({"counts": [7, 1, 2], "set_size": 2}, "at most 5, the number of users, got 7 holders"),
         ({"counts": [0.5, 1.5]}, "must be integers"),
         ({"counts": [-1, 5]}, "must not be negative"),
         ({"users": 100, "domain_size": 3, "protocols": ["grr_blankett"]}, "Did you mean 'grr_blanket'"),
@@ -462,7 +462,7 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         ({"users": 100, "domain_size": 3, "column": "v"}, "values and levels need data"),
         ({"data": [0, 1], "counts": [1, 1]}, "without counts, task and dimension"),
         ({"data": [0, 1], "domain_size": 2, "max_value": 2}, "not both"),
-        ({"data": [0, 1], "column": "s", "separator": ";"}, "give set_size"),
+        ({"data": [0, 1], "column": "s", "separator": ";"}, "need set_size"),
     ],
 )
 def test_mistakes_are_named(arguments, says):

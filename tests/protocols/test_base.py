@@ -90,7 +90,7 @@ def test_the_default_simulation_reads_chunks_and_passes_all_public_knowledge_on(
         yield Users(np.array([0, 1]), np.array([0, 0]))
         yield Users(np.array([1]))
 
-    with pytest.raises(ValueError, match="Some chunks"):
+    with pytest.raises(ValueError, match="for all chunks of users or for none"):
         Listener().simulate(Participants(public, counts, counts / 3, mixed), np.random.default_rng(0))
     with pytest.raises(ValueError, match="raw inputs"):
         Listener().simulate(Participants(public, counts, counts / 3), np.random.default_rng(0))

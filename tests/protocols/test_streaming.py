@@ -145,7 +145,7 @@ def test_what_cannot_be_done_in_parts_is_refused():
     for kind, name in set(EVERY) - set(STREAMED):
         assert not get(kind, name).streamable
         case, protocol = feasible_case(kind, name)
-        with pytest.raises(ValueError, match="do not add up"):
+        with pytest.raises(ValueError, match="cannot be streamed"):
             stream(protocol, [case.users()], case.participants(1).public, rng)
 
 

@@ -99,7 +99,7 @@ BROKEN = {
     "grid value null": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, ~]", f"{COINS}.grid.rate[1]:", "got None"),
     "empty grid": (PAPER, "rate: [0.1, 0.5]", "rate: []", f"{COINS}.grid.rate:", "must not be empty."),
     "grid not a list": (PAPER, "rate: [0.1, 0.5]", "rate: 0.1", f"{COINS}.grid.rate:", "expected a list, got 0.1."),
-    "grid value twice": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, 0.1]", f"{COINS}.grid.rate:", "names a value twice"),
+    "grid value twice": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, 0.1]", f"{COINS}.grid.rate:", "has a value twice"),
     "unused grid variable": (PAPER, "rate: $rate", "rate: 0.1", f"{COINS}.grid.rate:", "no method refers to $rate."),
     "grid variable named as a column": (PAPER, "      variance: [0, 100]", "      status: [0, 100]", f"{CURVE}.grid:", "'status' is a column of every result"),
     # methods
@@ -425,7 +425,7 @@ def test_long_names_are_cut(project):
 def test_a_grid_of_many_values_is_checked_in_no_time(project):
     values = list(range(1, 30_001))
     rates = {"demo.coins": {"grid": {"eps": [*values, 1]}}}
-    with pytest.raises(ConfigurationError, match="names a value twice"):
+    with pytest.raises(ConfigurationError, match="has a value twice"):
         project.settings(overrides=rates)
 
 

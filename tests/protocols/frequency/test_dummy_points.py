@@ -360,7 +360,7 @@ def test_options_are_checked():
         calibrated("flexible_pure_dump", 100, 5, 0.5, rate=1.5)
     with pytest.raises(ValueError, match="estimator must be one of expected, observed"):
         calibrated("flexible_mix_dump", 100, 5, 0.5, estimator="both")
-    with pytest.raises(Infeasible, match="the rate is too small"):
+    with pytest.raises(Infeasible, match="rate is too small"):
         calibrated("flexible_pure_dump", 100, 5, 0.5, rate=0.01)
 
 

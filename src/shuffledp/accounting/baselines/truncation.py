@@ -123,6 +123,6 @@ def _exact_miss_rate(n: int, eps: float, delta: float) -> float:
     fair = math.log(2)
     # More users never raise delta, and the law of 10^12 fair coins takes a gigabyte.
     if excess(fair, min(n, 10**8)) > 0 and excess(fair) > 0:
-        raise Infeasible(f"{n} users are too few: no probability of an added 1 gives delta = {delta!r}.")
+        raise Infeasible(f"{n} users are too few: no rate of added messages gives delta = {delta!r}.")
     guess = math.log(n) - math.log(max(32 * math.log(2 / delta) / 10 / eps / eps, 1.0))
     return math.exp(-root_below(excess, guess, fair, math.inf, xtol=_XTOL))
