@@ -672,15 +672,18 @@ def test_account_composes_rounds_that_differ():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--eps-local 4 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
+        ("--eps-local 4 --delta 1e-6", "Give exactly two of --eps-local, --eps and --users"),
         ("--eps-local 4 --users abc --delta 1e-6", "--users must be an integer of at least 1, got 'abc'."),
         ("--eps-local 4 --users 9 --delta tiny", "--delta must be a number in (0, 1), got 'tiny'."),
         ("--eps-local 4 --users 9", "Missing option '--delta'."),
         ("--round 1:x --delta 1e-6", "round must be EPS_LOCAL:USERS or EPS_LOCAL:USERS:COUNT"),
         ("--round 1:0 --delta 1e-6", "users must be an integer in [1, 2^53], got 0."),
         ("--round 1:9 --users 5 --delta 1e-6", "--round cannot be combined with"),
-        ("--users 9 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
-        ("--eps-local 4 --eps 1 --users 9 --delta 1e-6", "Give two of --eps-local, --eps and --users"),
+        ("--users 9 --delta 1e-6", "Give exactly two of --eps-local, --eps and --users"),
+        (
+            "--eps-local 4 --eps 1 --users 9 --delta 1e-6",
+            "Give exactly two of --eps-local, --eps and --users",
+        ),
         ("--eps-local 4 --users 9 --delta 2", "delta must be in (0, 1), got 2.0."),
         ("--eps-local 4 --users 9 --delta 1e-6 --randomizer olh", "randomizer must be one of any, grr"),
         ("--eps-local 4 --users 9 --delta 1e-6 --population poisson:9", "Give either users or population"),

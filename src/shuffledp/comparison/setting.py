@@ -208,7 +208,10 @@ def _fitting(counts: NDArray[np.int64], task: Task, size: int) -> NDArray[np.int
     if isinstance(task, Vectors):
         raise ValueError("counts must be left out for vectors, which are compared without data.")
     if counts.ndim == 2 and not isinstance(task, Sets):
-        raise ValueError(f"counts must be (k,), one number per value, got shape {counts.shape}.")
+        raise ValueError(
+            f"counts must be (k,), one number per value, got shape {counts.shape}; (levels, k), one row per privacy "
+            "level, is for sets."
+        )
     if counts.shape[-1] != size:
         raise ValueError(
             f"counts must have {size} entries, one per value of the task, got {counts.shape[-1]}."
