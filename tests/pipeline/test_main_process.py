@@ -37,8 +37,8 @@ print(len(calls))
     ("folder", "says"),
     [
         ("there", None),
-        ("file", "no folder: '{}/file'"),
-        ("file/below", "no folder: '{}/file'"),
+        ("file", "not a folder: '{}/file'"),
+        ("file/below", "not a folder: '{}/file'"),
         ("fixed/a/b", "read-only: "),
     ],
 )

@@ -22,7 +22,7 @@ def test_an_error_of_a_job_names_the_class_and_its_line_and_says_what_helps(tmp_
         case.calibrate(found).encode(case.users(), np.random.default_rng(1))
     text = str(plugin_errors.in_job(caught.value, "mine.py:Mine", tmp_path))
     assert re.match(
-        r".*mine\.py, line \d+, in encode: KeyError: 'no such'\. `shuffledp check-baseline mine.py:Mine`",
+        r".*mine\.py, line \d+, in encode: KeyError: 'no such'\. For details run `shuffledp check-baseline mine.py",
         text,
     )
     elsewhere = str(plugin_errors.in_job(AttributeError("no refine"), "mine.py:Mine", tmp_path))

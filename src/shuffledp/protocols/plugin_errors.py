@@ -45,4 +45,6 @@ def in_job(error: BaseException, protocol: str, root: Path) -> OwnClassError:
     """
     file = str(root / protocol.rpartition(":")[0])
     place = "" if raised_in(error, file) else f"{protocol}: "
-    return OwnClassError(f"{place}{said(error, file)}. `shuffledp check-baseline {protocol}` says more.")
+    return OwnClassError(
+        f"{place}{said(error, file)}. For details run `shuffledp check-baseline {protocol}`."
+    )

@@ -177,7 +177,7 @@ def test_baselines_are_tried_once_the_file_is_counted(mine):
         ("column: color", "column: colour", "has no column 'colour'. It has: color, minutes, user."),
         (", column: color", "", "colors.data: A file needs the name of a column, 'column'."),
         ("column: color", "column: color, low: 3", "'low' does not belong to the file of a frequency task"),
-        ("column: color", "column: color, values: [red, true]", "must be text, got true: put it in quotes"),
+        ("column: color", "column: color, values: [red, true]", "must be text, got True: put it in quotes"),
         ("column: color", "column: color, values: [red]", "values"),
         ("column: color", "column: color, colum: x", "unknown key 'colum'"),
         ("kind: frequency}", "kind: frequency, domain_size: 2}", ""),
@@ -196,7 +196,7 @@ def test_baselines_are_tried_once_the_file_is_counted(mine):
             "{kind: summation, max_value: 3}\n    data: {low: 3, high: 3, ",
             "low must be below high, got 3 and 3.",
         ),
-        ("{kind: frequency}", "{kind: summation, max_value: 3, coordinates: 2}", "has 2 coordinates"),
+        ("{kind: frequency}", "{kind: summation, max_value: 3, coordinates: 2}", "coordinates must be 1 for a file"),
         ("{kind: frequency}", "{kind: sets, set_size: 2, levels: 2}", "Sets need a split"),
         (
             "column: color}",

@@ -34,9 +34,9 @@ def fewer(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "check", "case", "message"),
     [
-        ("FirstInTheClear", plugin_checks.check_users_apart, TWO, "together send something else"),
-        ("LooksAtOthers", plugin_checks.check_users_apart, TWO, "together send something else"),
-        ("Numbered", plugin_checks.check_users_apart, TWO, "a message tells who sent it"),
+        ("FirstInTheClear", plugin_checks.check_users_apart, TWO, "together send other messages"),
+        ("LooksAtOthers", plugin_checks.check_users_apart, TWO, "together send other messages"),
+        ("Numbered", plugin_checks.check_users_apart, TWO, "a message reveals its sender"),
         ("OwnDummies", plugin_checks.check_trust, TWO, "dummies.. adds 5 messages"),
         ("NoPermutation", plugin_checks.check_trust, LOOSE, "does not permute"),
         ("Drifting", plugin_checks.check_seeded_crowds, TWO, "different messages for the same seed"),

@@ -335,11 +335,11 @@ def test_levels_must_be_known_and_as_many_as_the_budget_has(name):
     with pytest.raises(ValueError, match="one eps per privacy level"):
         found.calibrate(Budget((1.0, 2.0, 3.0), 1e-3), Fixed(59), task)
     protocol = found.calibrate(budget, Fixed(59), task)
-    with pytest.raises(ValueError, match="public.level_counts is missing"):
+    with pytest.raises(ValueError, match=r"public\.level_counts is missing"):
         protocol.refine(Public(np.array([60])))
     with pytest.raises(ValueError, match="got 3"):
         protocol.refine(Public(np.array([60]), np.array([[20.0, 20.0, 20.0]])))
-    with pytest.raises(ValueError, match="users.levels is missing"):
+    with pytest.raises(ValueError, match=r"users\.levels is missing"):
         protocol.encode(Users(np.array([[0, 1]])), np.random.default_rng(0))
     uneven = protocol.refine(Public(np.array([60]), np.array([[60.0, 0.0]])))
     assert uneven.refine(Public(np.array([60]), np.array([[30.0, 30.0]]))) == protocol

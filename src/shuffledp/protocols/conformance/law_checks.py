@@ -204,8 +204,8 @@ def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> None:
         gap = float(np.max(largest_gap(slow.round(9), fast.round(9))))
         most = critical_gap(len(slow), len(fast), P_VALUE)
         assert gap < most, (
-            f"{where}: the fast law and the messages differ in distribution, by {gap:.3g}, with right ones by less "
-            f"than {most:.3g} but for a probability of {P_VALUE:g}"
+            f"{where}: the fast law and the messages differ in distribution by {gap:.3g}; equal laws differ by "
+            f"less than {most:.3g}, except with probability {P_VALUE:g}"
         )
 
 

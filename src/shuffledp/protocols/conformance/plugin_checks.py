@@ -126,9 +126,9 @@ def _one_by_one(protocol: ProtocolBase, case: Case, where: str) -> None:
     many, few = (np.column_stack((x, x @ directions)).round(9) for x in (many, few))
     gap, most = float(np.max(largest_gap(few, many))), critical_gap(len(few), len(many), P_VALUE)
     assert gap < most, (
-        f"{where}: users who are encoded together send something else than the same users one by one (the laws of the "
-        f"aggregate differ by {gap:.3g}): a message depends on other users, or on the place in the array; "
-        "number users by users.offset if that is meant"
+        f"{where}: users encoded together send other messages than the same users encoded one by one (the laws of the "
+        f"aggregate differ by {gap:.3g}): a message depends on other users, or on the place in the array. "
+        "If a user's number is meant, take it from users.offset"
     )
 
 
@@ -143,8 +143,8 @@ def _places_alike(protocol: ProtocolBase, case: Case, where: str) -> None:
     for other in (1, 7):
         found = ratio_bound(np.array([p[0] for p in sent]), np.array([p[other] for p in sent]))
         assert found <= 1e-9, (
-            f"{where}: reports of users who hold the same have other laws in places 0 and {other} of the array: "
-            "a message tells who sent it"
+            f"{where}: reports of users with the same input have different laws at places 0 and {other} of the array: "
+            "a message reveals its sender"
         )
 
 
