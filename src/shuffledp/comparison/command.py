@@ -225,7 +225,7 @@ def _check(kind: str, asked: Options) -> None:
     if max_value is not None and not 0 < max_value < math.inf:
         raise ValueError(f"--max-value must be a positive finite number, got {max_value:g}.")
     if asked.levels is not None and (data is None or max_value is None):
-        raise ValueError("--levels needs --csv and --max-value, whose numbers it rounds.")
+        raise ValueError("--levels needs --csv and --max-value: it rounds numbers of a file.")
     if data is None and max_value is not None and max_value != round(max_value):
         raise ValueError(f"--max-value must be an integer without --csv, got {max_value:g}.")
     if asked.norm != "l2" and kind != "vectors":
