@@ -103,7 +103,7 @@ def seen(setting: Setting, rng: np.random.Generator, runs: int, rate: float) -> 
     if not isinstance(law, Law):
         raise Unseen("the population is not a law")
     if dict(setting.options).get("threat") == "own_coin":
-        raise Unseen("the own coin of user 1 counts as protection")
+        raise Unseen("user 1's own coin counts as protection")
     protocol = setting.calibrated()
     view = _known(protocol, setting)
     held = _held(view, setting)

@@ -109,7 +109,7 @@ def noisy_counts(protocol: NoisyCounts, population: Law, level: int, eps: float)
     noise = noise_of_a_value(protocol, number_of(population))
     side: Side = "exact" if protocol.keep == 1 else "lower"
     if side == "lower" and protocol.domain_size == 2:
-        raise NoProfile("two values only, and others who may hide the own one")
+        raise NoProfile("two values only: no third value that the others could hold")
     return Measured(pairs.of_two_counts(noise, protocol.keep, 0.0, eps), side, TWO)
 
 
