@@ -89,9 +89,9 @@ def test_make_targets_and_commands_exist(page):
     assert named <= set(main.commands)
 
 
-def test_the_page_of_commands_names_every_target_that_help_lists_and_every_command():
+def test_the_pages_of_commands_name_every_target_that_help_lists_and_every_command():
     listed = set(re.findall(r"^([a-z][a-z-]*):.*##", text_of(ROOT / "Makefile"), re.MULTILINE))
-    page = text_of(ROOT / "docs/commands.md")
+    page = "".join(text_of(ROOT / f"docs/{name}.md") for name in ("commands", "maintainers"))
     assert listed - made(page) == set(UNNAMED)
     assert isinstance(main, click.Group)
     assert set(main.commands) <= set(re.findall(r"`(?:shuffledp|make) ([a-z-]+)", page))

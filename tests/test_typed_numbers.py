@@ -34,9 +34,9 @@ NO_PROSE = [
 ]
 #: Tables of settings: the sections, and the columns of their rows that may hold digits. The others are read.
 SETTINGS = {
-    "## What is regenerated": (0, 1, 2, 3),
-    "## What the paper leaves open": (0, 1),
-    "## How the claims fare": (0, 1),  # figure and what the paper claims
+    "## Regenerated results": (0, 1, 2, 3),
+    "## Open settings": (0, 1),
+    "## Claims": (0, 1),  # figure and what the paper claims
 }
 _N = r"(?:10\^[0-9]|[0-9][0-9,.e/^-]*[0-9]|[0-9])"
 _PLACE = "[0-9][0-9a-z.]*"
@@ -116,8 +116,8 @@ def test_a_generated_number_does_not_begin_a_line():
         ("The paper reports 70 % on Adult and 60 % under Poisson. We have 83 %.", ["83"]),
         ("The paper says that shuffling costs a factor of the order of 10. It is 22.", ["22."]),
         ("eps = 5 times", ["5"]),
-        ("## What the paper leaves open\n| a | 3 | fits 36 |\n\n4", ["36", "4"]),
-        ("## What is regenerated\n| a | 3 | 4 |", []),
+        ("## Open settings\n| a | 3 | fits 36 |\n\n4", ["36", "4"]),
+        ("## Regenerated results\n| a | 3 | 4 |", []),
     ],
 )
 def test_the_search_for_typed_numbers(text, found):

@@ -3,7 +3,7 @@
 ``python tools/audit_seeds.py [--seeds N] [--first S] [--settings K] [--runs R] [--page]``
     Writes results/audit/seeds/S.csv, a table per seed with a row per claim, and goes on where an earlier call stopped:
     a seed whose table is there, for the same code and numbers, is not run again. Exits with 1 if a sound claim is
-    exceeded, or runs contradict a law or an estimate. With --page the counts are written into docs/guides/reproduce.md.
+    exceeded, or runs contradict a law or an estimate. With --page the counts are written into docs/maintainers.md.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from shuffledp.storage import IntegrityError, publish, verified
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "results/audit/seeds"
-PAGE = ROOT / "docs/guides/reproduce.md"
+PAGE = ROOT / "docs/maintainers.md"
 #: What a row of the audit compares.
 PARTS = {
     "enumerated": "claimed delta, with the enumerated law of what is seen",

@@ -5,7 +5,7 @@ accountings in turn from seed to seed. All seeds of all protocols take hours, so
 pair of a protocol and a seed is a row of a table as soon as it is done, and the next run goes on with those that are
 missing. Seed by seed, all protocols take their turn. A row names the code that it was made
 with, a digest of what the protocol and the checks reach; after a change there the pair is done again. With --page the
-counts are written into docs/guides/reproduce.md.
+counts are written into docs/maintainers.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from shuffledp.tasks import TASK_KINDS
 ROOT = Path(__file__).resolve().parents[1]
 #: Where the rows are.
 TABLE = ROOT / "logs" / "conformance_seeds.csv"
-PAGE = ROOT / "docs/guides/reproduce.md"
+PAGE = ROOT / "docs/maintainers.md"
 CHECKS: tuple[Check, ...] = (
     conformance.check_cost,
     conformance.check_one_law,

@@ -9,7 +9,7 @@ damaged, the same command is given again, and all files below results/ and data/
     python tools/faults.py --moments 5 --seed 7
     python tools/faults.py --kinds kill_main,full_data --moments 10
     python tools/faults.py --share 1/2                # half of them, while another one does --share 2/2
-    python tools/faults.py --page                     # writes the counts into docs/guides/reproduce.md as well
+    python tools/faults.py --page                     # writes the counts into docs/maintainers.md as well
 
 Every moment is a line of logs/faults.csv as soon as it is done, with a digest of the code: a run that was ended goes on
 with what is missing. Files of a moment that went wrong are kept. Linux only.
@@ -36,7 +36,7 @@ from fault_moments import BY_NAME, Row  # noqa: E402
 from shuffledp.pipeline.doc_blocks import write_block  # noqa: E402
 
 TABLE = ROOT / "logs" / "faults.csv"
-PAGE = ROOT / "docs" / "guides" / "reproduce.md"
+PAGE = ROOT / "docs" / "maintainers.md"
 #: What a moment depends on.
 CODE = ("Snakefile", "workflow", "profiles", "src", "tools/faults.py")
 CODE += tuple(

@@ -12,8 +12,8 @@ from typing import Any
 from shuffledp.pipeline.site.caption_html import to_html
 
 NONE_YET = (
-    "No pictures of this paper are kept in the repository yet. `make all` draws them into `results/`, and "
-    "`make gallery` then brings them here."
+    "The repository has no pictures of this paper. `make all` draws them into `results/`, and `make gallery` "
+    "copies them to this gallery."
 )
 
 
@@ -42,7 +42,7 @@ def paper_page(key: str, title: str, gallery: Path) -> str:
     """
     index = gallery / f"{key}.json"
     page = key if (gallery.parent / f"{key}.md").is_file() else ABOUT.get(key, "accountant")
-    head = f"# {title}\n\nWhat it is about, what is left open, and what came out: [{page}](../{page}.md).\n\n"
+    head = f"# {title}\n\nSettings, open choices and results: [{page}](../{page}.md).\n\n"
     if not index.exists():
         return head + NONE_YET + "\n"
     figures = json.loads(index.read_text(encoding="utf-8"))["figures"]

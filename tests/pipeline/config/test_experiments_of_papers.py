@@ -61,7 +61,7 @@ def test_a_curve_over_blanket_messages_has_a_point_at_its_minimum(
 def test_the_page_of_the_random_population_names_the_accountings_of_every_figure():
     paper = papers()["random_population"]
     page = (ROOT / "docs/random_population.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d) \|.*\| ([^|]+) \|$", page.split("## What the paper")[0], re.MULTILINE)
+    rows = re.findall(r"^\| (\d) \|.*\| ([^|]+) \|$", page.split("## Open settings")[0], re.MULTILINE)
     drawn = {
         name.removeprefix("fig"): paper.experiments[entry["experiment"]].accountings(entry["methods"])
         for name, entry in paper.figures.items()

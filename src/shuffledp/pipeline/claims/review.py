@@ -13,10 +13,10 @@ from shuffledp.pipeline.claims.evaluation import code, markdown
 
 #: What a verdict means.
 VERDICTS: dict[str, str] = {
-    "kept": "the words that are quoted stand in the paper and carry what is said",
-    "narrowed": "so do these, after a part was taken back",
-    "reading note": "the entry rests on an inference, or the statement holds as it stands",
-    "withdrawn": "the paper is right, or nothing remains to be said",
+    "kept": "the quoted words are in the paper and support the erratum",
+    "narrowed": "a part of the erratum was withdrawn, and the quoted words support the rest",
+    "reading note": "the entry depends on an inference, or the statement holds",
+    "withdrawn": "the paper is right, or no content remains",
 }
 
 
