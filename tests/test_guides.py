@@ -51,6 +51,7 @@ def test_no_code_is_left_out():
 def test_the_readme_prints_what_its_code_prints(capsys):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     code = text.split("```python\n")[1].split("```")[0]
+    assert code == (ROOT / "tests/first_lines.py").read_text(encoding="utf-8")  # which mypy checks
     exec(code, {})
     assert capsys.readouterr().out == text.split("```text\n")[1].split("```")[0]
     assert code.rstrip() in (ROOT / "docs/index.md").read_text(encoding="utf-8")

@@ -45,7 +45,15 @@ def test_every_name_is_there_and_is_that_of_its_home(door):
         if isinstance(offered_there, FunctionType):  # its arguments are checked on the way
             offered_there, own = inspect.unwrap(offered_there), inspect.unwrap(own)
         assert offered_there is own
-    assert set(module.__all__) <= set(dir(module))
+    assert dir(module) == sorted(module.__all__)
+
+
+def test_the_package_offers_its_main_names_and_packages_alone():
+    assert dir(shuffledp) == sorted(shuffledp.__all__)
+    assert shuffledp.amplification is import_module("shuffledp.accounting").amplification
+    for name in set(shuffledp.__all__) - {"__version__"}:
+        value = getattr(shuffledp, name)
+        assert value.__name__ in (name, f"shuffledp.{name}")
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -61,7 +61,9 @@ def behind(package: str, name: str) -> Any:
 
     home, original = homes(package)[name]
     with needed():
-        return getattr(import_module(home), original)
+        return (
+            import_module(f"{home}.{original}") if home == package else getattr(import_module(home), original)
+        )
 
 
 def door(
@@ -96,6 +98,6 @@ def door(
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(module), *module.__all__})
+        return sorted(module.__all__)
 
     return get, names
