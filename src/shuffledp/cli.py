@@ -599,13 +599,20 @@ def _folders_of_results(configfile: str | None, folder: str | None = None) -> li
     required=True,
     help="What it solves.",
 )
-def new_baseline(name: str, task: str) -> None:
+@click.option(
+    "--template",
+    type=click.Choice(["local", "amplified"]),
+    default="local",
+    show_default=True,
+    help="Model of the class: local, or amplified by shuffling (frequency).",
+)
+def new_baseline(name: str, task: str, template: str) -> None:
     """Write the class, the YAML and the test of a baseline NAME, which pass without changes."""
     from shuffledp import storage
     from shuffledp.protocols import scaffold
 
     try:
-        files = scaffold.files(task, name)
+        files = scaffold.files(task, name, template)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     existing = [str(path) for path in files if path.exists()]

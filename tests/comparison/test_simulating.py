@@ -90,7 +90,7 @@ def test_sets_levels_and_options_of_the_protocol():
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="Give data, a value per user, or counts"):
         shuffledp.simulate(protocol="grr_blanket", **BUDGET)
-    with pytest.raises(ValueError, match="named 'grr_blankt'. Did you mean 'grr_blanket'"):
+    with pytest.raises(ValueError, match=r"named 'grr_blankt'\. Did you mean 'grr_blanket'"):
         shuffledp.simulate(counts=[5, 5], protocol="grr_blankt", **BUDGET)
     with pytest.raises(TypeError, match=r"simulate\(\): .*max_bits"):
         shuffledp.simulate(counts=[5, 5], protocol="grr_blanket", max_bits=3, **BUDGET)

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
         deployed_users,
         deployments,
     )
-    from shuffledp.accountant.deployments import amplification, budget, smallest_batch
+    from shuffledp.accountant.deployments import (
+        amplification,
+        budget,
+        calibrate_randomizer,
+        smallest_batch,
+    )
     from shuffledp.accountant.rounds import Batch, RoundsAnswer, rounds_epsilon
     from shuffledp.accounting.baselines.allocation_methods import (
         ALLOCATION_METHODS,
@@ -102,6 +107,7 @@ if TYPE_CHECKING:
         blanket_randomizer_delta,
     )
     from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
+    from shuffledp.accounting.general.comparisons import Comparison, Outputs
     from shuffledp.accounting.general.composition import composed_epsilon
     from shuffledp.accounting.general.exports import (
         GaussianFit,
@@ -289,6 +295,7 @@ __all__ = [
     "ClonesProfile",
     "CoarseCertificate",
     "CoarseDesign",
+    "Comparison",
     "CountPair",
     "CounterNoise",
     "Curves",
@@ -309,6 +316,7 @@ __all__ = [
     "LastOrderWarning",
     "NoiseDesign",
     "OtherReports",
+    "Outputs",
     "PolyaPlan",
     "PrivacyProfile",
     "Randomizer",
@@ -349,6 +357,7 @@ __all__ = [
     "blanket_slots",
     "blankets_for_full_reporting",
     "budget",
+    "calibrate_randomizer",
     "central_gaussian_epsilon",
     "central_laplace_mse",
     "central_replacement_epsilon",
