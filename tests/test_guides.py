@@ -117,6 +117,12 @@ def saved_files(text: str) -> dict[str, str]:
     return dict(re.findall(r"Save this\s+as `([^`]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S))
 
 
+def test_the_example_of_the_folder_is_that_of_the_guide():
+    files = saved_files((ROOT / "docs/guides/experiment.md").read_text(encoding="utf-8"))
+    example = (ROOT / "config/own/visits.yaml.example").read_text(encoding="utf-8")
+    assert files["config/own/visits.yaml"] == example
+
+
 @pytest.mark.pipeline
 @pytest.mark.whole_run
 def test_the_experiment_of_the_guide_runs_as_written(tmp_path, monkeypatch):
