@@ -31,7 +31,7 @@ PATHS = paths()
 PUBLIC = {
     ".".join(path.parent.relative_to(PACKAGE).parts)
     for path in (*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("pipeline/*/__init__.py"))
-    if "shuffledp.lazy_api" in path.read_text("utf-8")
+    if "lazy_api import door" in path.read_text("utf-8")
 }
 
 

@@ -237,7 +237,7 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.summation.design_search import certified_design, family_design, search_design
     from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
-    from shuffledp.accounting.summation.jump_counters import (
+    from shuffledp.accounting.summation.jump_laws import (
         JumpCounter,
         JumpCountersProfile,
         jump_counters,
@@ -254,7 +254,7 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.summation.noise_design import NoiseDesign
     from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta
-    from shuffledp.accounting.summation.shipped_designs import (
+    from shuffledp.accounting.summation.design_files import (
         ShippedDesign,
         good_atoms,
         quick_design,

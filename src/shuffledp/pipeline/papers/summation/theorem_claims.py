@@ -26,7 +26,7 @@ from shuffledp.accounting.summation.noise_atoms import (
 )
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta, smallest_noise
-from shuffledp.accounting.summation.shipped_designs import quick_design, shipped_designs
+from shuffledp.accounting.summation.design_files import quick_design, shipped_designs
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import erratum
 from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, SLOPE, Outcome, Verdict, percent, scaling, span

@@ -6,7 +6,7 @@ import pytest
 
 from shuffledp.accounting import Infeasible, correlated_noise_delta, family_design
 from shuffledp.accounting.summation.noise_design import NoiseDesign
-from shuffledp.accounting.summation.shipped_designs import (
+from shuffledp.accounting.summation.design_files import (
     good_atoms,
     quick_design,
     shipped_design,
