@@ -235,6 +235,13 @@ if TYPE_CHECKING:
         shipped_coarse,
         shipped_coarse_designs,
     )
+    from shuffledp.accounting.summation.design_files import (
+        ShippedDesign,
+        good_atoms,
+        quick_design,
+        shipped_design,
+        shipped_designs,
+    )
     from shuffledp.accounting.summation.design_search import certified_design, family_design, search_design
     from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
     from shuffledp.accounting.summation.jump_laws import (
@@ -254,13 +261,6 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.summation.noise_design import NoiseDesign
     from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta
-    from shuffledp.accounting.summation.design_files import (
-        ShippedDesign,
-        good_atoms,
-        quick_design,
-        shipped_design,
-        shipped_designs,
-    )
     from shuffledp.protocols.frequency.balls_into_bins import bin_dummy_rate
     from shuffledp.protocols.frequency.correlated_noise import correlated_pair_noise
     from shuffledp.protocols.frequency.one_sided_noise import one_sided_noise
