@@ -265,7 +265,7 @@ def test_export_writes_over_no_data_of_the_users(bundle, project):
 def test_check_names_files_of_experiments_that_do_not_run(project):
     assert "Not run" not in call("check")[1]
     (project / "config/experiments/other.yaml").write_text(PAPER)
-    (project / "config/own").mkdir()
+    (project / "config/own").mkdir(exist_ok=True)
     (project / "config/own/mine.yaml").write_text(PAPER.replace(", caption: fig1.rst", ", caption: none.rst"))
     code, output = call("check")
     assert code == 1

@@ -51,6 +51,7 @@ def test_no_code_is_left_out():
 def test_the_readme_prints_what_its_code_prints(capsys):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     code = text.split("```python\n")[1].split("```")[0]
+    assert code == (ROOT / "tests/first_lines.py").read_text(encoding="utf-8")  # which mypy checks
     exec(code, {})
     assert capsys.readouterr().out == text.split("```text\n")[1].split("```")[0]
     assert code.rstrip() in (ROOT / "docs/index.md").read_text(encoding="utf-8")
@@ -69,7 +70,7 @@ def test_the_methods_that_baselines_adds_belong_to_the_class_of_the_readme(tmp_p
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     code = readme[readme.index("## Add your own baseline") :].split("```python\n")[1].split("```")[0]
     page = (ROOT / "docs/baselines.md").read_text(encoding="utf-8")
-    page = page[: page.index("## Three complete examples")]  # those are tests/protocols/test_scaffold.py's
+    page = page[: page.index("## Four complete examples")]  # those are tests/protocols/test_scaffold.py's
     methods = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
     assert [re.search(r"def (\w+)", method)[1] for method in methods] == [
         "sample_aggregate",
@@ -114,6 +115,12 @@ def test_the_code_of_the_data_page_gives_what_its_comments_say(tmp_path, monkeyp
 def saved_files(text: str) -> dict[str, str]:
     """Files that a page asks to be saved, by path."""
     return dict(re.findall(r"Save this\s+as `([^`]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S))
+
+
+def test_the_example_of_the_folder_is_that_of_the_guide():
+    files = saved_files((ROOT / "docs/guides/experiment.md").read_text(encoding="utf-8"))
+    example = (ROOT / "config/own/visits.yaml.example").read_text(encoding="utf-8")
+    assert files["config/own/visits.yaml"] == example
 
 
 @pytest.mark.pipeline

@@ -21,7 +21,7 @@ PACKAGE = Path(shuffledp.__file__).parent
 DOORS = sorted(
     ".".join(["shuffledp", *path.parent.relative_to(PACKAGE).parts])
     for path in (*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("pipeline/*/__init__.py"))
-    if "shuffledp.lazy_api" in path.read_text(encoding="utf-8")
+    if "lazy_api import door" in path.read_text(encoding="utf-8")
 )
 
 
@@ -45,13 +45,46 @@ def test_every_name_is_there_and_is_that_of_its_home(door):
         if isinstance(offered_there, FunctionType):  # its arguments are checked on the way
             offered_there, own = inspect.unwrap(offered_there), inspect.unwrap(own)
         assert offered_there is own
-    assert set(module.__all__) <= set(dir(module))
+    assert dir(module) == sorted(module.__all__)
+
+
+def test_the_package_offers_its_main_names_and_packages_alone():
+    assert dir(shuffledp) == sorted(shuffledp.__all__)
+    assert shuffledp.amplification is import_module("shuffledp.accounting").amplification
+    for name in set(shuffledp.__all__) - {"__version__"}:
+        value = getattr(shuffledp, name)
+        assert value.__name__ in (name, f"shuffledp.{name}")
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_no_name_is_that_of_a_module_which_would_take_its_place(door):
     modules = {path.stem for path in PACKAGE.joinpath(*door.split(".")[1:]).glob("*.py")}
     assert not modules & set(homes(door))
+
+
+TOPICS = [f"accounting.{path.parent.name}" for path in sorted(PACKAGE.glob("accounting/*/__init__.py"))]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_topic_offers_its_public_names_alone(topic):
+    module, public = import_module(f"shuffledp.{topic}"), import_module("shuffledp.accounting")
+    assert dir(module)
+    assert set(dir(module)) < set(public.__all__)
+    modules = {path.stem for path in (PACKAGE / topic.replace(".", "/")).glob("*.py")}
+    assert not modules & set(dir(module))
+    assert all(getattr(module, name) is getattr(public, name) for name in dir(module))
+    with pytest.raises(AttributeError, match="has no attribute 'clone_dleta'"):
+        _ = module.clone_dleta
+
+
+def test_topics_and_calibrations_of_protocols_are_all_of_the_accounting():
+    public = import_module("shuffledp.accounting")
+    offered_by_topics = {name for topic in TOPICS for name in dir(import_module(f"shuffledp.{topic}"))}
+    rest = {homes("shuffledp.accounting")[name][0] for name in set(public.__all__) - offered_by_topics}
+    assert all(
+        home.startswith(("shuffledp.protocols.", "shuffledp.accountant.", "shuffledp.accounting.errors"))
+        for home in rest
+    )
 
 
 def test_a_door_loads_nothing_until_a_name_is_used():

@@ -31,7 +31,7 @@ PATHS = paths()
 PUBLIC = {
     ".".join(path.parent.relative_to(PACKAGE).parts)
     for path in (*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("pipeline/*/__init__.py"))
-    if "shuffledp.lazy_api" in path.read_text("utf-8")
+    if "lazy_api import door" in path.read_text("utf-8")
 }
 
 
@@ -94,7 +94,7 @@ def through_public_package(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def test_the_library_never_imports_through_a_public_package():
     assert {"accounting", "protocols", "numerics", "pipeline.datasets"} <= PUBLIC
-    found = wrong(through_public_package)
+    found = wrong(through_public_package, of=bool)  # the package itself collects public names
     assert not found, "import from the module that defines it:\n" + found
 
 

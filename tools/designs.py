@@ -51,9 +51,9 @@ from shuffledp.accounting.summation.coarse_losses import (
 )
 from shuffledp.accounting.summation.coarse_noise import all_pairs, certificate_of, certify
 from shuffledp.accounting.summation.coarse_search import polished_design
+from shuffledp.accounting.summation.design_files import ShippedDesign, shipped_design, shipped_designs
 from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS
 from shuffledp.accounting.summation.noise_design import LAWS
-from shuffledp.accounting.summation.shipped_designs import ShippedDesign, shipped_design, shipped_designs
 from shuffledp.numerics.memoize import forget_all
 from shuffledp.pipeline.rerun_digests.source_summaries import read_source
 

@@ -5,10 +5,38 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp.comparison.comparing import compare
+    from shuffledp import accounting, comparison, populations, protocols, sampling, tasks
+    from shuffledp.accounting import Infeasible, amplification, budget, smallest_batch
+    from shuffledp.comparison import compare, simulate
+    from shuffledp.populations import Binomial, Fixed, Poisson
+    from shuffledp.protocols import get
+    from shuffledp.tasks import Budget, Frequency, Sets, Summation, Vectors
 else:
     __getattr__, __dir__ = door(__name__)
 
-__all__ = ["__version__", "compare"]
+__all__ = [
+    "Binomial",
+    "Budget",
+    "Fixed",
+    "Frequency",
+    "Infeasible",
+    "Poisson",
+    "Sets",
+    "Summation",
+    "Vectors",
+    "__version__",
+    "accounting",
+    "amplification",
+    "budget",
+    "compare",
+    "comparison",
+    "get",
+    "populations",
+    "protocols",
+    "sampling",
+    "simulate",
+    "smallest_batch",
+    "tasks",
+]
 
 __version__ = "0.1.0"

@@ -633,13 +633,20 @@ def _folders_of_results(configfile: str | None, folder: str | None = None) -> li
     required=True,
     help="Task of the baseline.",
 )
-def new_baseline(name: str, task: str) -> None:
+@click.option(
+    "--template",
+    type=click.Choice(["local", "amplified"]),
+    default="local",
+    show_default=True,
+    help="Model of the class: local, or amplified by shuffling (frequency).",
+)
+def new_baseline(name: str, task: str, template: str) -> None:
     """Write a class, a YAML file and a test for a new baseline NAME; they pass unchanged."""
     from shuffledp import storage
     from shuffledp.protocols import scaffold
 
     try:
-        files = scaffold.files(task, name)
+        files = scaffold.files(task, name, template)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     existing = [str(path) for path in files if path.exists()]

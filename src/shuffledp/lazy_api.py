@@ -61,7 +61,9 @@ def behind(package: str, name: str) -> Any:
 
     home, original = homes(package)[name]
     with needed():
-        return getattr(import_module(home), original)
+        return (
+            import_module(f"{home}.{original}") if home == package else getattr(import_module(home), original)
+        )
 
 
 def door(
@@ -96,6 +98,28 @@ def door(
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(module), *module.__all__})
+        return sorted(module.__all__)
+
+    return get, names
+
+
+def topic(package: str, public: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package that offers its part of the names of a public package.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``; the names are those whose modules are in it.
+    public : str
+        The public package, whose objects are returned.
+    """
+
+    def names() -> list[str]:
+        return sorted(name for name, (home, _) in homes(public).items() if home.startswith(f"{package}."))
+
+    def get(name: str) -> Any:
+        if name.startswith("_") or name not in names():
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(public), name)
 
     return get, names

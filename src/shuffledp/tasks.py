@@ -19,6 +19,35 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.numerics.argument_types import shown
 
+__all__ = [
+    "ABSOLUTE_METRICS",
+    "METRICS",
+    "TASKS",
+    "TASK_KINDS",
+    "USERS_AT_ONCE",
+    "WORST_METRIC",
+    "Budget",
+    "Floats",
+    "Frequency",
+    "Ints",
+    "Metric",
+    "Neighbours",
+    "Participants",
+    "Public",
+    "Sets",
+    "Summation",
+    "Task",
+    "TaskKind",
+    "Users",
+    "Vectors",
+    "even_sizes",
+    "expected_metric",
+    "l1_error",
+    "mean_squared_error",
+    "sum_squared_error",
+    "top_squared_error",
+]
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Metric = Callable[[Floats, Floats], Floats]
@@ -456,3 +485,7 @@ class Participants:
                 yield Users(held, offset=start)
 
         return Participants(Public(n), table, table / n[:, None], users)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

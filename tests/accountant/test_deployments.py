@@ -9,6 +9,7 @@ from shuffledp.accountant import searches
 from shuffledp.accountant.reductions import counted_on, log_excess
 from shuffledp.accounting import (
     GRR,
+    FiniteRandomizer,
     GaussianRandomizer,
     Infeasible,
     SymmetricRAPPOR,
@@ -17,6 +18,7 @@ from shuffledp.accounting import (
     blanket_epsilon,
     blanket_randomizer_delta,
     budget,
+    calibrate_randomizer,
     clone_delta,
     local_budget,
     smallest_batch,
@@ -318,7 +320,10 @@ def test_many_clones_that_cannot_win_are_still_shown():
         (lambda: amplification(4.0, 1000, 1e-6, randomizer=3), "randomizer must be a .*Randomizer"),
         (lambda: budget(0.0, 1000, 1e-6), "eps must be a positive finite number, got 0.0"),
         (lambda: budget(1.0, 1000), "delta is missing"),
-        (lambda: budget(1.0, 1000, 1e-6, randomizer=GRR(1.0, 3)), "randomizer must be a name, got GRR"),
+        (
+            lambda: budget(1.0, 1000, 1e-6, randomizer=GRR(1.0, 3)),
+            "randomizer must be a name or a function, got GRR",
+        ),
         (lambda: smallest_batch(4.0, None, 1e-6), "eps and delta must both be given"),
         (
             lambda: smallest_batch(4.0, 0.5, 1e-6, rate=0.5),
@@ -435,3 +440,35 @@ def test_the_most_users_of_rappor_are_those_that_the_docstring_names():
     with pytest.raises(Infeasible, match=r"at most 1e\+11, which are 3.72e\+11 users"):
         amplification(2.0, round(1.01 * most), 1e-8, randomizer="rappor", domain_size=20)
     assert MOST_FLIPS == 10**11 and "at most 10^11 expected flips of a bit" in amplification.__doc__
+
+
+# -- a randomizer of one's own -------------------------------------------------------------------------------------
+
+
+def kept_bit(eps_local):
+    return FiniteRandomizer(
+        [
+            [1 / (1 + math.exp(-eps_local)), 1 / (1 + math.exp(eps_local))],
+            [1 / (1 + math.exp(eps_local)), 1 / (1 + math.exp(-eps_local))],
+        ]
+    )
+
+
+@pytest.mark.parametrize("population", [Fixed(9_999), Poisson(2_000.0)])
+def test_a_table_is_calibrated_as_the_randomizer_that_it_is(population):
+    found = calibrate_randomizer(kept_bit, population, 0.5, 1e-6)
+    known = dict(budget(0.5, None, 1e-6, randomizer="binary", population=population).considered)["blanket"]
+    assert found.eps_local == pytest.approx(known, rel=1e-6)
+    answer = amplification(None, None, 1e-6, randomizer=found, population=population)
+    assert answer.eps <= 0.5
+    wider = kept_bit(found.eps_local * 1.001)
+    assert amplification(None, None, 1e-6, randomizer=wider, population=population).eps > 0.5
+
+
+def test_one_user_alone_has_the_central_budget_itself():
+    assert calibrate_randomizer(kept_bit, Fixed(0), 0.5, 1e-6).eps_local == pytest.approx(0.5, rel=1e-5)
+
+
+def test_a_randomizer_with_more_than_its_local_budget_is_refused():
+    with pytest.raises(ValueError, match=r"make\(.*\) must have at most this local budget, got 0.9999"):
+        calibrate_randomizer(lambda eps_local: kept_bit(2 * eps_local), Fixed(999), 0.5, 1e-6)

@@ -13,10 +13,13 @@ from shuffledp.tasks import TASK_KINDS
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("task", TASK_KINDS)
-def test_a_new_baseline_conforms_as_it_is(task, tmp_path, monkeypatch):
+TEMPLATES = [*((task, "local") for task in TASK_KINDS), ("frequency", "amplified")]
+
+
+@pytest.mark.parametrize(("task", "template"), TEMPLATES)
+def test_a_new_baseline_conforms_as_it_is(task, template, tmp_path, monkeypatch):
     monkeypatch.setattr(running, "MESSAGE_REPEATS", 100)
-    (tmp_path / "own.py").write_text(scaffold.class_source(task, "own"))
+    (tmp_path / "own.py").write_text(scaffold.class_source(task, "own", template))
     found = plugin("own.py:Own", root=tmp_path)
     # One case of each accounting and task: the smallest and the usual budget among them.
     cases = conformance.default_cases(found)
@@ -26,9 +29,9 @@ def test_a_new_baseline_conforms_as_it_is(task, tmp_path, monkeypatch):
     assert "end to end" in verdicts[-1].note
 
 
-@pytest.mark.parametrize("task", TASK_KINDS)
-def test_the_files_of_a_new_baseline_are_complete(task):
-    files = scaffold.files(task, "my_own")
+@pytest.mark.parametrize(("task", "template"), TEMPLATES)
+def test_the_files_of_a_new_baseline_are_complete(task, template):
+    files = scaffold.files(task, "my_own", template)
     assert [str(path) for path in files] == [
         "mine/my_own.py",
         "config/baselines/my_own.yaml",
@@ -39,14 +42,24 @@ def test_the_files_of_a_new_baseline_are_complete(task):
 
 
 @pytest.mark.parametrize(
-    ("task", "name"), [("frequency", "many_values"), ("summation", "noisy_numbers"), ("sets", "one_item")]
+    ("task", "name", "template"),
+    [
+        ("frequency", "many_values", "local"),
+        ("frequency", "hadamard", "amplified"),
+        ("summation", "noisy_numbers", "local"),
+        ("sets", "one_item", "local"),
+    ],
 )
-def test_the_documentation_shows_what_is_written(task, name):
-    assert scaffold.class_source(task, name) in (ROOT / "docs/baselines.md").read_text(encoding="utf-8")
+def test_the_documentation_shows_what_is_written(task, name, template):
+    assert scaffold.class_source(task, name, template) in (ROOT / "docs/baselines.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_other_tasks_and_names_are_refused():
     with pytest.raises(ValueError, match="No task 'ranking'"):
         scaffold.class_source("ranking", "own")
+    with pytest.raises(ValueError, match="The template amplified is for the task frequency, got 'sets'"):
+        scaffold.class_source("sets", "own", "amplified")
     with pytest.raises(ValueError, match="got 'My-own'"):
         scaffold.class_source("sets", "My-own")

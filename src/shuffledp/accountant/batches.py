@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
+from typing import cast
 
-from shuffledp.accountant.families import Family
+from shuffledp.accountant.families import Family, Maker
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
 from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
@@ -44,7 +46,7 @@ class Setting:
 
 
 def setting_of(
-    randomizer: str | Randomizer,
+    randomizer: str | Randomizer | Maker,
     domain_size: int | None,
     subset_size: int | None,
     delta: float,
@@ -54,13 +56,15 @@ def setting_of(
     delta, rounds = check_open_unit("delta", delta), checked_rounds(rounds)
     if isinstance(randomizer, str):
         return Setting(Family(randomizer, domain_size, subset_size), None, delta, rounds)
-    check_randomizer(randomizer)
     if domain_size is not None or subset_size is not None:
         raise ValueError(
             "domain_size and subset_size must be left out if randomizer is an object, got "
             f"domain_size={domain_size!r}, subset_size={subset_size!r}."
         )
-    return Setting(Family("any"), randomizer, delta, rounds)
+    if isinstance(randomizer, FunctionType):
+        return Setting(Family("own", make=randomizer), None, delta, rounds)
+    check_randomizer(randomizer)
+    return Setting(Family("any"), cast("Randomizer", randomizer), delta, rounds)
 
 
 def checked_rounds(rounds: int) -> int:

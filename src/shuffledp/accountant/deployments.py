@@ -22,6 +22,7 @@ certain, and `users` is one more than the mean.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -35,6 +36,7 @@ from shuffledp.accountant.batches import (
     people_of,
     setting_of,
 )
+from shuffledp.accountant.families import ROUNDING, Maker
 from shuffledp.accountant.reductions import central_epsilon, is_bound
 from shuffledp.accountant.searches import XTOL, XTOL_ROUNDS, largest_budget, smallest_number
 from shuffledp.accounting.errors import Infeasible
@@ -138,7 +140,7 @@ def budget(
     users: int | None = None,
     delta: Delta | None = None,
     *,
-    randomizer: str = "any",
+    randomizer: str | Maker = "any",
     domain_size: int | None = None,
     subset_size: int | None = None,
     population: Population | None = None,
@@ -151,8 +153,10 @@ def budget(
     ----------
     eps : float
         Central target, nats, > 0.
-    users, delta, randomizer, domain_size, subset_size, population, colluding, rounds
-        As in :func:`amplification`, whose inverse this is; the randomizer by name.
+    users, delta, domain_size, subset_size, population, colluding, rounds
+        As in :func:`amplification`, whose inverse this is.
+    randomizer : str or function
+        By name, or a function from a local budget, nats, to a `Randomizer` with it, as in `calibrate_randomizer`.
 
     Returns
     -------
@@ -199,6 +203,61 @@ def budget(
     # Delta hardly changes with eps here: so little below the target, a far smaller eps may have it.
     closer = central_epsilon(setting, eps_local, honest, best, lower)
     return replace(first, eps=closer, eps_lower=min(lower, closer)) if closer < reached else first
+
+
+def calibrate_randomizer(
+    make: Callable[[float], Randomizer], population: Population, eps: Eps, delta: Delta
+) -> Randomizer:
+    """Return the user's randomizer with the largest local budget that meets a central budget.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the randomizer with a local budget, nats. Its delta must not fall as the budget grows.
+    population : Population
+        Number of users other than user 1.
+    eps : float
+        Central target, nats, > 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    Randomizer
+        ``make(eps_local)``, with the budget of :func:`budget`, at most 100.
+
+    Raises
+    ------
+    ValueError
+        If a randomizer has a larger local budget than it was made for.
+    Infeasible
+        As :func:`amplification`.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import FiniteRandomizer, calibrate_randomizer
+    >>> from shuffledp.populations import Fixed
+    >>> import math
+    >>> def make(eps_local):
+    ...     keep = 1 / (1 + math.exp(-eps_local))
+    ...     return FiniteRandomizer([[keep, 1 - keep], [1 - keep, keep]])
+    >>> round(calibrate_randomizer(make, Fixed(9_999), 0.5, 1e-6).eps_local, 4)
+    4.3364
+    """
+    made: dict[float, Randomizer] = {}
+
+    def remembered(eps_local: float) -> Randomizer:
+        if eps_local not in made:
+            made[eps_local] = make(eps_local)
+        return made[eps_local]
+
+    eps_local = budget(eps, delta=delta, population=population, randomizer=remembered).eps_local
+    found = remembered(eps_local)
+    if not found.eps_local <= eps_local * (1 + ROUNDING):
+        raise ValueError(
+            f"make({eps_local:.6g}) must have at most this local budget, got {found.eps_local:.6g}."
+        )
+    return found
 
 
 def smallest_batch(

@@ -19,10 +19,13 @@ from shuffledp.accounting.general.randomizers import (
     BinaryRandomizedResponse,
     Randomizer,
     SubsetSelection,
+    check_randomizer,
 )
 from shuffledp.numerics.argument_ranges import check_choice, check_count
 
 Kind = Literal["any", "grr", "binary", "laplace", "subset", "rappor"]
+#: Function from a local budget, nats, to a randomizer with it.
+Maker = Callable[[float], Randomizer]
 
 _MAKERS: Mapping[str, Callable[[float, int, int], Randomizer]] = MappingProxyType(
     {
@@ -37,6 +40,8 @@ FAMILIES: tuple[str, ...] = ("any", *_MAKERS)
 _WITH_DOMAIN = ("grr", "subset", "rappor")
 #: Every output is favored by at most one input over a common floor: then clones come at their larger rate.
 _STRONGER_CLONES = ("grr", "binary")
+#: Relative rounding of a local budget that a table of probabilities has.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -45,13 +50,15 @@ class Family:
 
     Parameters
     ----------
-    kind : {"any", "grr", "binary", "laplace", "subset", "rappor"}
+    kind : {"any", "grr", "binary", "laplace", "subset", "rappor", "own"}
         ``any``: every randomizer with that local budget.
     domain_size : int, optional
         For ``grr``, ``subset`` and ``rappor``: number of values, >= 2.
     subset_size : int, optional
         For ``subset``: size of a reported subset. Default: ``max(1, round(k / (e^eps_local + 1)))``, approximately the
         best.
+    make : callable, optional
+        For ``own``: the user's randomizer with a local budget.
 
     Raises
     ------
@@ -62,9 +69,11 @@ class Family:
     kind: str
     domain_size: int | None = None
     subset_size: int | None = None
+    make: Maker | None = None
 
     def __post_init__(self) -> None:
-        check_choice("randomizer", self.kind, FAMILIES)
+        if self.make is None:
+            check_choice("randomizer", self.kind, FAMILIES)
         if self.kind in _WITH_DOMAIN:
             if self.domain_size is None:
                 raise ValueError(f"The randomizer {self.kind} needs a domain_size.")
@@ -76,7 +85,9 @@ class Family:
 
     @property
     def clone_reductions(self) -> tuple[str, ...]:
-        """Reductions to clones that are proven for the family."""
+        """Reductions to clones that are proven for the family; none beside the user's own blanket, which is better."""
+        if self.make is not None:
+            return ()
         return ("clones", "randomized_response") if self.kind in _STRONGER_CLONES else ("clones",)
 
     @property
@@ -86,9 +97,18 @@ class Family:
         return ("any randomizer" if self.kind == "any" else self.kind) + size
 
     def at(self, eps_local: float) -> Randomizer | None:
-        """Return the randomizer with a local budget, nats; None for the family of any randomizer."""
+        """Return the randomizer with a local budget, nats; None for any randomizer, and where the user's has none."""
         if self.kind == "any":
             return None
+        if self.make is not None:
+            return _made(self.make, eps_local)
         k = self.domain_size or 2
         d = self.subset_size or min(max(1, round(k / (math.exp(min(eps_local, 300.0)) + 1))), k - 1)
         return _MAKERS[self.kind](eps_local, k, d)
+
+
+def _made(make: Maker, eps_local: float) -> Randomizer | None:
+    """Return the user's randomizer with a local budget; None if its own is larger, by more than rounding."""
+    found = make(eps_local)
+    check_randomizer(found)
+    return found if found.eps_local <= eps_local * (1 + ROUNDING) else None

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
         deployed_users,
         deployments,
     )
-    from shuffledp.accountant.deployments import amplification, budget, smallest_batch
+    from shuffledp.accountant.deployments import (
+        amplification,
+        budget,
+        calibrate_randomizer,
+        smallest_batch,
+    )
     from shuffledp.accountant.rounds import Batch, RoundsAnswer, rounds_epsilon
     from shuffledp.accounting.baselines.allocation_methods import (
         ALLOCATION_METHODS,
@@ -102,6 +107,7 @@ if TYPE_CHECKING:
         blanket_randomizer_delta,
     )
     from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
+    from shuffledp.accounting.general.comparisons import Comparison, Outputs
     from shuffledp.accounting.general.composition import composed_epsilon
     from shuffledp.accounting.general.exports import (
         GaussianFit,
@@ -229,9 +235,16 @@ if TYPE_CHECKING:
         shipped_coarse,
         shipped_coarse_designs,
     )
+    from shuffledp.accounting.summation.design_files import (
+        ShippedDesign,
+        good_atoms,
+        quick_design,
+        shipped_design,
+        shipped_designs,
+    )
     from shuffledp.accounting.summation.design_search import certified_design, family_design, search_design
     from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
-    from shuffledp.accounting.summation.jump_counters import (
+    from shuffledp.accounting.summation.jump_laws import (
         JumpCounter,
         JumpCountersProfile,
         jump_counters,
@@ -248,13 +261,6 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.summation.noise_design import NoiseDesign
     from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta
-    from shuffledp.accounting.summation.shipped_designs import (
-        ShippedDesign,
-        good_atoms,
-        quick_design,
-        shipped_design,
-        shipped_designs,
-    )
     from shuffledp.protocols.frequency.balls_into_bins import bin_dummy_rate
     from shuffledp.protocols.frequency.correlated_noise import correlated_pair_noise
     from shuffledp.protocols.frequency.one_sided_noise import one_sided_noise
@@ -289,6 +295,7 @@ __all__ = [
     "ClonesProfile",
     "CoarseCertificate",
     "CoarseDesign",
+    "Comparison",
     "CountPair",
     "CounterNoise",
     "Curves",
@@ -309,6 +316,7 @@ __all__ = [
     "LastOrderWarning",
     "NoiseDesign",
     "OtherReports",
+    "Outputs",
     "PolyaPlan",
     "PrivacyProfile",
     "Randomizer",
@@ -349,6 +357,7 @@ __all__ = [
     "blanket_slots",
     "blankets_for_full_reporting",
     "budget",
+    "calibrate_randomizer",
     "central_gaussian_epsilon",
     "central_laplace_mse",
     "central_replacement_epsilon",

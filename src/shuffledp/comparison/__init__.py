@@ -11,19 +11,24 @@ from shuffledp.lazy_api import door
 if TYPE_CHECKING:
     from shuffledp.comparison.comparing import compare
     from shuffledp.comparison.recommendation import Recommendation, recommended
+    from shuffledp.comparison.results import Comparison
     from shuffledp.comparison.rows import Compared, as_csv, front, table
+    from shuffledp.comparison.simulating import Simulated, simulate
     from shuffledp.userdata.counting import Counted, count_column
 else:
     __getattr__, __dir__ = door(__name__)
 
 __all__ = [
     "Compared",
+    "Comparison",
     "Counted",
     "Recommendation",
+    "Simulated",
     "as_csv",
     "compare",
     "count_column",
     "front",
     "recommended",
+    "simulate",
     "table",
 ]

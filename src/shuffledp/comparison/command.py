@@ -155,12 +155,11 @@ def compare(
         budget = f"eps = {asked.eps:g} nats, delta = {asked.delta:g}, {terms}"
     except (ValueError, OSError) as error:
         raise click.ClickException(" ".join(str(error).split())) from None
-    try:
+    _show(rows, settled, seconds, as_json=as_json, rows_only=rows_only)
+    try:  # after the table, which a file that cannot be written leaves as it is
         _write(rows, targets, f"{about}, {budget}")
     except (ValueError, OSError) as error:
         raise click.ClickException(" ".join(str(error).split())) from None
-    finally:  # rows are shown even if a file cannot be written
-        _show(rows, settled, seconds, as_json=as_json, rows_only=rows_only)
     if problems:
         raise click.ClickException(" ".join(problems))
 

@@ -15,9 +15,10 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.comparison.error_references import NO_BETTER, blind, floor, squared_errors
 from shuffledp.comparison.options import Options, with_arguments_of
+from shuffledp.comparison.results import Comparison
 from shuffledp.comparison.rows import IDLE, Compared, in_order
 from shuffledp.comparison.setting import Setting, setting_of
-from shuffledp.comparison.user_data import own
+from shuffledp.comparison.user_data import counted
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive
 from shuffledp.populations import Law
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
@@ -37,7 +38,7 @@ LIMITS = ("max_bits", "max_messages", "mean_bits", "mean_messages")
 
 
 @with_arguments_of(Options)
-def compare(asked: Options) -> tuple[Compared, ...]:
+def compare(asked: Options) -> Comparison:
     """Compare all protocols of a task for the same users, budget and data.
 
     Parameters
@@ -101,8 +102,9 @@ def compare(asked: Options) -> tuple[Compared, ...]:
 
     Returns
     -------
-    tuple of Compared
-        A row per protocol, grouped by trust, by expected error within each; infeasible and failed protocols come last.
+    Comparison
+        A tuple with a row per protocol, grouped by trust, by expected error within each; infeasible and failed
+        protocols come last. It prints as a table and has ``recommendation``, ``to_frame`` and ``plot``.
 
     Raises
     ------
@@ -116,24 +118,15 @@ def compare(asked: Options) -> tuple[Compared, ...]:
     >>> [(row.protocol, row.trust, row.status, row.mse < 1e-5) for row in rows]
     [('grr_blanket', 'shuffler', 'ok', True), ('local', 'local', 'ok', False)]
     """
-    return compared(asked)
+    return Comparison(compared(asked))
 
 
 def compared(asked: Options) -> tuple[Compared, ...]:
     """Return the rows of `compare` for these options."""
-    step = 1.0
-    if asked.data is not None:
-        if asked.given("counts", "task", "dimension"):
-            raise ValueError(
-                "data must be given without counts, task and dimension. Use domain_size, values or max_value."
-            )
-        records = own(asked, how="give domain_size or values")
-        for remark in records.remarks:
-            warnings.warn(remark, stacklevel=4)
-        most = None if asked.max_value is None else len(records.counts) - 1
-        asked, step = replace(asked, counts=records.counts, max_value=most), records.step
-    elif asked.given("column", "separator", "user", "item", "values", "levels"):
-        raise ValueError("column, separator, user, item, values and levels need data.")
+    asked, records = counted(asked)
+    for remark in () if records is None else records.remarks:
+        warnings.warn(remark, stacklevel=4)
+    step = 1.0 if records is None else records.step
     where = setting_of(asked)
     if asked.accounting is not None:
         check_choice("accounting", asked.accounting, ACCOUNTINGS)
@@ -159,6 +152,11 @@ def compared(asked: Options) -> tuple[Compared, ...]:
     return in_order(rows)
 
 
+def best_accounting(protocol: type[ProtocolBase]) -> str:
+    """Return the sharpest accounting of a protocol."""
+    return next((a for a in ACCOUNTINGS if a in protocol.accountings), protocol.accountings[0])
+
+
 def named(kind: str, protocols: Sequence[str] | None) -> list[str]:
     """Return the names of protocols, each once; all built-ins of a task for None and for ``all``."""
     names: list[str] = []
@@ -180,7 +178,6 @@ def _words(argument: str, given: Sequence[str] | None) -> tuple[str, ...]:
 
 def begun(name: str, protocol: type[ProtocolBase], kind: str, accounting: str | None) -> Compared:
     """Return a row before any computation; without an accounting, with the best one of the protocol."""
-    chosen = next((a for a in ACCOUNTINGS if a in protocol.accountings), protocol.accountings[0])
     return Compared(
         protocol=name,
         label=protocol.label,
@@ -188,7 +185,7 @@ def begun(name: str, protocol: type[ProtocolBase], kind: str, accounting: str | 
         trust=protocol.trust,
         status="ok",
         reason="",
-        accounting=accounting or chosen,
+        accounting=accounting or best_accounting(protocol),
         reduction=protocol.reduction,
     )
 
@@ -274,23 +271,23 @@ def _measured(
     )
     return replace(
         result,
-        simultaneous_half_width=None
+        simultaneous_half_width=math.nan
         if by_value is None
-        else _quantile(by_value.size) * math.sqrt(float(by_value.max())),
+        else quantile(by_value.size) * math.sqrt(float(by_value.max())),
         mse=mse,
         mse_from=error_from,
         reason=IDLE if idle else "",
         idle=idle,
         blind_mse=without_data,
         heavy_variance=_heavy(calibrated, where),
-        half_width=None if mse is None else TWO_SIDED * math.sqrt(mse),
+        half_width=math.nan if mse is None else TWO_SIDED * math.sqrt(mse),
         floor_ratio=None if mse is None or curator is None else mse / curator,
         eps_spent=spent,
         slack=None if spent is None else where.budget.largest_eps - spent,
     )
 
 
-def _quantile(intervals: int) -> float:
+def quantile(intervals: int) -> float:
     """Return the normal quantile of two-sided intervals that all hold together with 95 %, by Bonferroni."""
     return TWO_SIDED if intervals == 1 else -float(ndtri(0.025 / intervals))
 

@@ -39,7 +39,7 @@ def describe(
     For example: shuffledp describe grr_blanket --users 30000 --domain-size 20 --eps 1 --delta 1e-8 --registry
     """
     from shuffledp.accountant.wording import population_named
-    from shuffledp.comparison.comparing import ACCOUNTINGS
+    from shuffledp.comparison.comparing import ACCOUNTINGS, best_accounting
     from shuffledp.comparison.options import Options
     from shuffledp.comparison.registry_record import as_yaml, described, record
     from shuffledp.comparison.setting import setting_of
@@ -57,8 +57,7 @@ def describe(
         found = get(where.task.kind, protocol)
         if accounting is not None:
             check_choice("accounting", accounting, ACCOUNTINGS)
-        best = next((a for a in ACCOUNTINGS if a in found.accountings), found.accountings[0])
-        calibrated = described(found, where, accounting or best)
+        calibrated = described(found, where, accounting or best_accounting(found))
     except (ValueError, OSError) as error:  # Infeasible is a ValueError
         raise click.ClickException(" ".join(str(error).split())) from None
     content = record(calibrated)

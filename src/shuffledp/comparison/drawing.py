@@ -8,10 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shuffledp.comparison.rows import ERROR_OF, TRUST, Compared, front
 from shuffledp.optional_dependencies import needed
 from shuffledp.protocols.base import Trust
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Marker of Matplotlib, marker of Bokeh, and color (Okabe and Ito).
 LOOKS: dict[Trust, tuple[str, str, str]] = {
@@ -94,7 +98,11 @@ def drawn(rows: Sequence[Compared], suffix: str, *, setting: str = "") -> bytes:
         If no row has an error.
     """
     groups = grouped(rows)
-    return _page(groups, setting) if suffix == ".html" else _picture(groups, suffix, setting)
+    if suffix == ".html":
+        return _page(groups, setting)
+    whole = BytesIO()
+    picture(groups, setting).savefig(whole, format=suffix[1:], dpi=150)
+    return whole.getvalue()
 
 
 def _label(groups: Sequence[Group]) -> str:
@@ -111,7 +119,8 @@ def _numbers(rows: Sequence[Compared]) -> tuple[list[float], list[float]]:
     return [float(r.bits_per_user or math.nan) for r in rows], [float(r.mse or math.nan) for r in rows]
 
 
-def _picture(groups: Sequence[Group], suffix: str, setting: str) -> bytes:
+def picture(groups: Sequence[Group], setting: str) -> Figure:
+    """Return the figure of the groups, with a description of the setting in its title."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 6.5), layout="constrained")
@@ -130,9 +139,7 @@ def _picture(groups: Sequence[Group], suffix: str, setting: str) -> bytes:
         title="Who is trusted: Pareto front, filled, from few bits to many",
         fontsize=8,
     )
-    whole = BytesIO()
-    figure.savefig(whole, format=suffix[1:], dpi=150)
-    return whole.getvalue()
+    return figure
 
 
 def _page(groups: Sequence[Group], setting: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
@@ -23,13 +23,13 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
-class Options:
-    """The arguments of `shuffledp.compare`, which describes each."""
+class SettingOptions:
+    """Arguments that describe users, data and budget; `shuffledp.compare` describes each."""
 
-    users: int | None = None
     _: KW_ONLY
     eps: float
     delta: float
+    users: int | None = None
     population: Population | None = None
     task: Task | None = None
     domain_size: int | None = None
@@ -46,22 +46,40 @@ class Options:
     values: Sequence[Any] | None = None
     levels: int | None = None
     neighbours: Neighbours = "replace_one"
-    protocols: Sequence[str] | None = None
     accounting: str | None = None
+    seed: int = 0
+    root: Path | None = None
+
+    def given(self, *names: str) -> list[str]:
+        """Return the names of the options among these that are not None."""
+        return [name for name in names if getattr(self, name) is not None]
+
+
+@dataclass(frozen=True, eq=False)
+class Options(SettingOptions):
+    """Arguments of `shuffledp.compare`."""
+
+    users: int | None = None
+    _: KW_ONLY
+    protocols: Sequence[str] | None = None
     trust: Sequence[str] | None = None
     max_bits: float | None = None
     max_messages: float | None = None
     mean_bits: float | None = None
     mean_messages: float | None = None
     simulate: int = 0
-    seed: int = 0
-    root: Path | None = None
     progress: Callable[[int, int, str], None] | None = None
     done: Callable[[Compared], None] | None = None
 
-    def given(self, *names: str) -> list[str]:
-        """Return the names of the options among these that are not None."""
-        return [name for name in names if getattr(self, name) is not None]
+
+@dataclass(frozen=True, eq=False)
+class BatchOptions(SettingOptions):
+    """Arguments of `shuffledp.simulate`."""
+
+    data: Any = None
+    _: KW_ONLY
+    protocol: str
+    options: Mapping[str, Any] | None = None
 
 
 def with_arguments_of(

@@ -91,7 +91,6 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
         if (row.mse or 0.0) < (best.mse or 0.0):
             less.setdefault(_against(row), []).append(row.protocol)
     next_best = others[0] if others else None
-    assert best.half_width is not None and best.simultaneous_half_width is not None
     assert best.messages_per_user is not None and best.bits_per_user is not None
     return Recommendation(
         protocol=best.protocol,
@@ -106,7 +105,7 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
         bits_worst=best.most_bits,
         trusted=_trusted(best),
         runner_up=None if next_best is None else next_best.protocol,
-        runner_up_ratio=None if next_best is None else (next_best.half_width or 0.0) / best.half_width,
+        runner_up_ratio=None if next_best is None else next_best.half_width / best.half_width,
         passed_over={reason: tuple(names) for reason, names in less.items()},
     )
 

@@ -51,7 +51,7 @@ FLOOR = {
 class Compared:
     """Error, cost and guarantee of a protocol in one setting.
 
-    Numbers are None if ``status`` is not ``ok`` or a protocol has none.
+    Numbers are None, half-widths nan, if ``status`` is not ``ok`` or a protocol has none.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ class Compared:
     relies_on: str | None = None
     mse: float | None = None
     mse_from: str | None = None
-    half_width: float | None = None
-    simultaneous_half_width: float | None = None
+    half_width: float = math.nan
+    simultaneous_half_width: float = math.nan
     heavy_variance: float | None = None
     floor_ratio: float | None = None
     blind_mse: float | None = None
@@ -174,8 +174,8 @@ class Compared:
         return replace(
             self,
             mse=times(self.mse, step**2),
-            half_width=times(self.half_width, step),
-            simultaneous_half_width=times(self.simultaneous_half_width, step),
+            half_width=self.half_width * step,
+            simultaneous_half_width=self.simultaneous_half_width * step,
             heavy_variance=times(self.heavy_variance, step**2),
             blind_mse=times(self.blind_mse, step**2),
             simulated_mse=times(self.simulated_mse, step**2),
@@ -253,7 +253,7 @@ def as_csv(rows: Sequence[Compared]) -> str:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, float):
-        return repr(value)
+        return "" if math.isnan(value) else repr(value)
     if isinstance(value, Mapping):
         return "; ".join(f"{name}={number!r}" for name, number in value.items())
     return cell(value) if isinstance(value, str) else "" if value is None else value
@@ -263,7 +263,7 @@ def _cell(value: Any) -> Any:
 
 
 def _number(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None else f"{value:.{digits}g}"
+    return "–" if value is None or math.isnan(value) else f"{value:.{digits}g}"
 
 
 def _large(value: float | None) -> str:

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.comparison.options import Options
+from shuffledp.comparison.options import SettingOptions
 from shuffledp.comparison.synthetic_participants import holding
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Fixed, Law, Population
@@ -144,7 +144,7 @@ def dealt(shares: Floats, n: int) -> NDArray[np.int64]:
     return counts
 
 
-def _task_of(asked: Options, counted: int | None) -> Task:
+def _task_of(asked: SettingOptions, counted: int | None) -> Task:
     """Return the task; without any of the sizes, frequencies of as many values as there are counts."""
     given = asked.given("task", "domain_size", "max_value", "dimension")
     if len(given) > 1:
@@ -169,7 +169,7 @@ def _task_of(asked: Options, counted: int | None) -> Task:
     return Frequency(asked.domain_size or counted or 0)
 
 
-def setting_of(asked: Options) -> Setting:
+def setting_of(asked: SettingOptions) -> Setting:
     """Return the setting of checked users, task and counts.
 
     Raises

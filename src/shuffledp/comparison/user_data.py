@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.comparison.options import Options
+from shuffledp.comparison.options import SettingOptions
 from shuffledp.comparison.setting import dealt
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.userdata.counting import count_column
 from shuffledp.userdata.reading import Progress
 from shuffledp.userdata.sets import collect_sets
+
+Asked = TypeVar("Asked", bound=SettingOptions)
 
 
 @dataclass(frozen=True)
@@ -29,15 +32,18 @@ class Own:
         Value of one level of a number; 1 for values and items.
     remarks : tuple of str
         Remarks for readers of the comparison, a sentence each.
+    values : tuple
+        Values, levels of a number, or items, in the order of the counts.
     """
 
     counts: NDArray[np.int64]
     users: int
     step: float
     remarks: tuple[str, ...]
+    values: tuple[Any, ...]
 
 
-def own(asked: Options, *, how: str, progress: Progress | None = None) -> Own:
+def own(asked: SettingOptions, *, how: str, progress: Progress | None = None) -> Own:
     """Return the counts of records, read once.
 
     Parameters
@@ -59,7 +65,7 @@ def own(asked: Options, *, how: str, progress: Progress | None = None) -> Own:
             raise ValueError(
                 "separator, user and item are for sets and need set_size, the number of items of a set."
             )
-        counted = count_column(
+        column = count_column(
             asked.data,
             asked.column,
             domain_size=asked.domain_size,
@@ -68,7 +74,7 @@ def own(asked: Options, *, how: str, progress: Progress | None = None) -> Own:
             levels=asked.levels,
             progress=progress,
         )
-        return Own(counted.counts, counted.users, counted.step, tuple(counted.remarks(how)))
+        return Own(column.counts, column.users, column.step, tuple(column.remarks(how)), column.values)
     if asked.given("max_value", "levels"):
         raise ValueError("Give either set_size (sets) or max_value and levels (a sum), not both.")
     size = check_count("set_size", asked.set_size, 1)
@@ -83,4 +89,25 @@ def own(asked: Options, *, how: str, progress: Progress | None = None) -> Own:
         progress=progress,
     )
     holders = dealt(found.shares(size), found.users)
-    return Own(holders, found.users, 1.0, (*found.remarks(how), *found.size_remark(size)))
+    return Own(holders, found.users, 1.0, (*found.remarks(how), *found.size_remark(size)), found.values)
+
+
+def counted(asked: Asked) -> tuple[Asked, Own | None]:
+    """Return the options with the counts of their data, and these counts; None without data.
+
+    Raises
+    ------
+    ValueError
+        If the data are given with counts or a task, or do not fit the options.
+    """
+    if asked.data is None:
+        if asked.given("column", "separator", "user", "item", "values", "levels"):
+            raise ValueError("column, separator, user, item, values and levels need data.")
+        return asked, None
+    if asked.given("counts", "task", "dimension"):
+        raise ValueError(
+            "data must be given without counts, task and dimension. Use domain_size, values or max_value."
+        )
+    records = own(asked, how="give domain_size or values")
+    most = None if asked.max_value is None else len(records.counts) - 1
+    return replace(asked, counts=records.counts, max_value=most), records

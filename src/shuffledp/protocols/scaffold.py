@@ -235,13 +235,104 @@ class $name(ProtocolBase):
         return np.broadcast_to(2 * self.scale**2 / n, participants.counts.shape)
 '''
 
+_AMPLIFIED = '''"""$title: a baseline of my own, amplified by shuffling."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shuffledp.accounting import FiniteRandomizer, Infeasible, calibrate_randomizer
+from shuffledp.protocols import Cost, Messages, ProtocolBase
+
+
+def signs(domain_size):
+    """Return whether entries of rows 1..k of the Sylvester-Hadamard matrix are positive, (k, K)."""
+    columns = np.arange(1 << int(domain_size).bit_length())
+    return np.bitwise_count(np.arange(1, domain_size + 1)[:, None] & columns) % 2 == 0
+
+
+def probabilities(domain_size, eps_local):
+    """Return the probability of every report (K) for every value (k)."""
+    plus = signs(domain_size)
+    likely, unlikely = 1 / (1 + np.exp(-eps_local)), 1 / (1 + np.exp(eps_local))
+    return np.where(plus, likely, unlikely) * (2 / plus.shape[1])
+
+
+@dataclass(frozen=True)
+class $name(ProtocolBase):
+    """Hadamard response: a column whose entry in the row of the value is positive, or else a negative one."""
+
+    domain_size: int
+    eps_local: float
+
+    name = "$id"
+    task_kind = "frequency"
+    label = "$title"
+    source = "Acharya, Sun and Zhang 2019, shuffled"
+    trust = "shuffler"
+    relies_on = "others' reports"
+    accountings = ("exact",)
+    reduction = "blanket"
+    guarantee = "upper"
+
+    @classmethod
+    def calibrate(cls, budget, population, task, *, accounting="exact"):
+        cls.check_request(budget, task, accounting)
+        if budget.delta == 0:
+            raise Infeasible("shuffling amplifies with delta > 0 only")
+        k = task.domain_size
+        if k > 1000:
+            raise Infeasible("more than 1000 values take too long to calibrate")
+        found = calibrate_randomizer(
+            lambda eps_local: FiniteRandomizer(probabilities(k, eps_local)),
+            population,
+            budget.largest_eps,
+            budget.delta,
+        )
+        return cls(k, found.eps_local)
+
+    @property
+    def alphabet_size(self):  # columns of the matrix, more than values
+        return 1 << int(self.domain_size).bit_length()
+
+    @property
+    def keep(self):  # probability of a positive entry
+        return 1 / (1 + np.exp(-self.eps_local))
+
+    def encode(self, users, rng):  # users.values: (n,) values 0..k-1
+        row = users.values + 1
+        column = rng.integers(0, self.alphabet_size, len(users))
+        positive = np.bitwise_count(row & column) % 2 == 0
+        wanted = rng.random(len(users)) < self.keep
+        return Messages(np.where(positive == wanted, column, column ^ (row & -row)))
+
+    def estimate(self, aggregate, public):  # (R, K) numbers of reports, to (R, k) frequencies
+        share = aggregate @ signs(self.domain_size).T / public.n_users[:, None]
+        return (share - 0.5) / (self.keep - 0.5)
+
+    def cost(self):
+        bits = float(int(self.domain_size).bit_length())
+        return Cost(messages_per_user=1, bits_per_message=bits, most_messages=1)
+
+    def sample_aggregate(self, participants, rng):  # the same law as encode, whatever the number of users
+        chances = probabilities(self.domain_size, self.eps_local)
+        return sum(rng.multinomial(participants.counts[:, v], row) for v, row in enumerate(chances))
+
+    def expected_variance(self, participants):  # (R, k), given who takes part
+        n = participants.public.n_users[:, None]
+        held = participants.counts
+        each = held * self.keep * (1 - self.keep) + (n - held) / 4
+        return each / ((self.keep - 0.5) * n) ** 2
+'''
+
 TEMPLATES: Mapping[str, str] = {
     "frequency": _HEAD + _FREQUENCY,
     "summation": _HEAD + _SUMMATION,
     "sets": _HEAD + _SETS,
     "vectors": _HEAD + _VECTORS,
+    "amplified": _AMPLIFIED,
 }
-"""A class per task; ``$id``, ``$name`` and ``$title`` are replaced."""
+"""A local class per task and an amplified one for frequencies; ``$id``, ``$name`` and ``$title`` are replaced."""
 
 _YAML = """# yaml-language-server: $schema=../schema/baselines.json
 task: $task                    # joins every experiment of this task
@@ -266,7 +357,7 @@ def test_$id_conforms():
 '''
 
 
-def class_source(task: str, name: str) -> str:
+def class_source(task: str, name: str, template: str = "local") -> str:
     """Return the class of a new baseline, as Python source.
 
     Parameters
@@ -275,19 +366,23 @@ def class_source(task: str, name: str) -> str:
         Task of the baseline.
     name : str
         Lower-case letters, digits and underscores, a letter first.
+    template : {"local", "amplified"}
+        ``amplified``, for frequencies: a randomizer whose reports are amplified by shuffling.
 
     Raises
     ------
     ValueError
-        For another task or name.
+        For another task, name or template.
     """
-    return _filled(TEMPLATES[_task(task)], task, name)
+    if template == "amplified" and task != "frequency":
+        raise ValueError(f"The template amplified is for the task frequency, got {task!r}.")
+    return _filled(TEMPLATES["amplified" if template == "amplified" else _task(task)], task, name)
 
 
-def files(task: str, name: str) -> dict[Path, str]:
+def files(task: str, name: str, template: str = "local") -> dict[Path, str]:
     """Return the three files of a new baseline by their paths; arguments and errors as of `class_source`."""
     return {
-        Path(f"mine/{name}.py"): class_source(task, name),
+        Path(f"mine/{name}.py"): class_source(task, name, template),
         Path(f"config/baselines/{name}.yaml"): _filled(_YAML, task, name),
         Path(f"mine/test_{name}.py"): _filled(_TEST, task, name),
     }

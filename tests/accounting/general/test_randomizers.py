@@ -88,7 +88,7 @@ def test_local_budgets():
         (lambda: GRR(1.0, 1), "GRR: domain_size must be an integer in"),
         (lambda: SubsetSelection(1.0, 5, 5), r"subset_size must be in \[1, 4\], got 5"),
         (lambda: GaussianRandomizer(0.1), r"sigma must be in \[0.2, 1e6\]"),
-        (lambda: FiniteRandomizer([[0.5, 0.5]]), "2 to 64 inputs"),
+        (lambda: FiniteRandomizer([[0.5, 0.5]]), "at least 2 inputs"),
         (lambda: FiniteRandomizer([[0.5, 0.4], [0.5, 0.5]]), "sum to 1"),
         (lambda: FiniteRandomizer([[0.5, 0.5], [1.0]]), "equal length"),
         (lambda: DensityRandomizer(len, len, (0.0, 0.0), (0.0, 1.0)), "different numbers"),
@@ -100,3 +100,37 @@ def test_local_budgets():
 def test_bad_parameters_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def hadamard_table(k: int, eps_local: float) -> np.ndarray:
+    columns = np.arange(1 << k.bit_length())
+    plus = np.bitwise_count(np.arange(1, k + 1)[:, None] & columns) % 2 == 0
+    return np.where(plus, 1 / (1 + np.exp(-eps_local)), 1 / (1 + np.exp(eps_local))) * 2 / len(columns)
+
+
+def test_pairs_of_many_inputs_are_compared_once_per_kind():
+    few, many = (FiniteRandomizer(hadamard_table(k, 2.0)).comparisons("upper", 0.0) for k in (60, 100))
+    assert len(few) == len(many) == 1
+
+
+@pytest.mark.parametrize("side", ["upper", "lower"])
+def test_the_kinds_are_those_of_all_pairs(side):
+    rng = np.random.default_rng(5)
+    rows = rng.choice([1.0, 2.0, 5.0], (5, 4))
+    rows = np.concatenate([rows, rows[:, ::-1], rows[:2]])  # some pairs differ in the order of outputs only
+    rows /= rows.sum(axis=1, keepdims=True)
+    blankets = [rows.min(axis=0)] if side == "upper" else list(rows)
+    kinds = {
+        tuple(sorted(map(tuple, np.round(np.column_stack((rows[i] / w, rows[j] / w, w)), 8))))
+        for w in blankets
+        for i in range(len(rows))
+        for j in range(len(rows))
+        if np.abs(rows[i] - rows[j]).max() > 0
+    }
+    assert len(FiniteRandomizer(rows).comparisons(side, 0.0)) == len(kinds)
+
+
+def test_too_many_kinds_of_pairs_are_refused():
+    table = np.random.default_rng(1).dirichlet(np.ones(3), 65)
+    with pytest.raises(ValueError, match="at most 4032 kinds of pairs of inputs are compared, got 4160"):
+        FiniteRandomizer(table).comparisons("upper", 0.0)

@@ -26,7 +26,7 @@ from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.comparisons import Cells, Comparison, normal_mass
-from shuffledp.accounting.general.randomizers import MOST_INPUTS, checked_budget
+from shuffledp.accounting.general.randomizers import checked_budget
 from shuffledp.accounting.user_functions import asked, numbers_of
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_guards import guarded_methods
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 #: By how much rounding may make probabilities of intervals more than 1 together.
 MOST_EXCESS = 1e-9
+#: More inputs make more pairs than are worth looking at.
+MOST_INPUTS = 64
 #: Cells of a density on either side of 1/2.
 _CELLS = 150
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import permutations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -28,8 +27,12 @@ if TYPE_CHECKING:
 
     from shuffledp.numerics.sum_excess import Side
 
-#: More inputs make more pairs than are worth looking at.
-MOST_INPUTS = 64
+#: Entries of a table, and kinds of pairs of its inputs that are evaluated: every pair of 64 inputs.
+MOST_ENTRIES, MOST_KINDS = 1 << 24, 64 * 63
+#: Inputs that a lower bound gives to the other users.
+_MOST_HELD = 64
+#: Keys that distinguish kinds of pairs, and the constant of SplitMix64.
+_KEYS, _ODD = 4, np.uint64(0x9E3779B97F4A7C15)
 MOST_EPS_LOCAL = 300.0
 _NONE = np.zeros((0, 2))
 
@@ -256,7 +259,8 @@ class FiniteRandomizer:
     ----------
     table : (inputs, outputs) sequence of sequences, or array
         Row x has the probabilities of the outputs for the input x; each sums to 1 within 1e-9 and is then normalized.
-        From 2 to 64 inputs.
+        At least 2 inputs and at most 2^24 entries; at most 4032 different kinds of ordered pairs of inputs, where
+        pairs that differ in the order of the outputs are of one kind.
 
     Raises
     ------
@@ -265,8 +269,9 @@ class FiniteRandomizer:
 
     Notes
     -----
-    All ordered pairs of inputs are compared; the largest delta counts. Exact up to rounding of the entries: ratios are
-    resolved as far as the entries of the table do.
+    All ordered pairs of inputs are compared, one of each kind; the largest delta counts. Exact up to rounding of the
+    entries: ratios are resolved as far as the entries of the table do. A lower bound looks at the first 64 different
+    rows.
 
     Examples
     --------
@@ -283,10 +288,10 @@ class FiniteRandomizer:
             rows = np.array(self.table, np.float64)
         except (TypeError, ValueError):
             raise ValueError("FiniteRandomizer: table must have rows of numbers of equal length.") from None
-        if rows.ndim != 2 or not 2 <= rows.shape[0] <= MOST_INPUTS or rows.shape[1] == 0:
+        if rows.ndim != 2 or rows.shape[0] < 2 or not 0 < rows.size <= MOST_ENTRIES:
             raise ValueError(
-                f"FiniteRandomizer: table must be (inputs, outputs) with 2 to {MOST_INPUTS} inputs, "
-                f"got shape {rows.shape}."
+                f"FiniteRandomizer: table must be (inputs, outputs) with at least 2 inputs and at most {MOST_ENTRIES} "
+                f"entries, got shape {rows.shape}."
             )
         if not (np.all(rows >= 0) and np.all(np.abs(np.sum(rows, axis=1) - 1) <= 1e-9)):
             raise ValueError("FiniteRandomizer: every row of table must hold probabilities that sum to 1.")
@@ -312,14 +317,54 @@ class FiniteRandomizer:
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return all ordered pairs of inputs, each kind once, against the blanket or against every input."""
-        rows = self._rows
+        every = self._rows
+        _, places = np.unique(every, axis=0, return_index=True)
+        rows = every[np.sort(places)] if len(places) > 1 else every[:2]
+        rows = rows if side == "upper" else rows[:_MOST_HELD]
         blankets = [np.min(rows, axis=0)] if side == "upper" else list(rows)
+        pairs = [pair for blanket in blankets for pair in _pairs(rows, blanket)]
+        if side == "upper" and len(pairs) > MOST_KINDS:
+            raise ValueError(
+                f"FiniteRandomizer: at most {MOST_KINDS} kinds of pairs of inputs are compared, got {len(pairs)}."
+            )
         found: dict[bytes, Outputs] = {}
-        for first, second in permutations(range(rows.shape[0]), 2):
-            for blanket in blankets:
-                made = _finite(rows[first], rows[second], blanket)
-                found.setdefault(_kind(made), made)
+        for first, second, blanket in pairs[:MOST_KINDS]:
+            made = _finite(rows[first], rows[second], blanket)
+            found.setdefault(_kind(made), made)
         return tuple(found.values())
+
+
+def _pairs(
+    rows: NDArray[np.float64], blanket: NDArray[np.float64]
+) -> list[tuple[int, int, NDArray[np.float64]]]:
+    """Return the first ordered pair of inputs of every kind, with the blanket.
+
+    The keys of a pair are sums over the outputs of products of two hashes of 15 bits, which double precision holds
+    exactly. The order of outputs does not matter; two kinds share all four keys with a probability of about 2^-56.
+    """
+    covered = blanket > 0
+    with np.errstate(divide="ignore"):
+        value = np.where(covered, np.log(rows) - np.log(np.where(covered, blanket, 1.0)), rows)
+    values, masses = (
+        np.unique(np.round(part, 10) + 0.0, return_inverse=True)[1].reshape(part.shape).astype(np.uint64)
+        for part in (value, blanket)
+    )
+    codes = values * np.uint64(masses.size) + masses
+    keys = np.zeros((len(rows), len(rows)), np.uint64)
+    for turn in range(_KEYS):
+        own, other = (_hashed(codes, 2 * turn + which) for which in (0, 1))
+        keys = keys * _ODD + (own @ other.T).astype(np.uint64)
+    at, to = np.nonzero(~np.eye(len(rows), dtype=bool))
+    first = np.sort(np.unique(keys[at, to], return_index=True)[1])
+    return [(int(at[i]), int(to[i]), blanket) for i in first]
+
+
+def _hashed(numbers: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
+    """Return hashes of 15 bits, by the finalizer of SplitMix64 (Steele, Lea and Flood 2014)."""
+    z = (numbers * np.uint64(2 * _KEYS) + np.uint64(seed + 1)) * _ODD
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z >> np.uint64(49)).astype(np.float64)
 
 
 def _finite(own: NDArray[np.float64], other: NDArray[np.float64], blanket: NDArray[np.float64]) -> Outputs:

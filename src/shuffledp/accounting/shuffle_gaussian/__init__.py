@@ -1,1 +1,5 @@
 """Liew and Takahashi 2022: Renyi accounting of shuffled Gaussian reports."""
+
+from shuffledp.lazy_api import topic
+
+__getattr__, __dir__ = topic(__name__, "shuffledp.accounting")

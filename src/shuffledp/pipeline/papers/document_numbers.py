@@ -22,8 +22,8 @@ from shuffledp.accounting.random_population.best_dummies import optimal_dummies
 from shuffledp.accounting.random_population.report_errors import report_variance
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_epsilons
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
+from shuffledp.accounting.summation.design_files import MOST_QUICK, quick_design
 from shuffledp.accounting.summation.jump_noise import NEGATIVE_BINOMIAL_EXCESS
-from shuffledp.accounting.summation.shipped_designs import MOST_QUICK, quick_design
 from shuffledp.pipeline.papers.dump import computed_tables as dump
 from shuffledp.pipeline.papers.random_population import multi_message_gaps, published_gaps
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables as shuffle_gaussian

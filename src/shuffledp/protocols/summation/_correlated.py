@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
+from shuffledp.accounting.summation.design_files import quick_design, shipped_design
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
 from shuffledp.accounting.summation.noise_atoms import MOST_VALUE, atom_messages
 from shuffledp.accounting.summation.noise_design import NoiseDesign
-from shuffledp.accounting.summation.shipped_designs import quick_design, shipped_design
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_choice, check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember

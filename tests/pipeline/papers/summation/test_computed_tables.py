@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shuffledp.accounting.summation.shipped_designs import quick_design
+from shuffledp.accounting.summation.design_files import quick_design
 from shuffledp.pipeline.claims import claim_tables, errata_data, review
 from shuffledp.pipeline.papers import documents
 from shuffledp.pipeline.papers.summation import computed_tables

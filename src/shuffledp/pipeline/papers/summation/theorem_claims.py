@@ -17,6 +17,7 @@ from shuffledp.accounting.expected_errors.sums import (
 )
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.accounting.summation.closed_designs import analytic_design
+from shuffledp.accounting.summation.design_files import quick_design, shipped_designs
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
 from shuffledp.accounting.summation.noise_atoms import (
     atom_indices,
@@ -26,7 +27,6 @@ from shuffledp.accounting.summation.noise_atoms import (
 )
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta, smallest_noise
-from shuffledp.accounting.summation.shipped_designs import quick_design, shipped_designs
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import erratum
 from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, SLOPE, Outcome, Verdict, percent, scaling, span

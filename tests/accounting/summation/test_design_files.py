@@ -5,13 +5,13 @@ import json
 import pytest
 
 from shuffledp.accounting import Infeasible, correlated_noise_delta, family_design
-from shuffledp.accounting.summation.noise_design import NoiseDesign
-from shuffledp.accounting.summation.shipped_designs import (
+from shuffledp.accounting.summation.design_files import (
     good_atoms,
     quick_design,
     shipped_design,
     shipped_designs,
 )
+from shuffledp.accounting.summation.noise_design import NoiseDesign
 
 SETTING = (1.0, 1e-6, 0.9)
 MOST = {5: 5932, 10: 13742, 15: 23437, 32: 63000, 64: 134000, 100: 224000}

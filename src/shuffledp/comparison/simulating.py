@@ -1,0 +1,215 @@
+"""Simulation of one batch: estimates with intervals from the users' own values, and what the users send."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shuffledp.comparison.comparing import TWO_SIDED, best_accounting, quantile
+from shuffledp.comparison.options import BatchOptions, with_arguments_of
+from shuffledp.comparison.setting import setting_of
+from shuffledp.comparison.user_data import counted
+from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.optional_dependencies import needed
+from shuffledp.protocols.base import Cost, ProtocolBase
+from shuffledp.protocols.registry import get
+from shuffledp.tasks import Floats, Sets
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+#: Simulated batches that take the place of a missing closed form of the error.
+_REPEATS = 200
+#: Estimates that a printed table has.
+_SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """Estimates of one simulated batch.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        The calibrated protocol.
+    users : int
+        Number of users of the batch.
+    values : tuple
+        Values or items of the estimates; ``("sum",)`` for a sum.
+    estimates, truth : (V,) ndarray
+        Estimated and true shares of the values or items, or the sum.
+    variance : (V,) ndarray
+        Expected squared error of each estimate, which is its variance where the protocol is unbiased. Without a closed
+        form, the mean of 200 simulated batches.
+    cost : Cost
+        Communication of a user.
+    remarks : tuple of str
+        Remarks on the data, such as rows that were left out.
+    """
+
+    protocol: ProtocolBase
+    users: int
+    values: tuple[Any, ...]
+    estimates: Floats
+    truth: Floats
+    variance: Floats
+    cost: Cost
+    remarks: tuple[str, ...] = ()
+
+    @cached_property
+    def half_width(self) -> Floats:
+        """(V,) half-widths of 95 % normal intervals, one for each estimate."""
+        return TWO_SIDED * np.sqrt(self.variance)
+
+    @property
+    def simultaneous_half_width(self) -> float:
+        """Half-width of intervals that all hold with 95 %: Bonferroni's inequality with the largest variance."""
+        return quantile(self.variance.size) * math.sqrt(float(self.variance.max()))
+
+    @property
+    def intervals(self) -> Floats:
+        """(V, 2) lower and upper ends of the 95 % intervals."""
+        return np.stack([self.estimates - self.half_width, self.estimates + self.half_width], axis=1)
+
+    def __str__(self) -> str:
+        most = "not stated" if self.cost.most_messages is None else f"{self.cost.most_messages:.6g}"
+        head = (
+            f"{self.protocol.name}, {self.users} users, guarantee {self.protocol.guarantee}; a user sends "
+            f"{self.cost.messages_per_user:.4g} messages on average ({self.cost.bits_per_user:.4g} bits), "
+            f"at most {most}"
+        )
+        numbers = zip(self.values[:_SHOWN], self.estimates, self.half_width, strict=False)
+        rows = [("value", "estimate", "±95 %"), *((str(v), f"{e:.4g}", f"{h:.2g}") for v, e, h in numbers)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(t.rjust(w) for t, w in zip(row, widths, strict=True)) for row in rows]
+        more = len(self.values) - _SHOWN
+        return "\n".join([head, *lines, *([f"and {more} more values"] if more > 0 else [])])
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of pandas with a row for each estimate.
+
+        Raises
+        ------
+        MissingExtra
+            If pandas is not installed.
+        """
+        with needed():
+            import pandas as pd
+        columns = {"estimate": self.estimates, "half_width": self.half_width, "truth": self.truth}
+        return pd.DataFrame(columns, index=pd.Index(self.values, name="value"))
+
+    def _repr_html_(self) -> str:
+        """Return the table of a notebook."""
+        return str(self.to_frame().to_html(max_rows=_SHOWN))
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the estimates with their intervals and the true values, and return the axes.
+
+        Raises
+        ------
+        MissingExtra
+            If Matplotlib is not installed.
+        """
+        with needed():
+            import matplotlib.pyplot as plt
+        if axes is None:
+            axes = plt.subplots(layout="constrained")[1]
+        at = np.arange(len(self.values))
+        axes.errorbar(at, self.estimates, yerr=self.half_width, fmt="o", capsize=3, label="estimate, 95 %")
+        axes.scatter(at, self.truth, marker="_", s=200, color="black", label="true", zorder=3)
+        if len(at) <= 30:
+            axes.set_xticks(at, [str(value) for value in self.values])
+        axes.set(
+            xlabel="value", ylabel="sum" if self.values == ("sum",) else "share", title=self.protocol.label
+        )
+        axes.legend()
+        return axes
+
+
+@with_arguments_of(BatchOptions)
+def simulate(asked: BatchOptions) -> Simulated:
+    """Simulate one batch of a protocol on the users' values.
+
+    This is a simulation, not a private release: its random numbers are reproducible, and the result holds the true
+    values.
+
+    Parameters
+    ----------
+    data : array, series, data frame, str or Path, optional
+        A value per user, as for `shuffledp.compare`. Instead: ``counts``, users per value.
+    protocol : str
+        Name of a built-in, or ``path/to/file.py:Class`` of a plug-in.
+    eps, delta : float
+        Central budget: eps in nats, positive; delta in [0, 1).
+    users, population : int, Population, optional
+        Number of users for which the protocol is calibrated; by default the number in the data.
+    task, domain_size, set_size, max_value, dimension, norm, counts, column, separator, user, item, values, levels
+        Task and data, as for `shuffledp.compare`; vectors are not simulated from data.
+    neighbours : {"replace_one", "add_remove"}
+        Neighboring relation of the budget.
+    accounting : {"exact", "corrected", "simplified", "printed"}, optional
+        Default: the first of these that the protocol offers.
+    seed : int
+        Seed of the simulation.
+    root : Path, optional
+        Folder of relative paths of plug-ins; the working directory when left out.
+    options : mapping, optional
+        Further options of the protocol's ``calibrate``.
+
+    Returns
+    -------
+    Simulated
+        Estimates, intervals, and the communication of a user. Sums are in the units of the data.
+
+    Raises
+    ------
+    ValueError
+        If an argument is missing or out of range, or the protocol is unknown.
+    Infeasible
+        If no parameters of the protocol meet the budget.
+
+    Examples
+    --------
+    >>> import shuffledp
+    >>> result = shuffledp.simulate(counts=[5_000, 3_000, 2_000], protocol="grr_blanket", eps=1, delta=1e-6)
+    >>> bool(abs(result.estimates - result.truth).max() < result.simultaneous_half_width)
+    True
+    """
+    asked, records = counted(asked)
+    if asked.counts is None:
+        raise ValueError("Give data, a value per user, or counts, users per value.")
+    where, rng = setting_of(asked), np.random.default_rng(check_count("seed", asked.seed))
+    found = get(where.task.kind, asked.protocol, root=asked.root)
+    protocol = found.calibrate(
+        where.budget,
+        where.population,
+        where.task,
+        accounting=asked.accounting or best_accounting(found),
+        **(asked.options or {}),
+    )
+    counts = np.atleast_2d(np.asarray(asked.counts)).sum(axis=0)
+    users = int(counts.sum()) // (where.task.set_size if isinstance(where.task, Sets) else 1)
+    who = where.participants(np.array([users]), counts[None])
+    estimates = protocol.simulate(who, rng)
+    squared = protocol.expectation("squared_error", who)
+    if squared is None:
+        batches = where.participants(np.full(_REPEATS, users), np.tile(counts, (_REPEATS, 1)))
+        squared = ((protocol.simulate(batches, rng) - batches.truth) ** 2).mean(axis=0, keepdims=True)
+    step = 1.0 if records is None else records.step
+    labels = tuple(range(len(counts))) if records is None else records.values
+    usual = protocol.refine(who.public)
+    return Simulated(
+        protocol=usual,
+        users=users,
+        values=("sum",) if where.task.kind == "summation" else labels,
+        estimates=step * estimates.reshape(-1),
+        truth=step * np.asarray(who.truth, float).reshape(-1),
+        variance=step**2 * np.asarray(squared, float).reshape(-1),
+        cost=usual.cost(),
+        remarks=() if records is None else records.remarks,
+    )

@@ -1,0 +1,130 @@
+"""One simulated batch: estimates, intervals that cover, units of the data, and its table, frame and picture."""
+
+from __future__ import annotations
+
+import inspect
+from typing import get_type_hints
+
+import numpy as np
+import pytest
+
+import shuffledp
+from shuffledp.comparison import Compared, Comparison, Simulated
+from shuffledp.comparison.options import BatchOptions, Options
+
+BUDGET = {"eps": 1.0, "delta": 1e-6}
+
+
+def test_users_values_become_estimates_with_intervals():
+    cities = ["Bonn"] * 600 + ["Rome"] * 300 + ["Lima"] * 100
+    found = shuffledp.simulate(
+        cities, protocol="central_laplace", values=["Bonn", "Lima", "Oslo", "Rome"], **BUDGET
+    )
+    assert found.values == ("Bonn", "Lima", "Oslo", "Rome")
+    np.testing.assert_allclose(found.truth, [0.6, 0.1, 0.0, 0.3])
+    assert found.users == 1000
+    np.testing.assert_allclose(found.half_width, 1.959964 * np.sqrt(found.variance), rtol=1e-6)
+    np.testing.assert_allclose(found.intervals.mean(axis=1), found.estimates)
+    assert found.simultaneous_half_width > found.half_width.max()
+    assert np.abs(found.estimates - found.truth).max() < found.simultaneous_half_width
+
+
+def test_the_same_seed_gives_the_same_batch():
+    first, same, other = (
+        shuffledp.simulate(counts=[50, 30, 20], protocol="grr_blanket", seed=seed, **BUDGET | {"delta": 1e-2})
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first.estimates, same.estimates)
+    assert np.any(first.estimates != other.estimates)
+
+
+def test_sums_are_in_the_units_of_the_data():
+    hours = [1.5, 2.25, 7.0] * 1000
+    found = shuffledp.simulate(hours, protocol="central_laplace", max_value=8, levels=32, **BUDGET)
+    assert found.values == ("sum",)
+    np.testing.assert_allclose(found.truth, [10750])
+    row = shuffledp.compare(
+        data=np.array(hours), max_value=8, levels=32, protocols=["central_laplace"], **BUDGET
+    )[0]
+    np.testing.assert_allclose(found.half_width, row.half_width)
+
+
+@pytest.mark.parametrize("protocol", ["grr_blanket", "central_laplace", "balls_into_bins"])
+def test_intervals_cover_what_they_state(protocol):
+    """1,000 intervals of 200 seeds hold the truth as often as 95 % of normal errors, within 4 standard errors + 1 %."""
+    found = [
+        shuffledp.simulate(counts=[400, 300, 150, 100, 50], protocol=protocol, seed=seed, eps=1.0, delta=1e-3)
+        for seed in range(200)
+    ]
+    held = np.mean([np.abs(one.estimates - one.truth) <= one.half_width for one in found])
+    assert abs(held - 0.95) < 4 * np.sqrt(0.05 * 0.95 / 200) + 0.01
+
+
+def test_without_a_closed_form_the_variance_is_that_of_simulated_batches(monkeypatch):
+    protocol = shuffledp.get("frequency", "grr_blanket")
+    known = shuffledp.simulate(counts=[400, 300, 300], protocol="grr_blanket", eps=1.0, delta=1e-3)
+    monkeypatch.setattr(protocol, "expected_variance", lambda self, who: None)
+    found = shuffledp.simulate(counts=[400, 300, 300], protocol="grr_blanket", eps=1.0, delta=1e-3)
+    # A mean of 200 squares of normal numbers is off by a tenth, one standard error.
+    np.testing.assert_allclose(found.variance, known.variance, rtol=0.45)
+    assert np.all(found.variance != known.variance)
+
+
+def test_sets_levels_and_options_of_the_protocol():
+    found = shuffledp.simulate(
+        counts=[300, 200, 100, 200],
+        set_size=2,
+        domain_size=4,
+        protocol="balls_into_bins",
+        eps=1.0,
+        delta=1e-3,
+    )
+    assert found.users == 400
+    np.testing.assert_allclose(found.truth, [0.75, 0.5, 0.25, 0.5])
+    coins = shuffledp.simulate(
+        counts=[500, 500], protocol="designated_coins", options={"colluding": 5}, eps=1.0, delta=1e-3
+    )
+    assert coins.protocol.parameters()["colluding"] == 5
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="Give data, a value per user, or counts"):
+        shuffledp.simulate(protocol="grr_blanket", **BUDGET)
+    with pytest.raises(ValueError, match=r"named 'grr_blankt'\. Did you mean 'grr_blanket'"):
+        shuffledp.simulate(counts=[5, 5], protocol="grr_blankt", **BUDGET)
+    with pytest.raises(TypeError, match=r"simulate\(\): .*max_bits"):
+        shuffledp.simulate(counts=[5, 5], protocol="grr_blanket", max_bits=3, **BUDGET)
+
+
+def test_results_print_and_convert():
+    found = shuffledp.simulate(counts=[10] * 30, protocol="grr_blanket", eps=1.0, delta=1e-2)
+    lines = str(found).splitlines()
+    assert lines[0].startswith("grr_blanket, 300 users, guarantee upper; a user sends 1 messages")
+    assert lines[1].split() == ["value", "estimate", "±95", "%"]
+    assert len(lines) == 23
+    assert lines[-1] == "and 10 more values"
+    frame = found.to_frame()
+    np.testing.assert_array_equal(frame["estimate"], found.estimates)
+    assert "<table" in found._repr_html_()
+    axes = found.plot()
+    assert len(axes.collections[-1].get_offsets()) == 30
+    rows = shuffledp.compare(
+        300, domain_size=4, eps=1.0, delta=1e-2, protocols=["grr_blanket", "central_laplace"]
+    )
+    assert isinstance(rows, Comparison)
+    assert str(rows).startswith("Use grr_blanket: ")
+    assert rows.recommendation.protocol == "grr_blanket"
+    assert list(rows.to_frame()["protocol"]) == [row.protocol for row in rows]
+    assert rows._repr_html_().startswith("<pre>Use grr_blanket")
+    assert rows.plot().axes[0].get_xlabel() == "bits per user"
+
+
+def test_half_widths_and_variances_are_numbers_for_type_checkers():
+    assert get_type_hints(Compared)["half_width"] is float
+    assert get_type_hints(Compared)["simultaneous_half_width"] is float
+    assert "None" not in Simulated.__annotations__["variance"]
+
+
+def test_both_calls_share_the_arguments_of_a_setting():
+    both = set(inspect.signature(Options).parameters) & set(inspect.signature(BatchOptions).parameters)
+    assert {"eps", "delta", "population", "counts", "data", "levels", "accounting", "seed"} <= both
