@@ -818,7 +818,9 @@ def test_a_difference_below_the_grid_of_m_is_no_difference():
         "SegMM gains nothing: at the best m drawn it has 1.00 (n = 5,000) times"
     )
     assert "m = 1.0 and equal to the error of MM up to the grid of m; no competitor has less." in text
-    assert "Composition of groups of items instead multiplies the least error of SegMM by 3 (n = 5,000)." in text
+    assert (
+        "Composition of groups of items instead multiplies the least error of SegMM by 3 (n = 5,000)." in text
+    )
     worse = SEGMENTED.assign(number=SEGMENTED["number"].where(SEGMENTED["method"] != "separate", 1.0))
     text = sentence("segmented/by_m.rst", worse, {"accounting": "exact", "split": "x"}, methods=RIVALS)
     assert "; SepMM has less." in text
@@ -865,7 +867,9 @@ def test_numbers_of_the_paper_stand_beside_those_that_they_are_about():
         columns="method accounting eps rate number",
     )  # fmt: skip
     text = sentence("random_population/fig4.rst", rows, {"accounting": "printed"})
-    assert finding_of(text).startswith("AMPLIFIED has 50 to 90 % less error than LOCAL, the paper states 70 %;")
+    assert finding_of(text).startswith(
+        "AMPLIFIED has 50 to 90 % less error than LOCAL, the paper states 70 %;"
+    )
     assert "for rates from rate = 0.05 on; there it is 80 % to 90 % here." in text
 
 
