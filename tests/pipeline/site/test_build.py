@@ -333,7 +333,7 @@ def test_claims_figures_and_errata_link_each_other(site: Site) -> None:
     assert 'href="../pages/random_population.html#fig4">Fig. 4</a>' in claims
     assert 'href="../pages/errata.html#RP-E16">RP-E16</a>' in claims
     paper = html(site, PAPERS[0])
-    assert 'Claims that belong here: <a href="../pages/claims.html#RP-01">RP-01</a> (in part).' in paper
+    assert 'Claims about this figure: <a href="../pages/claims.html#RP-01">RP-01</a> (in part).' in paper
     assert '<a href="../pages/claims.html#RP-08">RP-08</a>' in paper
     assert '<a href="../pages/claims.html#RP-01">RP-01</a> (in part)' in html(site, "errata")
     index = html(site, "index")
@@ -630,7 +630,7 @@ def test_studies_alone_need_no_table_of_claims(papers: dict[str, Folder], tmp_pa
         folder.manifest["kind"] = "study"
         folder.publish()
     index = html(pages.render(tmp_path, PAPERS), "index")
-    assert "The headline claims" not in index and "2 studies on the shuffle model" in index
+    assert "Headline claims" not in index and "2 studies on the shuffle model" in index
 
 
 def test_errata_claims_figures_and_open_questions_link_each_other(site: Site) -> None:

@@ -447,7 +447,7 @@ def test_errata_can_be_searched_and_sorted(site: Path, viewport: tuple[int, int]
         page.get_by_role("button", name="Show all").click()
         page.wait_for_function("document.querySelector('.count').textContent === '2 of 2'")
         if viewport == DESKTOP:  # on a phone rows are cards without a header
-            head = page.get_by_role("button", name="Number as said")
+            head = page.get_by_role("button", name="Number as printed")
             head.focus()
             page.keyboard.press("Enter")
             assert rows.evaluate_all("all => all.map(each => each.id)") == ["RP-E16", "RP-N2"]
@@ -497,7 +497,7 @@ def test_the_audit_can_be_searched_filtered_and_sorted(site: Path, viewport: tup
             names = page.locator(".audited td[data-label=Task], .audited td[data-label=Accounting]")
             wraps = names.evaluate_all("all => all.map(each => getComputedStyle(each).overflowWrap)")
             assert set(wraps) == {"normal"}  # no name is broken within a word
-            page.get_by_role("button", name="Least slack in experiments").click()
+            page.get_by_role("button", name="Least slack, experiments").click()
             outcomes = rows.evaluate_all("all => all.map(each => each.dataset.outcome)")
             assert outcomes == [
                 "listed erratum",

@@ -71,7 +71,7 @@ def never_above_best(
         f"{span(pairs['upper'] / pairs['lower'])} times",
         never_above(above, len(pairs)),
         f"below at {below}, above at {above} and tied (within {100 * TIE:g} %) at {ties} of {len(pairs)} points; "
-        "measured is the other side over this one",
+        "measured is the other error over this error",
     )
 
 

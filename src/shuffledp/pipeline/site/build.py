@@ -148,7 +148,7 @@ def claims_page(results: Results) -> Iterator[Page]:
     yield Page(
         site_files.CLAIMS,
         "Claims",
-        "Every claim, and what holds",
+        "Every claim, with its verdict",
         "claims.html.j2",
         {
             "claims": [(shown, claim) for shown in results.papers for claim in shown.claims],

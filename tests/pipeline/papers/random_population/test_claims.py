@@ -78,7 +78,7 @@ def test_the_panel_that_the_text_does_not_list_is_named_with_its_value():
     every = planted(local=1.0, amplified=0.2) | points("adult", {"rate": [0.01, 0.5], "eps": EPS}, **kept)
     row = judged(every, "RP-01")["printed", "-"]
     assert (
-        "left out is that of the participation rate 0.01 of adult, which the text does not list: 55.0 %"
+        "the panel of participation rate 0.01 of adult, which the text does not list, is left out: 55.0 %"
         in row["why"]
     )
 

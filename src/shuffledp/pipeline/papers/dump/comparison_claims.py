@@ -189,7 +189,7 @@ def _leads(pairs: pd.DataFrame) -> str:
 @claim_in_both(
     "DU-02",
     "1, 5.1",
-    "The error of pureDUMP is always below that of randomization alone, the privacy blanket.",
+    "The error of pureDUMP is always below the error of randomization alone, the privacy blanket.",
     "always",
     figure="fig5",
     of="pure_dump",
@@ -199,7 +199,7 @@ def _leads(pairs: pd.DataFrame) -> str:
 @claim_in_both(
     "DU-03",
     "abstract, 1, Figs. 5, 7, 9, 11",
-    "pureDUMP has a lower error than every existing protocol under the same guarantee, correlated noise excepted.",
+    "pureDUMP has a lower error than every existing protocol except correlated noise, under the same guarantee.",
     "lowest everywhere",
     figure="fig5",
     headline=True,
@@ -212,7 +212,7 @@ def _leads(pairs: pd.DataFrame) -> str:
 @claim_in_both(
     "DU-04",
     "6.2, 6.3, Figs. 5, 7, 9, 11",
-    "mixDUMP too has a lower error than every existing protocol, correlated noise excepted.",
+    "mixDUMP has a lower error than every existing protocol except correlated noise.",
     "lower everywhere",
     "in part",
     figure="fig11",
@@ -223,7 +223,7 @@ def _leads(pairs: pd.DataFrame) -> str:
 @claim_in_both(
     "DU-06",
     "1, Figs. 6, 8, 10, 12",
-    "Both DUMP protocols send the fewest messages of all multi-message protocols.",
+    "Both DUMP protocols send fewer messages than all other multi-message protocols.",
     "fewest",
     figure="fig6",
     wrong="the catalogue: with exact accounting it looked at Ratings at the largest eps only; at the smallest, "
@@ -236,7 +236,7 @@ def _leads(pairs: pd.DataFrame) -> str:
 @claim_in_both(
     "DU-07",
     "1, 5.2, 6.2",
-    "mixDUMP sends the fewest messages of all, fewer than pureDUMP.",
+    "mixDUMP sends the fewest messages of all multi-message protocols, fewer than pureDUMP.",
     "fewest",
     "in part",
     figure="fig10",
@@ -248,7 +248,7 @@ def _leads(pairs: pd.DataFrame) -> str:
 @printed_claim(
     "DU-26",
     "6.2",
-    "Dummies cost less accuracy than randomization at equal privacy: the error of pureDUMP is below that of mixDUMP.",
+    "Dummies cost less accuracy than randomization at equal privacy: pureDUMP has less error than mixDUMP.",
     "less",
     figure="fig5",
     of="pure_dump",
@@ -306,7 +306,7 @@ def lowest(
 @printed_claim(
     "O-14",
     "Figs. 5, 7, 9, 11",
-    "Error: correlated noise never above pureDUMP, and that never above mixDUMP.",
+    "The error of correlated noise is never above that of pureDUMP, which is never above that of mixDUMP.",
     "never above",
     figure="fig5",
     chain=[["correlated_noise"], ["pure_dump"], ["mix_dump"]],
@@ -314,7 +314,7 @@ def lowest(
 @claim_in_both(
     "O-15",
     "Figs. 5, 7, 9, 11",
-    "Error: pureDUMP never above the other protocols, correlated noise excepted.",
+    "The error of pureDUMP is never above the error of any other protocol except correlated noise.",
     "never above",
     figure="fig5",
     wrong="the catalogue: its single outcome is that of printed accounting, and with exact accounting it foresaw "
@@ -328,7 +328,7 @@ def lowest(
 @claim_in_both(
     "O-16",
     "Figs. 5, 7, 9, 11",
-    "Error: mixDUMP never above the other protocols, correlated noise excepted.",
+    "The error of mixDUMP is never above the error of any other protocol except correlated noise.",
     "never above",
     "in part",
     figure="fig11",
@@ -340,7 +340,7 @@ def lowest(
 @claim_in_both(
     "O-17",
     "Figs. 6, 8, 10, 12",
-    "Messages: mixDUMP never above pureDUMP.",
+    "mixDUMP never sends more messages than pureDUMP.",
     "never above",
     "in part",
     figure="fig10",
@@ -351,7 +351,7 @@ def lowest(
 @claim_in_both(
     "O-18",
     "Figs. 6, 8, 10, 12",
-    "Messages: both DUMP protocols never above any other multi-message protocol.",
+    "Both DUMP protocols never send more messages than any other multi-message protocol.",
     "never above",
     figure="fig6",
     wrong="the catalogue: with exact accounting it looked at Ratings at the largest eps only; at the smallest, "
@@ -385,7 +385,7 @@ def never_above(
 @printed_claim(
     "DU-05",
     "1, 6.2",
-    "The error of mixDUMP is only slightly above that of pureDUMP.",
+    "The error of mixDUMP is only slightly above the error of pureDUMP.",
     "slightly",
     "in part",
     figure="fig5",
@@ -442,7 +442,7 @@ def ratio_below(
 @printed_claim(
     "DU-33",
     "6.2",
-    "It sends at least ten times as many messages as they do.",
+    "The truncation-based protocol sends at least ten times as many messages as the DUMP protocols.",
     "10",
     figure="fig6",
     of=["truncation"],

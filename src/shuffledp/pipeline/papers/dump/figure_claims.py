@@ -64,7 +64,7 @@ def domain_ratio(case: Case, method: str, low: int, high: int, eps: float, most:
     return Verdict(
         f"{ratio:.4g} times",
         abs(ratio - 1) <= most,
-        f"error with {high} values over that with {low}, eps {eps:g}; within {percent(most)} of 1 counts",
+        f"error with {high} values over error with {low}, eps {eps:g}; within {percent(most)} of 1 is accepted",
     )
 
 
@@ -84,7 +84,7 @@ def domain_ratio(case: Case, method: str, low: int, high: int, eps: float, most:
 @printed_claim(
     "DU-22",
     "6.2, Fig. 4a",
-    "The error of pureDUMP falls by a factor of 100 when there are ten times as many users.",
+    "With ten times as many users the error of pureDUMP falls by a factor of 100.",
     "100",
     figure="fig4a",
     experiment="users",
@@ -97,7 +97,7 @@ def domain_ratio(case: Case, method: str, low: int, high: int, eps: float, most:
 @printed_claim(
     "DU-23",
     "6.2, Fig. 4b",
-    "So does the error of mixDUMP.",
+    "With ten times as many users the error of mixDUMP falls by a factor of 100.",
     "100",
     "in part",
     figure="fig4b",
@@ -134,7 +134,7 @@ def per_decade(
     if min(ratios) > 1:
         verdict = "holds" if inside == len(ratios) else "in part"
     return Verdict(
-        f"{span(ratios)} times per decade", verdict, f"{'; '.join(said)}; {low:g} to {high:g} counts"
+        f"{span(ratios)} times per decade", verdict, f"{'; '.join(said)}; {low:g} to {high:g} is accepted"
     )
 
 
@@ -195,7 +195,7 @@ def not_amplified(case: Case, experiments: Sequence[str]) -> Verdict:
 @printed_claim(
     "DU-27",
     "6.2, Figs. 5, 7",
-    "Randomized response is not amplified at small eps, where its error is poor.",
+    "Randomized response is not amplified at small eps, and its error is large there.",
     "poor",
     figure="fig7",
 )
@@ -349,7 +349,7 @@ def lost_messages(case: Case, experiment: str, methods: Sequence[str], eps: floa
     return Verdict(
         f"{', '.join(ours)} extra messages",
         "untestable",
-        f"the paper's numbers, and its eps and delta, are lost in the available text; ours are at eps {eps:g} and "
+        f"the paper's numbers, and its eps and delta, are lost in the available text; measured is at eps {eps:g} and "
         f"delta {delta:g}",
     )
 
@@ -357,7 +357,7 @@ def lost_messages(case: Case, experiment: str, methods: Sequence[str], eps: floa
 @claim_in_both(
     "DU-34",
     "6.2",
-    "Correlated noise is nearly optimal in error and costs far more messages.",
+    "Correlated noise has nearly optimal error and sends far more messages.",
     "far more",
     figure="fig6",
     wrong="the catalogue: its single outcome is that of printed accounting; with exact accounting it noted "
@@ -380,8 +380,8 @@ def nearly_optimal_but_expensive(case: Case, most: float, least: float) -> Verdi
     good = [g > 1 and c <= most for g, c in zip(gains, central, strict=True)]
     right = tally(g and c >= least for g, c in zip(good, costs, strict=True))
     return Verdict(
-        f"{span(gains)} times lower error, {span(central)} times the central one, {span(costs)} times the extra "
-        "messages",
+        f"error lower by a factor of {span(gains)}, {span(central)} times the central one, {span(costs)} "
+        "times the extra messages",
         right,
         f"both at {right} points: below pureDUMP and at most {most:g} times the central error of "
         f"geometric noise, and at least {least:g} times its extra messages",

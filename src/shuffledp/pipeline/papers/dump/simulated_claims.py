@@ -44,7 +44,7 @@ def _worst(parts: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame, int]:
 @printed_claim(
     "DU-24",
     "6.2, Figs. 3, 4",
-    "The gap between errors by theory and by experiment is small.",
+    "The difference between theoretical and simulated errors is small.",
     "small",
     "open",
     figure="fig3b",
@@ -147,7 +147,7 @@ def simulated_all_the_same(case: Case, method: str) -> Verdict:
 @printed_claim(
     "DU-40",
     "Theorems 5.15, 5.16",
-    "The error of the flexible variants.",
+    "The errors of the flexible variants follow the theorems.",
     "by the formula as rebuilt",
     "fails",
     figure="flexible_error",
@@ -186,7 +186,7 @@ def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
 @printed_claim(
     "DU-41",
     "1, 5.3",
-    "With many users the flexible variants save messages and have a lower error than with a dummy of every user.",
+    "With many users the flexible variants send fewer messages and have less error than one dummy from every user.",
     "better",
     "fails",
     figure="flexible_error",

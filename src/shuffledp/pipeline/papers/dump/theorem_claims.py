@@ -94,7 +94,7 @@ def theorem_5_6(case: Case) -> Verdict:
 @claim(
     "DU-20",
     "Corollary 5.3",
-    "pureDUMP is private even against the shuffler, by the user's own dummies.",
+    "By the user's own dummies pureDUMP is private against the shuffler as well.",
     "valid",
 )
 def corollary_5_3(case: Case) -> Verdict:
@@ -159,7 +159,10 @@ TOTAL: Final = 12
 
 
 @claim_in_both(
-    "DU-10", "1, 5.3", "Privacy depends on the total number of dummies only, whoever sends them.", "the total"
+    "DU-10",
+    "1, 5.3",
+    "Privacy depends on the total number of dummies only, not on their senders.",
+    "the total",
 )
 def only_the_total(case: Case) -> Verdict:
     """Check privacy at one total, divided among users in every way: by the theorem, and by enumeration."""
@@ -168,13 +171,13 @@ def only_the_total(case: Case) -> Verdict:
             n * flexible_dummies_needed(n, k, eps, DELTA, 1.0) / (14 * k * math.log(2 / DELTA) / eps**2 + 1)
             for n, k, eps in product(NUMBERS, DOMAINS, EPS)
         ]
-        how = f"total that Theorem 5.2 asks of {NUMBERS[0]} to {NUMBERS[-1]} users"
+        how = f"total number of dummies by Theorem 5.2 for {NUMBERS[0]} to {NUMBERS[-1]} users"
     else:
         totals = [
             enumerated_delta(users, TOTAL // users, k, eps) / dummy_delta(k, TOTAL, eps)
             for users, k, eps in product((1, 2, 3, 4, 6, 12), (2, 3, 5), (0.2, 1.0))
         ]
-        how = f"delta of {TOTAL} dummies dealt out to 1 to {TOTAL} users, enumerated, over that of the total"
+        how = f"enumerated delta of {TOTAL} dummies divided among 1 to {TOTAL} users, over delta of the total"
     apart = max(abs(total - 1) for total in totals)
     return Verdict(f"relative difference at most {apart:.1g}", apart < EQUAL, how, f"{len(totals)} settings")
 
@@ -182,7 +185,7 @@ def only_the_total(case: Case) -> Verdict:
 @claim(
     "DU-11",
     "1",
-    "Unlike DUMP, private-coin and the truncation-based protocol send no fewer messages when there are more users.",
+    "Unlike DUMP, private-coin and the truncation-based protocol do not send fewer messages with more users.",
     "no decrease",
     figure="table2",
 )
@@ -230,7 +233,7 @@ def every_eps(case: Case) -> Verdict:
 @claim(
     "DU-37",
     "Table 3",
-    "The 16 numbers of dummies per sender of flexible pureDUMP.",
+    "The 16 entries of Table 3 are the dummies per sender of flexible pureDUMP.",
     "3 to 1270",
     figure="table3",
     table="table3",
@@ -238,7 +241,7 @@ def every_eps(case: Case) -> Verdict:
 @claim(
     "DU-38",
     "Table 4",
-    "The 16 numbers of dummies per sender of flexible mixDUMP.",
+    "The 16 entries of Table 4 are the dummies per sender of flexible mixDUMP.",
     "1 to 1190",
     "in part",
     figure="table4",
@@ -287,7 +290,7 @@ def random_senders(case: Case) -> Verdict:
         return Verdict(
             f"{pairs[-1][0]} dummies per sender, {pairs[-1][1]} by a proof",
             verdict,
-            f"fewer than a rigorous closed form asks for at {short} of {len(cells)} settings of Table 3; measured is "
+            f"fewer than a rigorous closed form needs at {short} of {len(cells)} settings of Table 3; measured is "
             "the last of them",
         )
     deltas = [
@@ -420,7 +423,7 @@ BY_VALUE: Mapping[str, Callable[[Floats, int, int, float], Floats]] = {
 @claim(
     "DU-35",
     "6.1",
-    "The distribution of the data hardly matters.",
+    "The distribution of the data hardly changes the errors.",
     "hardly",
     "in part",
     within=0.02,
@@ -447,8 +450,8 @@ def any_data(case: Case, within: float, k: int, eps: float) -> Verdict:
 claim(
     "DU-15",
     "1, 6.1",
-    "Negative binomial noise with a shape that is no integer cannot be sampled by naively running independent "
-    "events; no other way was found.",
+    "Negative binomial noise with a non-integer shape cannot be sampled by naively running independent events; "
+    "the authors found no other way.",
     "not naively",
     "fails",
     errata="DUMP-N10",
@@ -460,7 +463,7 @@ claim(
 claim(
     "DU-17",
     "Lemma 5.1",
-    "Counts of two values must be approximately independent, also in earlier proofs with privacy blankets.",
+    "Proofs, earlier ones with privacy blankets included, need approximately independent counts of two values.",
     "needed",
     "fails",
     errata="DUMP-1",

@@ -32,7 +32,9 @@ AMPLIFIES = 1.001
 """A local budget this many times the central one is amplified."""
 
 
-@claim("RP-03", "I", "Working with the smallest possible population gives no useful amplification.", "none")
+@claim(
+    "RP-03", "I", "Accounting with the smallest possible population gives no useful amplification.", "none"
+)
 def no_others(case: Case) -> Verdict:
     """Check that without other users the largest local budget is the central one.
 
@@ -47,14 +49,14 @@ def no_others(case: Case) -> Verdict:
     return Verdict(
         ", ".join(f"A(eps_c) / eps_c at most {gain:.4g} ({name})" for name, gain in gains.items()),
         nothing,
-        f"over the grid of eps, nobody but user 1 taking part; {alone:.4g} is what delta allows one report by itself",
+        f"over the grid of eps, with user 1 alone; delta allows {alone:.4g} for a single report",
     )
 
 
 @claim(
     "RP-04",
     "I",
-    "Working with the expected population violates privacy when the variance is large.",
+    "Accounting with the expected population violates privacy if the variance is large.",
     "violates",
 )
 def mean_violates(case: Case) -> Verdict:
@@ -73,7 +75,8 @@ def mean_violates(case: Case) -> Verdict:
             f"delta at least {delta:.2g} at variance {variance:g}" for variance, delta in least.items()
         ),
         violated,
-        f"promised is {DELTA:g}; with a binomial population (Adult, rate 0.05, eps_c 0.05) it is {binomial:.4g}",
+        f"the promised delta is {DELTA:g}; with a binomial population (Adult, rate 0.05, eps_c 0.05) it is "
+        f"{binomial:.4g}",
     )
 
 
@@ -271,7 +274,7 @@ def variance_limit(case: Case, stated: float, delta: float, within: float) -> Ve
 claim(
     "RP-06",
     "III-D, Lemmas 1, 2",
-    "That the clone pair is indistinguishable is equivalent to that of the shuffled output.",
+    "Indistinguishability of the clone pair is equivalent to indistinguishability of the shuffled output.",
     "equivalent",
     "fails",
     errata="RP-E13",

@@ -112,7 +112,7 @@ def _ratios(case: Case, experiments: Sequence[str]) -> pd.Series[float]:
 @printed_claim(
     "RP-36",
     "VII-F",
-    "The gap between the two narrows for larger budgets.",
+    "The gap between MULTI-EXPECTED and MULTI-UNION narrows for larger budgets.",
     "narrows",
     "in part",
     targets=TARGETS,
@@ -136,7 +136,7 @@ def gap_narrows(case: Case, experiments: Sequence[str], early: float, late: floa
     )
 
 
-@claim("RP-37", "VI-A2", "The expected bound beats the union bound.", "better", figure="fig7")
+@claim("RP-37", "VI-A2", "The expected bound needs less noise than the union bound.", "better", figure="fig7")
 def expected_beats_union(case: Case) -> Verdict:
     """Compare Gaussian noise for the expected delta and for the number of users of the union bound."""
     ratios = []
@@ -153,8 +153,8 @@ def expected_beats_union(case: Case) -> Verdict:
     return Verdict(
         f"{span(ratios)} times the error",
         (below, above),
-        f"scale of the noise by expectation over that for n1 users, smaller in {below} of {len(ratios)} settings; the "
-        "union bound is not even charged for the failure of n1",
+        f"scale of the noise by expectation over the scale for n1 users, smaller in {below} of {len(ratios)} settings; "
+        "the union bound has no charge for the failure of n1",
     )
 
 
@@ -215,7 +215,7 @@ def shares_suffice(case: Case) -> Verdict:
 @claim(
     "RP-40",
     "VI-A2",
-    "The squared error is O(log(1/delta)/eps^2), as that of the central Gaussian mechanism.",
+    "The squared error is O(log(1/delta)/eps^2), as for the central Gaussian mechanism.",
     "constant",
     errata="RP-E23",
     within=0.1,
@@ -261,12 +261,12 @@ def lower_bounds(case: Case) -> Verdict:
     return Verdict(
         f"{len(unsafe)} of {all_rows} bounds unsafe",
         outcome,
-        "tails of the unsafe ones: "
+        "tails of the unsafe bounds: "
         + ", ".join(
             f"{tail:.2g} ({law})"
             for law, tail in zip(unsafe["law"], unsafe["tail at printed bound"], strict=True)
         )
-        + "; the sub-Gaussian row is not counted, as its tail stands in a supplement not at hand (RP-N10)"
+        + "; the sub-Gaussian row is not counted: its tail is in a supplement that is not available (RP-N10)"
         if len(unsafe)
         else "all tails are within delta_a",
     )
@@ -283,14 +283,14 @@ def union_composition(case: Case) -> Verdict:
     return Verdict(
         f"E[delta_n] {min(deltas):.2g} to {max(deltas):.2g}",
         max(deltas) <= DELTA / 2,
-        f"allowed is {DELTA / 2:g}, also where the printed n1 is unsafe (RP-E16)",
+        f"at most {DELTA / 2:g} is allowed, also where the printed n1 is unsafe (RP-E16)",
     )
 
 
 @claim_in_both(
     "RP-46",
     "VII-H",
-    "They cost tens of messages per user.",
+    "Multi-message protocols send tens of messages per user.",
     "tens",
     "in part",
     figure="fig7",

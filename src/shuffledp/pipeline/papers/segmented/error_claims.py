@@ -99,7 +99,7 @@ def gain(case: Case, split: str, stated: float, least: float) -> Verdict:
 @claim_in_both(
     "SE-02",
     "1",
-    "More than 50 % less error than with uniform privacy (MM).",
+    "The segmented protocol has more than 50 % less error than uniform privacy (MM).",
     "more than 50 %",
     "in part",
     figure="fig2",
@@ -110,7 +110,7 @@ def gain(case: Case, split: str, stated: float, least: float) -> Verdict:
 @claim.under("printed", "corrected")(
     "SE-03",
     "1",
-    "More than 50 % less error than in the local model and with a single shuffled message.",
+    "The segmented protocol has more than 50 % less error than the local model and a single shuffled message.",
     "more than 50 %",
     "in part",
     figure="fig2",
@@ -135,7 +135,7 @@ def gain_of_each(case: Case, rivals: Sequence[str], split: str, least: float) ->
 @claim_in_both(
     "SE-04",
     "6.1, Figs. 2, 3",
-    "About 70 % less error than existing approaches in S1, read as the mean over them.",
+    "In S1 the segmented protocol has about 70 % less error than existing approaches, read as the mean over them.",
     "about 70 %",
     targets=TARGETS,
     figure="fig2",
@@ -222,14 +222,14 @@ def best_at(case: Case, data: str, s: int, n: int, m: float) -> Verdict:
     return Verdict(
         f"{best[panel]:.3g}",
         excess <= FLAT,
-        f"at m = {m:g} the error is {percent(excess)} above its minimum; up to {percent(FLAT)} counts",
+        f"at m = {m:g} the error is {percent(excess)} above its minimum; up to {percent(FLAT)} is accepted",
     )
 
 
 @printed_claim(
     "SE-09",
     "6.1",
-    "Too small and too large an m both hurt.",
+    "Both a too small and a too large m increase the error.",
     "a minimum in between",
     "in part",
     figure="fig3b",
@@ -314,7 +314,7 @@ def best_moves(
 @printed_claim(
     "SE-13",
     "6.2",
-    "The total number of blanket messages approximately fixes the trade-off.",
+    "The total number of blanket messages approximately determines the trade-off.",
     "constant",
     figure="best_m_msnbc",
     users=[5000, 50_000],
@@ -334,14 +334,14 @@ def total_messages(case: Case, users: Sequence[int]) -> Verdict:
         outcomes == {"holds"},
         f"n m_1 at {users[0]:,} and {users[1]:,} users: "
         + "; ".join(f"{a:,.0f} and {b:,.0f}" for a, b in totals)
-        + f"; within {SLOPE} of 0 counts",
+        + f"; within {SLOPE} of 0 is accepted",
     )
 
 
 @printed_claim(
     "SE-14",
     "6.2",
-    "The least error with 50,000 users is about 1/30 of that with 5,000, on MSNBC.",
+    "On MSNBC the least error with 50,000 users is about 1/30 of the least error with 5,000.",
     "1/30",
     targets=TARGETS,
     figure="errors_msnbc",
@@ -356,7 +356,7 @@ def total_messages(case: Case, users: Sequence[int]) -> Verdict:
 @printed_claim(
     "SE-15",
     "6.2",
-    "It is between 1/10 and 1/100 of it.",
+    "The least error with 50,000 users is between 1/10 and 1/100 of the least error with 5,000.",
     "1/10 to 1/100",
     targets=TARGETS,
     figure="errors_msnbc",
@@ -382,7 +382,7 @@ def error_ratio(
     return Verdict(
         f"1/{span(ratios)}" if len(ratios) == 1 else f"1/{ratios.max():.3g} to 1/{ratios.min():.3g}",
         verdict,
-        f"1/{high:g} to 1/{low:g} counts: {inside} of {len(ratios)} panels",
+        f"1/{high:g} to 1/{low:g} is accepted: {inside} of {len(ratios)} panels",
     )
 
 
@@ -482,7 +482,7 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
 @claim_in_both(
     "SE-21",
     "6.4",
-    "Less error than with uniform privacy, because liberal users add less noise.",
+    "The segmented protocol has less error than uniform privacy, because liberal users add less noise.",
     "less",
     "in part",
     figure="errors_msnbc",
@@ -493,7 +493,7 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
 @claim_in_both(
     "SE-22",
     "6.4",
-    "Less error than separate aggregation, because the noise is shared.",
+    "The segmented protocol has less error than separate aggregation, because the noise is shared.",
     "less",
     figure="errors_msnbc",
     pairs=[["segmented_best", "separate"], ["segmented_best", "separate_weighted"]],
@@ -503,7 +503,7 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
 @claim.under("printed", "corrected")(
     "SE-25",
     "1, 2",
-    "Protocols of several messages clearly have less error than those of a single one.",
+    "Multi-message protocols clearly have less error than single-message protocols.",
     "less",
     "in part",
     figure="errors_uniform",
@@ -514,7 +514,7 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
 @printed_claim(
     "SE-26",
     "6",
-    "The local model, with the largest budget for everybody, has the largest error of all.",
+    "The local model, with the largest budget for all users, has the largest error.",
     "largest error",
     figure="errors_msnbc",
     pairs=[
@@ -546,7 +546,7 @@ def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], str
         f"{span(leads)} times",
         (right, wrong + ties if strictly else wrong),
         f"below at {right}, above at {wrong} and tied (within {percent(TIE)}) at {ties} of {len(leads)} points; "
-        "measured is the other error over this one",
+        "measured is the other error over this error",
     )
 
 
@@ -566,7 +566,7 @@ def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], str
 @claim_in_both(
     "O-24",
     "Figs. 2 to 6",
-    "The error of the segmented protocol is never above that of MM.",
+    "The error of the segmented protocol is never above the error of MM.",
     "never above",
     figure="errors_msnbc",
     pairs=[["segmented_best", "balls_into_bins"]],

@@ -131,7 +131,7 @@ def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, flo
 @claim_in_both(
     "SE-28",
     "Lemma 3, Theorem 3",
-    "The guarantee holds.",
+    "The guarantee of the segmented protocol holds.",
     "valid",
     "in part",
     figure="errata",
@@ -174,7 +174,7 @@ def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
 @printed_claim(
     "SE-32",
     "5.2",
-    "The divergence grows with the reporting probability, so that halving finds it.",
+    "The divergence grows with the reporting probability, so bisection finds the probability.",
     "monotone",
     points=40,
 )
@@ -224,12 +224,12 @@ def order_of_magnitude(case: Case, within: float) -> Verdict:
     return Verdict(
         f"{span(ratios)} times",
         spread <= within,
-        f"a factor of {spread:.3g} over {len(ratios)} settings, up to {within:g} counts; exponents "
+        f"a factor of {spread:.3g} over {len(ratios)} settings, up to {within:g} is accepted; exponents "
         + ", ".join(f"{name} {slope:.3f}" for name, slope in slopes.items()),
     )
 
 
-@printed_claim("SE-36", "5.2, 7", "The server finds the parameters at little cost.", "efficient")
+@printed_claim("SE-36", "5.2, 7", "The server computes the parameters at little cost.", "efficient")
 def cheap_search(case: Case) -> Verdict:
     """Count the terms that the server sums to find the rates of all points of the figures by bisection."""
     cells = table(case, "segmented")

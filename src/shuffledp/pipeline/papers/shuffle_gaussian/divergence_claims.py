@@ -209,8 +209,8 @@ def expensive(case: Case, order: int) -> Verdict:
     return Verdict(
         f"{partitions:.2g} partitions at order {order}",
         partitions > AFFORDABLE,
-        f"above {AFFORDABLE:g} terms counts; the open question has an answer: cumulants follow from a recurrence with "
-        f"{terms:.2g} terms for all orders to {order}",
+        f"above {AFFORDABLE:g} terms count as expensive; the open question has an answer: cumulants follow from a "
+        f"recurrence with {terms:.2g} terms for all orders to {order}",
         "a count, no time",
     )
 
@@ -218,7 +218,7 @@ def expensive(case: Case, order: int) -> Verdict:
 @claim(
     "SG-08",
     "Table 1",
-    "The seven entries of the row of the method.",
+    "The seven entries of the row of the method are correct.",
     "0.22820 to 0.22822",
     figure="table1",
     errata="SG-N1",
@@ -227,7 +227,7 @@ def expensive(case: Case, order: int) -> Verdict:
 @claim(
     "SG-09",
     "Table 1",
-    "The seven entries of the row of clones.",
+    "The seven entries of the row of clones are correct.",
     "0.18623 to 1.43138",
     figure="table1",
     errata="SG-N2",
@@ -241,7 +241,7 @@ def printed_row(case: Case, row: str) -> Verdict:
     return Verdict(
         f"{agree} of {len(table)} entries",
         "holds" if agree == len(table) else "in part" if agree else "fails",
-        f"computed {', '.join(table['computed'])}, under the settings with which the row comes out",
+        f"computed {', '.join(table['computed'])}, with the settings that reproduce the row",
     )
 
 
@@ -401,7 +401,7 @@ def drawn_afresh(case: Case) -> Verdict:
     return Verdict(
         f"{percent(left_out)} of the records are in no batch of an epoch",
         "in part" if left_out > 0 else "holds",
-        "batches that the theorem covers are drawn afresh in each round; slices of one permutation leave nobody out, "
+        "the theorem covers batches that are drawn anew in each round; slices of one permutation leave no record out "
         "and are another mechanism",
     )
 
@@ -432,7 +432,7 @@ def shuffled_never_above(case: Case) -> Verdict:
 claim(
     "SG-02",
     "Theorem 1",
-    "It bounds the divergence of all neighboring data sets.",
+    "The formula bounds the divergence of all neighboring data sets.",
     "all",
     "fails",
     errata="SG-4 SG-N5",

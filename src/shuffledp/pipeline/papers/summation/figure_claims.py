@@ -59,7 +59,7 @@ def bits(case: Case, experiment: str, method: str) -> pd.Series[float]:
 @claim.under("exact")(
     "SU-01",
     "Theorem 2",
-    "The error is that of the discrete Laplace mechanism at (1 - gamma) eps.",
+    "The error equals the error of the discrete Laplace mechanism at (1 - gamma) eps.",
     "equal",
     figure="fig1a_simulated",
     experiment="sizes",
@@ -83,7 +83,7 @@ def simulated_error(case: Case, experiment: str, method: str) -> Verdict:
     return Verdict(
         f"{span(ratios)} of the stated error",
         worst <= AGREES,
-        f"{len(ratios)} D; agreement within {AGREES} standard errors counts",
+        f"{len(ratios)} D; agreement within {AGREES} standard errors is accepted",
         f"at most {worst:.2g} standard errors of the mean",
     )
 
@@ -91,7 +91,7 @@ def simulated_error(case: Case, experiment: str, method: str) -> Verdict:
 @printed_claim(
     "SU-17",
     "Fig. 1a",
-    "The error is slightly above that of the discrete Laplace mechanism; that of IKOS is equal.",
+    "The error is slightly above the error of the discrete Laplace mechanism; the error of IKOS equals it.",
     "1 / 0.9, and 1",
     figure="fig1a",
     experiment="sizes",
@@ -107,7 +107,7 @@ def error_ratios(case: Case, experiment: str) -> Verdict:
     return Verdict(
         f"{span(ours)} times, IKOS {span(ikos)} times",
         tally([near, same]),
-        f"1 / {EPS_STAR:g} and 1 are stated; within {percent(EQUAL)} counts",
+        f"1 / {EPS_STAR:g} and 1 are stated; within {percent(EQUAL)} is accepted",
     )
 
 
@@ -157,7 +157,7 @@ def rappor_slope(case: Case, experiment: str, method: str, last: Sequence[int]) 
     return Verdict(
         f"exponent {slope:.3f} from D = {last[0]} to {last[-1]}",
         exponent(slope, 1.5),
-        f"{method}; within {SLOPE} of 1.5 counts",
+        f"{method}; within {SLOPE} of 1.5 is accepted",
     )
 
 
@@ -189,14 +189,14 @@ def constant_error(case: Case, experiment: str, method: str, within: float) -> V
     return Verdict(
         f"relative spread {spread:.2g}",
         spread < within,
-        f"{method}, n = {found.index.min():,} to {found.index.max():,}; below {within:g} counts",
+        f"{method}, n = {found.index.min():,} to {found.index.max():,}; below {within:g} is accepted",
     )
 
 
 @claim_in_both(
     "SU-25",
     "Fig. 1b",
-    "Bits per user of the method for n = 10^4 to 10^7.",
+    "The bits per user of the method for n = 10^4 to 10^7 are as drawn.",
     "91.9, 12.7, 4.9, 4.1",
     "in part",
     figure="fig1b",
@@ -263,7 +263,7 @@ def fewer_bits(case: Case) -> Verdict:
     both = pd.DataFrame({"ours": ours, "ikos": ikos}).dropna()
     below, above, _ = compared(both["ours"], both["ikos"])
     return Verdict(
-        f"{span(both['ikos'] / both['ours'])} times fewer",
+        f"IKOS needs {span(both['ikos'] / both['ours'])} times the bits",
         (below, above),
         f"fewer at {below} and more at {above} of {len(both)} n; the shares of IKOS are those of the figure",
     )
@@ -321,7 +321,7 @@ def artefact(case: Case) -> Verdict:
 @printed_claim(
     "SU-08",
     "Corollary 3",
-    "1-sparse vectors: every coordinate runs at half of eps.",
+    "For 1-sparse vectors every coordinate has half of eps.",
     "eps / 2",
     figure="pages_error",
 )
@@ -340,8 +340,8 @@ def two_copies(case: Case) -> Verdict:
 @claim_in_both(
     "O-20",
     "Fig. 1a",
-    "The error of the central mechanism is never above that of the method, which is never above that of RAPPOR; "
-    "that of IKOS is the central one.",
+    "The central error is never above the error of the method, which is never above the error of RAPPOR; IKOS has "
+    "the central error.",
     "never above",
     figure="fig1a",
     what="error",
@@ -356,8 +356,8 @@ def two_copies(case: Case) -> Verdict:
 @claim_in_both(
     "O-21",
     "Figs. 1b, 1c",
-    "Bits of RAPPOR and of the central mechanism are never above those of the method, which are never above "
-    "those of IKOS.",
+    "RAPPOR and the central mechanism never need more bits than the method, which never needs more bits than "
+    "IKOS.",
     "never above",
     "in part",
     figure="fig1c",
@@ -407,7 +407,7 @@ def chain(
 @claim_in_both(
     "SU-34",
     "title, abstract, 1",
-    "With enough users, each sends little more than a single message in expectation.",
+    "With enough users, every user sends little more than a single message in expectation.",
     "1 + o(1) messages per user",
     figure="fig1b",
     headline=True,

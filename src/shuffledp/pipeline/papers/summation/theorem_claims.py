@@ -70,7 +70,7 @@ def _deltas(case: Case) -> tuple[float, ...]:
 @claim_in_both(
     "SU-09",
     "1",
-    "For D = 1 the overhead improves on the companion from log^2 to log(1/delta).",
+    "For D = 1 the overhead improves on the companion paper from log^2(1/delta) to log(1/delta).",
     "log",
     size=1,
 )
@@ -126,7 +126,7 @@ def bounded_overhead(case: Case) -> Verdict:
 @claim.under("exact")(
     "SU-33",
     "5",
-    "The true growth may be below the proven rate, which is nearly linear.",
+    "The true growth may be below the proven, nearly linear rate.",
     "below",
     "in part",
     figure="scaling_messages",
@@ -152,7 +152,7 @@ def nearly_linear(case: Case) -> Verdict:
 @claim(
     "SU-04",
     "1, Theorem 2",
-    "Messages are within one bit of the bits that are needed without privacy.",
+    "Messages have at most one bit more than without privacy.",
     "1 bit",
 )
 def one_more_bit(case: Case) -> Verdict:
@@ -182,7 +182,7 @@ def _real_mse(n: int, size: int, zeta: float) -> float:
 @claim(
     "SU-05",
     "Theorem 1",
-    "Real sums: the error is at most that of the Laplace mechanism with (1 - zeta) eps.",
+    "The error of real sums is at most the error of the Laplace mechanism with (1 - zeta) eps.",
     "below",
     figure="hours_error",
 )
@@ -227,7 +227,7 @@ def real_messages(case: Case, zetas: Sequence[float]) -> Verdict:
 @claim(
     "SU-07",
     "Theorem 1",
-    "Messages of real sums have half of log2 n bits and a constant.",
+    "Messages of real sums have (log2 n) / 2 bits plus a constant.",
     "half of log2 n + O(log 1/zeta)",
 )
 def real_bits(case: Case) -> Verdict:
@@ -241,7 +241,9 @@ def real_bits(case: Case) -> Verdict:
     )
 
 
-@claim.under("exact")("SU-10", "1", "That improvement is crucial in practice.", "crucial", most=5)
+@claim.under("exact")(
+    "SU-10", "1", "The improvement over the companion paper is crucial in practice.", "crucial", most=5
+)
 def crucial(case: Case, most: float) -> Verdict:
     """Compare noise that hides a shift of 1 with noise that hides log(1/delta) / eps*.
 
@@ -261,7 +263,7 @@ def crucial(case: Case, most: float) -> Verdict:
     )
 
 
-@claim("SU-11", "1.1", "Zero-sum noise does not touch the accuracy.", "none")
+@claim("SU-11", "1.1", "Zero-sum noise does not change the accuracy.", "none")
 def zero_sum(case: Case) -> Verdict:
     """Compare closed-form errors of designs that differ in their zero-sum noise only."""
     pairs = [(analytic_design(d, EPS, DELTA, GAMMA), best_design(d).design) for d in (2, 5, 15)]
@@ -301,7 +303,7 @@ def lemma_9(case: Case) -> Verdict:
 @printed_claim(
     "SU-13",
     "Theorem 8",
-    "The modular privacy guarantee, at the parameters in closed form.",
+    "The modular privacy guarantee holds at the parameters in closed form.",
     "valid",
     figure="noise_messages",
 )
@@ -385,7 +387,7 @@ def right_inverse(case: Case) -> Verdict:
 @printed_claim(
     "SU-16",
     "5",
-    "The parameters in closed form are impractical, and a numerical search is much better.",
+    "The parameters in closed form are impractical; a numerical search finds much better ones.",
     "much",
     figure="noise_messages",
 )
@@ -407,8 +409,8 @@ def much_better(case: Case) -> Verdict:
 @claim(
     "O-22",
     "Fig. 1c, 5",
-    "Noise messages: exact accounting never above the modular theorem, this never above the figure, this never "
-    "above the closed form.",
+    "Exact accounting never needs more noise messages than the modular theorem, the theorem never more than the "
+    "figure, and the figure never more than the closed form.",
     "never above",
     "in part",
     figure="noise_messages",
@@ -438,7 +440,7 @@ def counts_in_order(case: Case) -> Verdict:
 @printed_claim(
     "SU-20",
     "Fig. 1a",
-    "The five points of RAPPOR.",
+    "The five points of RAPPOR are as drawn.",
     "13.1, 20.6, 38.8, 96.9, 169.8",
     "in part",
     figure="figure_points",
@@ -569,7 +571,7 @@ def data_free(case: Case, size: int) -> Verdict:
     return Verdict(
         f"relative spread {spread[0]:.1g} of the error, {spread[1]:.1g} of the messages",
         max(spread) < 1e-9,
-        "three histograms; an input counts as sent always, also the one that stands for no message",
+        "three histograms; every input is counted as sent, also the input without a message",
     )
 
 
@@ -602,7 +604,7 @@ def ikos_monotone(case: Case, size: int) -> Verdict:
 @printed_claim(
     "SU-31",
     "Figs. 1b, 1c",
-    "The nine points of IKOS.",
+    "The nine points of IKOS are as drawn.",
     "printed points",
     "in part",
     figure="figure_points",
