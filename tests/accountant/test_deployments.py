@@ -20,6 +20,7 @@ from shuffledp.accounting import (
     budget,
     calibrate_randomizer,
     clone_delta,
+    curves,
     local_budget,
     smallest_batch,
 )
@@ -472,3 +473,12 @@ def test_one_user_alone_has_the_central_budget_itself():
 def test_a_randomizer_with_more_than_its_local_budget_is_refused():
     with pytest.raises(ValueError, match=r"make\(.*\) must have at most this local budget, got 0.9999"):
         calibrate_randomizer(lambda eps_local: kept_bit(2 * eps_local), Fixed(999), 0.5, 1e-6)
+
+
+def test_results_are_tables():
+    answer = amplification(2.0, 1_000, 1e-6)
+    assert answer.to_frame().loc["eps", "value"] == answer.eps
+    assert "<td>clones</td>" in answer._repr_html_()
+    found = curves(2.0, 1_000)
+    assert list(found.to_frame().columns) == ["eps", "delta"]
+    assert tuple(found.plot().lines[0].get_ydata()) == found.delta

@@ -4,13 +4,41 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from shuffledp.optional_dependencies import needed
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Question = Literal["amplification", "budget", "batch"]
 
 
+class Tabular:
+    """Base of results that are a table in a notebook and a data frame of pandas."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        raise NotImplementedError
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of pandas, a row per field.
+
+        Raises
+        ------
+        MissingExtra
+            If pandas is not installed.
+        """
+        with needed():
+            import pandas as pd
+        return pd.DataFrame({"value": self.as_dict()})
+
+    def _repr_html_(self) -> str:
+        return str(self.to_frame().to_html(header=False))
+
+
 @dataclass(frozen=True)
-class Answer:
+class Answer(Tabular):
     """Result of an accounting question about a shuffled batch.
 
     Parameters

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from shuffledp.accountant.answers import Tabular
 from shuffledp.accountant.batches import checked_rounds
 from shuffledp.accountant.reductions import one_round
 from shuffledp.accounting.errors import Infeasible
@@ -25,11 +26,14 @@ from shuffledp.accounting.general.exports import (
     true_positive_rate,
 )
 from shuffledp.accounting.general.profiles import Exported
+from shuffledp.optional_dependencies import needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
+    from pandas import DataFrame
 
     from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
     from shuffledp.accounting.general.randomizers import Randomizer
@@ -48,7 +52,7 @@ _LOSSES = 256
 
 
 @dataclass(frozen=True)
-class Curves:
+class Curves(Tabular):
     """Privacy profile and the quantities that follow from it.
 
     Parameters
@@ -88,6 +92,29 @@ class Curves:
         return plain | {
             "true_positive_rates": {f"{rate:g}": value for rate, value in self.true_positive_rates}
         }
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of pandas with the columns eps and delta."""
+        with needed():
+            import pandas as pd
+        return pd.DataFrame({"eps": self.eps, "delta": self.delta})
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw delta against eps, and return the axes.
+
+        Raises
+        ------
+        MissingExtra
+            If Matplotlib is not installed.
+        """
+        with needed():
+            import matplotlib.pyplot as plt
+        if axes is None:
+            axes = plt.subplots(layout="constrained")[1]
+        axes.semilogy(self.eps, self.delta, label=self.reduction)
+        axes.set(xlabel="eps (nats)", ylabel="delta")
+        axes.legend()
+        return axes
 
 
 @dataclass(frozen=True, eq=False)

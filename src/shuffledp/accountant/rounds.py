@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.accountant.answers import Tabular
 from shuffledp.accountant.batches import checked_fraction, checked_rounds, eps_local_of, setting_of
 from shuffledp.accountant.deployments import amplification
 from shuffledp.accountant.reductions import one_round
@@ -46,7 +47,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class RoundsAnswer:
+class RoundsAnswer(Tabular):
     """Joint guarantee of several batches.
 
     Parameters
