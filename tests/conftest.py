@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.runner import runtestprotocol
 from xdist.scheduler import LoadScopeScheduling
 
 TESTS = Path(__file__).resolve().parent
@@ -87,7 +86,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """Send one report of a test that passes from process to process, instead of five messages."""
     if "PYTEST_XDIST_WORKER" not in os.environ or item.config.option.durations is not None:
         return None
-    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+    runner: Any = item.config.pluginmanager.get_plugin("runner")
+    for report in runner.runtestprotocol(item, log=False, nextitem=nextitem):
         if report.when == "call" or not report.passed:
             item.ihook.pytest_runtest_logreport(report=report)
     return True
