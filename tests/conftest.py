@@ -17,6 +17,8 @@ TESTS = Path(__file__).resolve().parent
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
+# What is collected stays: the garbage collector would look through it again and again while it grows.
+gc.disable()
 #: Files whose tests share nothing: one process per protocol, so that no process is left with all of them.
 BY_PROTOCOL = {"protocols/conformance/test_package.py"}
 #: Files whose tests share nothing and take seconds: one process per test.
@@ -76,3 +78,16 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 10, 10)
+    gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Send one report of a test that passes from process to process, instead of five messages."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or item.config.option.durations is not None:
+        return None
+    runner: Any = item.config.pluginmanager.get_plugin("runner")
+    for report in runner.runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True

@@ -249,36 +249,32 @@ def starts() -> dict[str, tuple]:
 
 
 STARTS = starts()
-# Imports these in a process of its own, and says which modules of the package it then has. Starts with the same first
-# module branch off from one process that has imported it and nothing else.
+# Imports these in a process of its own, and says which modules of the package it then has. Starts that begin with the
+# same modules branch off from one process that has imported these and nothing else.
 DRIVER = """
 import importlib, json, os, sys
 import numpy, scipy.special, scipy.fft, pyarrow.parquet.core  # once for all; they hold no module of ours
 sys.path.insert(0, sys.argv[1])
 heavy = {"pandas", "requests", "docutils", "sklearn", "pydantic", "jsonschema", "matplotlib", "scipy.stats"}
 
-def branch(modules, then):
-    if os.fork() == 0:
-        for module in modules:
-            importlib.import_module(module)
-        then()
-        sys.stdout.flush()
-        os._exit(0)
-    if os.wait()[1]:
-        os._exit(1)
-
 def say(place):
     ours = sorted(m for m in sys.modules if m.partition(".")[0] == "shuffledp")
-    print(json.dumps([place, ours, sorted(heavy & set(sys.modules))]))
+    print(json.dumps([place, ours, sorted(heavy & set(sys.modules))]), flush=True)
 
-def rest_of(first):
-    for place, (begin, *rest) in enumerate(starts):
-        if begin == first:
-            branch(rest, lambda: say(place))
+def branch(left):
+    for first in dict.fromkeys(modules[0] for _, modules in left if modules):
+        if os.fork() == 0:
+            importlib.import_module(first)
+            rest = [(place, modules[1:]) for place, modules in left if modules[:1] == [first]]
+            for place, modules in rest:
+                if not modules:
+                    say(place)
+            branch(rest)
+            os._exit(0)
+        if os.wait()[1]:
+            os._exit(1)
 
-starts = json.load(sys.stdin)
-for first in dict.fromkeys(begin for begin, *_ in starts):
-    branch([first], lambda: rest_of(first))
+branch(list(enumerate(json.load(sys.stdin))))
 """
 
 
