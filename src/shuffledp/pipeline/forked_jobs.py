@@ -24,7 +24,7 @@ from typing import Any
 
 from snakemake.benchmark import benchmarked
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 #: Keeps `multiprocessing` from looking for the end of a process in two threads at once: one of them would not find it.
 _LOCK = threading.Lock()
 
