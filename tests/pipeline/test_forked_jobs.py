@@ -50,10 +50,13 @@ def test_a_script_that_fails_raises_with_its_exit_code(tmp_path, text, code):
 
 
 def test_many_short_scripts_at_once_all_end_well_and_are_measured(tmp_path):
-    def one(number: int) -> float:
+    def one(number: int) -> BenchmarkRecord:
         (folder := tmp_path / str(number)).mkdir()
-        return run(folder, "", bench_record=BenchmarkRecord()).bench_record.running_time
+        return run(folder, "sum(range(10**6))", bench_record=BenchmarkRecord()).bench_record
 
     with ThreadPoolExecutor(8) as pool:
-        seconds = list(pool.map(one, range(40)))
-    assert min(seconds) > 0
+        records = list(pool.map(one, range(40)))
+    for record in records:
+        assert 0 < record.cpu_time < record.running_time
+        assert 20 < record.max_rss < 1000
+    assert records[0].to_tsv(extended_fmt=False).split("\t")[2:4] == [f"{records[0].max_rss:.2f}", "-"]
