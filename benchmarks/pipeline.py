@@ -44,9 +44,10 @@ KINDS = {
 """What the jobs of a run without training are, by their scripts."""
 LEFT_OUT = ("train.py", "draw_figure.py", "prepare_own.py", "make_summaries.py")
 """Scripts that no such run starts: training, one figure alone, files of the user's own, summaries to be kept."""
-# Every Python process of the run says what it used when it ends, by the name of its script.
+# Every Python process of the run says what it used when it ends, by the name of its script; jobs are forks.
 SPY = """
 import atexit, json, os, resource, sys
+from multiprocessing import util
 def report():
     used = [sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     status = open("/proc/self/status").read()  # ru_maxrss begins with the memory of the process that started this one
@@ -55,21 +56,25 @@ def report():
     out = os.open(os.environ["SHUFFLEDP_CPU"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(out, line.encode())
 atexit.register(report)
+util.register_after_fork(report, lambda fork: util.Finalize(None, fork, exitpriority=0))
 """
-# A job of a method as Snakemake starts it, with a grid without points: all of its imports and none of its work.
+# A job of a method as a fork, with a grid without points: all of its imports and none of its work.
 START = """
-import json, pickle, sys
-from snakemake.iocontainers import Snakemake
-from snakemake.logging import logger
-sys.path.insert(0, sys.argv[1])
+import json, os, sys
 from pathlib import Path
-import run_method
-from shuffledp.pipeline.experiments.bundle import Bundle
-from shuffledp.pipeline.doc_blocks import write_block
+import snakemake.cli, shuffledp.pipeline.preloaded
+sys.path.insert(0, sys.argv[1])
 job = json.load(sys.stdin)
-import atexit, gc
-atexit.register(gc.freeze)  # as every job does
-run_method.main(job, Path("data/prepared"), Path("."), Path(sys.argv[2]), Bundle.of(Path(sys.argv[2]), "a", "b", "c"))
+fork = os.fork()
+if not fork:
+    import run_method
+    from shuffledp.pipeline.experiments.bundle import Bundle
+    folder = Path(sys.argv[2])
+    run_method.main(job, Path("data/prepared"), Path("."), folder, Bundle.of(folder, "a", "b", "c"))
+    os._exit(0)
+_, status, used = os.wait4(fork, 0)
+print(used.ru_utime + used.ru_stime)
+sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
@@ -143,15 +148,17 @@ def start_of_a_job(folder: Path) -> tuple[float, float]:
 
 def _started(job: Mapping[str, object], folder: Path) -> float:
     command = [sys.executable, "-c", START, str(ROOT / "workflow/scripts"), str(folder / "starts")]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, **SINGLE}, cwd=ROOT)
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(job).encode())
-    process.stdin.close()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    done = subprocess.run(
+        command,
+        input=json.dumps(job),
+        env={**os.environ, **SINGLE},
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    if done.returncode:
         raise RuntimeError(f"A job without cells failed: {job}")
-    return usage.ru_utime + usage.ru_stime
+    return float(done.stdout)
 
 
 def fresh(folder: Path, cores: int) -> float:

@@ -38,7 +38,9 @@ INSIDE = "SHUFFLEDP_FAULTS_INSIDE"
 #: Seconds after which a run hangs, and in which jobs may end themselves once their run is gone.
 HANGING, GRACE = 400.0, 30.0
 PAGE = 4096
-JOB = re.compile(r"/scripts/tmp[^/]*?\.(\w+)\.py")
+JOBS = frozenset(
+    path.stem for path in (Path(__file__).resolve().parents[1] / "workflow/scripts").glob("*.py")
+)
 CONFIG = """papers: [disturbed]
 effort: quick
 formats: [png]
@@ -169,9 +171,8 @@ class Run:
         found = {}
         for pid in self.alive():
             with contextlib.suppress(OSError):
-                words = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")
-                if "python" in words[0] and (match := JOB.search(" ".join(words))):
-                    found[pid] = match[1]
+                if (name := Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()) in JOBS:
+                    found[pid] = name
         return found
 
     def during(self) -> str:

@@ -6,8 +6,9 @@ import sys
 
 from filelock import FileLock, Timeout
 from snakemake.logging import logger
+from snakemake.script import PythonScript
 
-from shuffledp.pipeline import datasets, jobs, main_process
+from shuffledp.pipeline import datasets, forked_jobs, jobs, main_process
 from shuffledp.pipeline.claims import claim_jobs
 from shuffledp.pipeline.claims import claim_tables as claims
 from shuffledp.pipeline.progress import Progress, seconds_before, show
@@ -28,6 +29,8 @@ from shuffledp.pipeline.site.site_files import outputs as site_files
 
 if workflow.remote_exec:  # started on a cluster, for a single job
     jobs.end_with_main_process()
+else:
+    PythonScript.execute_script = forked_jobs.execute_script
 
 try:
     # Snakemake's own reader overlooks a key given twice.

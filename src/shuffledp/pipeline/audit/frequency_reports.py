@@ -204,12 +204,13 @@ def private_coin(protocol: PrivateCoin, eps: float) -> View:
 
     def law(own: int | None) -> dict[tuple[int, ...], float]:
         """Return the law of the kind of a uniform tuple, or of a tuple with entries orthogonal to a value's vector."""
-        vectors = [v for v in range(2**bits) if own is None or (v & (own + 1)).bit_count() % 2 == 0]
-        first = [(v & 1).bit_count() % 2 == 0 for v in vectors]
-        second = [(v & 2).bit_count() % 2 == 0 for v in vectors]
-        both = sum(x and y for x, y in zip(first, second, strict=True)) / len(vectors)
+        vectors = np.arange(2**bits)
+        if own is not None:
+            vectors = vectors[np.bitwise_count(vectors & (own + 1)) % 2 == 0]
+        first, second = vectors & 1 == 0, vectors & 2 == 0
         one, two, both = (
-            (share**entries) for share in (sum(first) / len(vectors), sum(second) / len(vectors), both)
+            (int(np.count_nonzero(which)) / vectors.size) ** entries
+            for which in (first, second, first & second)
         )
         chances = {unit(0, 3): one - both, unit(1, 3): two - both, unit(2, 3): both}
         chances[(0, 0, 0)] = 1 - sum(chances.values())
