@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp import accounting, comparison, populations, protocols, sampling, tasks
+    import shuffledp.accounting as accounting
+    import shuffledp.comparison as comparison
+    import shuffledp.populations as populations
+    import shuffledp.protocols as protocols
+    import shuffledp.sampling as sampling
+    import shuffledp.tasks as tasks
     from shuffledp.accounting import Infeasible, amplification, budget, smallest_batch
     from shuffledp.comparison import compare, simulate
     from shuffledp.populations import Binomial, Fixed, Poisson

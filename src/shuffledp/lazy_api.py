@@ -61,9 +61,7 @@ def behind(package: str, name: str) -> Any:
 
     home, original = homes(package)[name]
     with needed():
-        return (
-            import_module(f"{home}.{original}") if home == package else getattr(import_module(home), original)
-        )
+        return getattr(import_module(home), original)
 
 
 def door(
@@ -91,7 +89,7 @@ def door(
     def get(name: str) -> Any:
         if name not in module.__all__:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = behind(package, name)
+        value = behind(package, name) if name in homes(package) else import_module(f"{package}.{name}")
         if around is not None and isinstance(value, FunctionType):
             value = around(value)
         setattr(module, name, value)  # not asked for again

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-import shuffledp
+from shuffledp import __version__
 from shuffledp.pipeline.experiments.bundle import CELL_TEXTS
 from shuffledp.pipeline.experiments.results import (
     IN_DOUBT,
@@ -418,7 +418,7 @@ def _prose(job: DrawingJob | ClaimTableJob, facts: Mapping[str, str], questions:
 def _manifest(job: PaperJob, drawn: Sequence[Drawn]) -> bytes:
     commits = sorted({commit for one in drawn for commit in one.commits} - {""})
     run = Run(
-        version=shuffledp.__version__,
+        version=__version__,
         commit=", ".join(commits),
         python=platform.python_version(),
         **job["run"],
