@@ -40,7 +40,7 @@ from shuffledp.tasks import (
 )
 
 if TYPE_CHECKING:
-    from shuffledp.client.description import Client
+    from shuffledp.protocols.client.description import Client
 
 Trust = Literal["shuffler", "shuffler_adds", "secure_sum", "local", "central"]
 Expectation = Literal["variance", "squared_error", "absolute_error"]
@@ -458,7 +458,7 @@ class ProtocolBase(metaclass=ABCMeta):
         ValueError
             If the folder has files, or its parent does not exist.
         """
-        from shuffledp.client.export import export
+        from shuffledp.protocols.client.export import export
 
         client = self.client()
         stated = {

@@ -19,9 +19,9 @@ from shuffledp.accounting.dump.dummies import dummy_delta
 from shuffledp.accounting.dump.flexible_profile import quick_bound
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.client.description import AS_CALIBRATED, ODDS, Client, frequencies, odds_below
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.client.description import AS_CALIBRATED, ODDS, Client, frequencies, odds_below
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users

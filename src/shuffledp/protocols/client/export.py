@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from shuffledp.client import analyzing, files, randomizers, shuffling
-from shuffledp.client.description import Client
+from shuffledp.protocols.client import analyzing, files, randomizers, shuffling
+from shuffledp.protocols.client.description import Client
 from shuffledp.sampling import bits, clients, coins, laws, rationals
 
 #: Modules whose definitions are copied, those that others use first.

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from shuffledp.client.files import CONFIDENCE, Parameters, read_messages, written
-from shuffledp.client.randomizers import hashed
+from shuffledp.protocols.client.files import CONFIDENCE, Parameters, read_messages, written
+from shuffledp.protocols.client.randomizers import hashed
 
 #: Normal quantile of the confidence of an interval.
 QUANTILE = 1.959963984540054

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from shuffledp.client.files import Parameters, encoded, written
+from shuffledp.protocols.client.files import Parameters, encoded, written
 from shuffledp.sampling.bits import SYSTEM_BITS, Source
 from shuffledp.sampling.clients import ValueResponse, shuffled
 from shuffledp.sampling.coins import bernoulli, uniform_below
@@ -31,6 +31,11 @@ STEP = 0x9E3779B97F4A7C15
 def exact(text: str) -> Fraction:
     """Return the fraction of a text such as 3/8."""
     return Fraction(text)
+
+
+def plain(part: Part, value: int, place: int, source: Source) -> Sent:
+    """Return the value, as the first of its symbols."""
+    return [(value * part["symbols"],)]
 
 
 def kept(part: Part, value: int, place: int, source: Source) -> Sent:
@@ -153,6 +158,7 @@ def shares(part: Part, value: int, place: int, source: Source) -> Sent:
 
 #: By the name that parameters give.
 RANDOMIZERS: dict[str, Randomizer] = {
+    "plain": plain,
     "kept": kept,
     "response": response,
     "subset": subset,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from shuffledp.client.files import Parameters, encoded, read_messages, written
-from shuffledp.client.randomizers import Part, Sent, exact
+from shuffledp.protocols.client.files import Parameters, encoded, read_messages, written
+from shuffledp.protocols.client.randomizers import Part, Sent, exact
 from shuffledp.sampling.bits import SYSTEM_BITS, Source
 from shuffledp.sampling.clients import shuffled
 from shuffledp.sampling.coins import bernoulli, binomial
