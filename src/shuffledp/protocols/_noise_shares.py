@@ -27,7 +27,7 @@ class Share(CompoundPoisson, Protocol):
         ...
 
     def as_clusters(self, part: Fraction) -> dict[str, Any]:
-        """Return a part of the noise, rounded up, as a client draws it, see `shuffledp.protocols.client.randomizers.clusters`."""
+        """Return a part of the noise, rounded up, as the parameters of `client.randomizers.clusters`."""
         ...
 
 

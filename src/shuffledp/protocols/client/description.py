@@ -29,13 +29,13 @@ class Client:
     message : sequence of (str, int)
         Name and number of values of each field of a message.
     parts : sequence of dict
-        Parts of the local randomizer: ``part``, one of `shuffledp.protocols.client.randomizers.RANDOMIZERS`, and its parameters.
+        Parts of the local randomizer: ``part``, one of `client.randomizers.RANDOMIZERS`, and its parameters.
     analyzer : dict
-        ``counting`` and ``estimating``, of `shuffledp.protocols.client.analyzing`, and their parameters.
+        ``counting`` and ``estimating``, of `client.analyzing`, and their parameters.
     exactness : str
         Difference between the probabilities of the client and the calibrated ones.
     shuffler : sequence of dict
-        Steps of the shuffler, of `shuffledp.protocols.client.shuffling.SHUFFLING`; it permutes in the end.
+        Steps of the shuffler, of `client.shuffling.SHUFFLING`; it permutes in the end.
     """
 
     users: int
@@ -113,14 +113,14 @@ def frequencies(
     noise_from: str = "none",
     **more: Any,
 ) -> dict[str, Any]:
-    """Return the analyzer of frequencies, see `shuffledp.protocols.client.analyzing.frequencies`.
+    """Return the analyzer of frequencies, see `client.analyzing.frequencies`.
 
     Parameters
     ----------
     values : int
         k.
     counting : str
-        One of `shuffledp.protocols.client.analyzing.COUNTING`.
+        One of `client.analyzing.COUNTING`.
     own, other : float
         Rates at which a user's messages count for its value, and for another one.
     noise_mean, noise_reach : float

@@ -38,6 +38,12 @@ def plain(part: Part, value: int, place: int, source: Source) -> Sent:
     return [(value * part["symbols"],)]
 
 
+@cache
+def geometric_rate(shape: str, ratio: str) -> Fraction:
+    """Return the sum of ``shape ratio^j`` over j = 1, 2, .."""
+    return exact(shape) * exact(ratio) / (1 - exact(ratio))
+
+
 def kept(part: Part, value: int, place: int, source: Source) -> Sent:
     """Return the value, with probability `rate`."""
     return [(value,)] if bernoulli(exact(part["rate"]), source) else []
@@ -46,17 +52,19 @@ def kept(part: Part, value: int, place: int, source: Source) -> Sent:
 def rounded(part: Part, value: int, source: Source) -> int:
     """Draw the level, in 0..levels, of a number in 0..max_value, with the number as its mean."""
     below, rest = divmod(value * int(part["levels"]), int(part["max_value"]))
-    return below + bernoulli(Fraction(rest, part["max_value"]), source)
+    return below + (bernoulli(Fraction(rest, part["max_value"]), source) if rest else 0)
 
 
-def over(symbols: int, part: Part) -> ValueResponse:
-    """Return randomized response over some symbols with the weights of a part."""
-    return ValueResponse(symbols, int(part["true_weight"]), int(part["other_weight"]))
+@cache
+def over(symbols: int, true_weight: str, other_weight: str) -> ValueResponse:
+    """Return randomized response over some symbols."""
+    return ValueResponse(symbols, int(true_weight), int(other_weight))
 
 
 def response(part: Part, value: int, place: int, source: Source) -> Sent:
     """Draw randomized response of the value's level."""
-    return [(over(part["levels"] + 1, part).report(rounded(part, value, source), source),)]
+    symbols = over(part["levels"] + 1, part["true_weight"], part["other_weight"])
+    return [(symbols.report(rounded(part, value, source), source),)]
 
 
 def subset(part: Part, value: int, place: int, source: Source) -> Sent:
@@ -87,8 +95,8 @@ def hashed(seed: int, value: int, cells: int) -> int:
 def local_hash(part: Part, value: int, place: int, source: Source) -> Sent:
     """Draw a seed, and randomized response of the value's cell."""
     seed = source.bits(32)
-    cell = hashed(seed, value, part["cells"])
-    return [(seed, over(part["cells"], part).report(cell, source))]
+    cells = over(part["cells"], part["true_weight"], part["other_weight"])
+    return [(seed, cells.report(hashed(seed, value, part["cells"]), source))]
 
 
 def level(part: Part, value: int, place: int, source: Source) -> Sent:
@@ -132,7 +140,7 @@ def clusters(part: Part, source: Source) -> Iterator[int]:
             yield size
         return
     ratio = exact(part["ratio"])
-    for _ in range(poisson(exact(part["shape"]) * ratio / (1 - ratio), source)):
+    for _ in range(poisson(geometric_rate(part["shape"], part["ratio"]), source)):
         size = 1 + geometric(ratio, source)
         if uniform_below(size, source) == 0:
             yield size
