@@ -6,6 +6,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -473,3 +474,32 @@ def test_the_command_writes_a_client_of_the_setting_that_describe_takes(tmp_path
     none = CliRunner().invoke(main, ["client", "skellam", *setting, "-o", str(tmp_path / "other")])
     assert none.exit_code == 1 and "skellam has no client. Messages are added up" in none.output
     assert not (tmp_path / "other").exists()
+
+
+def test_compare_prints_the_command_that_writes_the_client_of_its_recommendation(tmp_path):
+    compare = ["compare", "--users", "5000", "--eps", "0.9", "--delta", "1e-6"]
+    for more in (
+        ["--domain-size", "20", "--protocols", "pure_dump,grr_blanket", "--accounting", "exact"],
+        ["--max-value", "3", "--protocols", "bit_sum"],
+    ):
+        printed = CliRunner().invoke(main, [*compare, *more]).stdout
+        words = printed.partition("Next command:\n  shuffledp ")[2].splitlines()[0].split()
+        folder = tmp_path / words[1]
+        done = CliRunner().invoke(main, [*words[:-1], str(folder)])
+        assert done.exit_code == 0, done.output
+        recommended = json.loads(CliRunner().invoke(main, [*compare, *more, "--json"]).stdout)[
+            "recommendation"
+        ]
+        assert json.loads((folder / "parameters.json").read_text())["calibrated"] == recommended["parameters"]
+    for more in (["--protocols", "local"], ["--population", "poisson:4000", "--protocols", "pure_dump"]):
+        arguments = [*compare[:1], *compare[3:], "--domain-size", "20", *more]
+        if "--population" not in more:
+            arguments += compare[1:3]
+        printed = CliRunner().invoke(main, arguments).stdout
+        assert printed.startswith("Use ") and "Next command" not in printed
+
+
+def test_the_page_names_every_protocol_with_a_client():
+    page = (Path(__file__).parents[3] / "docs/guides/client.md").read_text(encoding="utf-8")
+    listed = page.partition("## Protocols with a client")[2].partition("\n## ")[0]
+    assert {case.name for case in CASES} == set(re.findall(r"`([a-z0-9_]+)`", listed)) - {"no_client"}
