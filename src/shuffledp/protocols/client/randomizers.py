@@ -33,11 +33,6 @@ def exact(text: str) -> Fraction:
     return Fraction(text)
 
 
-def plain(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Return the value, as the first of its symbols."""
-    return [(value * part["symbols"],)]
-
-
 @cache
 def geometric_rate(shape: str, ratio: str) -> Fraction:
     """Return the sum of ``shape ratio^j`` over j = 1, 2, .."""
@@ -45,8 +40,8 @@ def geometric_rate(shape: str, ratio: str) -> Fraction:
 
 
 def kept(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Return the value, with probability `rate`."""
-    return [(value,)] if bernoulli(exact(part["rate"]), source) else []
+    """Return the value, as the first of its symbols, with probability `rate`."""
+    return [(value * part["symbols"],)] if bernoulli(exact(part["rate"]), source) else []
 
 
 def rounded(part: Part, value: int, source: Source) -> int:
@@ -166,7 +161,6 @@ def shares(part: Part, value: int, place: int, source: Source) -> Sent:
 
 #: By the name that parameters give.
 RANDOMIZERS: dict[str, Randomizer] = {
-    "plain": plain,
     "kept": kept,
     "response": response,
     "subset": subset,

@@ -140,5 +140,5 @@ class NoisyCounters(PlannedUsers):
         analyzer = frequencies(
             k, "of_signs", 1.0, 0.0, noise_reach=laplace_reach(self.remaining_eps), noise_from="users"
         )
-        parts = [{"part": "plain", "symbols": 2}, *shares]
+        parts = [{"part": "kept", "rate": "1", "symbols": 2}, *shares]
         return Client(self.n_users, k, [("symbol", 2 * k)], parts, analyzer, ROUNDED_UP)

@@ -197,7 +197,7 @@ class FixedDummies(DealtDummies, DummyPoints):
         each, more = divmod(self.dummies_in_all, self.n_users)
         report = {"part": "response", "max_value": k - 1, "levels": k - 1, **odds_below(self.eps_local)}
         if self.eps_local == math.inf:
-            report = {"part": "kept", "rate": "1"}
+            report = {"part": "kept", "rate": "1", "symbols": 1}
         dummies = {"part": "dealt", "values": k, "each": each, "more": more}
         own, other = self.response.keep, self.response.lie
         return Client(

@@ -182,7 +182,7 @@ class NoisyCounts(ProtocolBase):
             noise_reach=reach(window.start, window.pmf, mean),
             noise_from=noise_from,
         )
-        sent = {"part": "kept", "rate": "1" if shuffler else text(self.keep)}
+        sent = {"part": "kept", "rate": "1" if shuffler else text(self.keep), "symbols": 1}
         parts = [sent] if dummies is None else [sent, {**dummies, "values": k}]
         steps = [{**step, "values": k} for step in shuffler]
         return Client(users, k, [("value", k)], parts, analyzer, exactness, steps)

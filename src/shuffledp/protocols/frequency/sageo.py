@@ -140,15 +140,6 @@ class GeometricDummies:
         mean = float(law @ x)
         return mean, float(law @ (x - mean) ** 2)
 
-    def window(self, tail: float) -> Window:
-        """Return the probabilities of 0, 1, .., but for a mass `tail`."""
-        upper, decay = self.right_mass, -math.log(self.right)
-        above = np.arange(1 + max(math.ceil(-math.log(tail) / decay), 0))
-        below = self.left ** np.arange(self.turn, 0, -1)
-        below *= (1 - upper) / max(below.sum(), 1e-300)
-        right = upper * (1 - self.right) * self.right**above
-        return Window(0, np.concatenate((below, right)))
-
     def delta(self, eps: float) -> float:
         """Return the exact delta of the two counts that change.
 
@@ -332,7 +323,7 @@ class GeometricShuffle(ShufflerNoise):
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
         """Return the law of the noise, which does not depend on the users who take part."""
-        return CountNoise(self.law.mean, self.law.variance, self._draw, self.law.window)
+        return CountNoise(self.law.mean, self.law.variance, self._draw, self._window)
 
     def _draw(self, size: tuple[int, int], rng: np.random.Generator) -> Ints:
         """Draw exactly, (R, k), a geometric law from nu on, or one that ends at 0 below it.
@@ -346,6 +337,16 @@ class GeometricShuffle(ShufflerNoise):
             return above
         steps = np.floor(rng.standard_exponential(size) / left).astype(np.int64) % self.turn
         return np.where(rng.standard_exponential(size) < below, above, self.turn - 1 - steps)
+
+    def _window(self, tail: float) -> Window:
+        """Return the probabilities of 0, 1, .., but for a mass `tail`."""
+        law = self.law
+        upper, decay = law.right_mass, -math.log(law.right)
+        above = np.arange(1 + max(math.ceil(-math.log(tail) / decay), 0))
+        below = law.left ** np.arange(self.turn, 0, -1)
+        below *= (1 - upper) / max(below.sum(), 1e-300)
+        right = upper * (1 - law.right) * law.right**above
+        return Window(0, np.concatenate((below, right)))
 
     def client(self) -> Client:
         """Return the client, which sends the value, and the shuffler, which drops messages and adds geometric noise."""
