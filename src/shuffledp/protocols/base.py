@@ -106,7 +106,7 @@ class ProtocolBase(metaclass=ABCMeta):
     multi_level: ClassVar[bool] = False
     """Whether a budget may hold several privacy levels."""
 
-    no_client: ClassVar[str] = "It states no client."
+    no_client: ClassVar[str] = "None is written for it."
     """Reason why `client` raises, a sentence."""
 
     @property

@@ -364,6 +364,7 @@ def test_a_client_runs_alone_and_sends_messages_of_one_length(visits):
         ("client", ["-1"], "value must be in 0..299, got -1."),
         ("client", ["1", "--place", "-1"], "place must be at least 0, got -1."),
         ("analyzer", ["nothing"], "No such file or directory: 'nothing'"),
+        ("analyzer", ["/dev/null", "--users", "0"], "The number of users must be at least 1, got 0."),
     ],
 )
 def test_wrong_inputs_of_programs_end_with_a_sentence(visits, program, words, said):

@@ -137,12 +137,13 @@ def analysis(
     Raises
     ------
     ValueError
-        If there are no users.
+        If the number of users is below 1.
     """
     analyzer, planned = parameters["analyzer"], parameters["users"]
-    present = users or (len(messages) if analyzer["one_message"] else planned)
+    usual = len(messages) if analyzer["one_message"] else planned
+    present = usual if users is None else users
     if present < 1:
-        raise ValueError("There are no messages.")
+        raise ValueError(f"The number of users must be at least 1, got {present}.")
     counts = COUNTING[analyzer["counting"]](analyzer, Counter(messages))
     estimating = ESTIMATING[analyzer["estimating"]]
     estimates, half_widths = estimating(analyzer, counts, planned, present, len(messages))

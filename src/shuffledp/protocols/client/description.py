@@ -66,12 +66,12 @@ def odds_below(eps_local: float) -> dict[str, str]:
 #: What clients with `odds_below` state.
 ODDS = (
     "The odds of a true report are an integer over 2^64, the largest that is at most exp(eps_local): a report is that "
-    "of the calibrated randomizer, replaced by a uniform one with a probability below 2^-63."
+    "of the calibrated randomizer, replaced by a uniform one with a probability below 2^-63 / eps_local."
 )
 #: What clients with shares of rounded noise state.
 ROUNDED_UP = (
-    "Rates of the noise are the calibrated ones, times 1 + 2^-32 at least: users send the calibrated noise and "
-    "independent noise on top, which is post-processing."
+    "Rates of the noise are rounded up: users send the calibrated noise, and independent noise on top, which is "
+    "post-processing."
 )
 
 

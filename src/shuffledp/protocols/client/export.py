@@ -29,6 +29,7 @@ def parameters(client: Client, about: Mapping[str, Any]) -> dict[str, Any]:
         **about,
         "users": client.users,
         "inputs": client.inputs,
+        "encoding": "A message is its fields one after another, each an unsigned big-endian integer.",
         "message": [
             {"name": name, "values": values, "bytes": max(1, -(-(values - 1).bit_length() // 8))}
             for name, values in client.message

@@ -68,9 +68,9 @@ def subset(part: Part, value: int, place: int, source: Source) -> Sent:
     with_value, without = size * int(part["true_weight"]), (k - size) * int(part["other_weight"])
     holds = uniform_below(with_value + without, source) < with_value
     others = [other for other in range(k) if other != value]
-    for place_ in range(size - holds):
-        other_place = place_ + uniform_below(len(others) - place_, source)
-        others[place_], others[other_place] = others[other_place], others[place_]
+    for at in range(size - holds):
+        drawn = at + uniform_below(len(others) - at, source)
+        others[at], others[drawn] = others[drawn], others[at]
     return [tuple(sorted(others[: size - holds] + [value] * holds))]
 
 
