@@ -10,6 +10,7 @@ import math
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, final, get_args
 
@@ -458,8 +459,6 @@ class ProtocolBase(metaclass=ABCMeta):
         ValueError
             If the folder has files, or its parent does not exist.
         """
-        from shuffledp.protocols.client.export import export
-
         client = self.client()
         stated = {
             "protocol": self.name,
@@ -469,4 +468,5 @@ class ProtocolBase(metaclass=ABCMeta):
             "honest": self.honest(),
             "calibrated": self.parameters(),
         }
-        export(client, Path(folder), stated)
+        # Jobs write no clients: a plain import would rerun all of them after an edit of a client's program.
+        import_module(f"{__package__}.client.export").export(client, Path(folder), stated)
