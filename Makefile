@@ -108,6 +108,10 @@ test-protocol: .venv/.installed-test  ## Run the tests that name one protocol: N
 	@$(SINGLE) $(BIN)/python -m pytest -rs -k "$(or $(NAME),$(error give NAME=the name of a protocol))" \
 	  tests/protocols tests/golden tests/accounting tests/pipeline/audit
 
+.PHONY: test-clients
+test-clients: .venv/.installed-test  ## Compare up to 10^6 reports of every written client with the law of its protocol, and run all of them end to end
+	@SHUFFLEDP_MANY_REPORTS=1 $(SINGLE) $(BIN)/python -m pytest -rs tests/protocols/client
+
 .PHONY: test-whole-run
 test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all papers at small scale, and look at what comes out
 	@# One process more than there are cores, because these tests wait for what they started.

@@ -15,7 +15,7 @@ import click
 
 from shuffledp import __version__
 from shuffledp.comparison.command import compare
-from shuffledp.comparison.describing import describe
+from shuffledp.comparison.describing import client, describe
 from shuffledp.comparison.setting_options import Number
 from shuffledp.optional_dependencies import MissingExtra, needed
 from shuffledp.outputs import check_distinct, printable
@@ -59,6 +59,7 @@ def main() -> None:
 
 main.add_command(compare)
 main.add_command(describe)
+main.add_command(client)
 
 
 def _config(configfile: str | None) -> dict[str, Any]:

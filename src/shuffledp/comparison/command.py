@@ -422,4 +422,25 @@ def _show(
         click.echo(json.dumps(written, indent=2, allow_nan=False))
     else:
         first = "" if rows_only else f"{sentences(best) if best else unfit(loosen)}\n\n"
+        if best and (command := _client_command(best.protocol, asked)):
+            first = f"{first[:-1]}Next command:\n  {command}\n\n"
         click.echo(first + table(rows))
+
+
+def _client_command(protocol: str, asked: Options) -> str | None:
+    """Return the command that writes the client of a protocol; None if options of `client` do not give the setting."""
+    from shuffledp.protocols.base import ProtocolBase
+    from shuffledp.protocols.registry import get
+
+    assert asked.task is not None
+    kind = asked.task.kind
+    counted = asked.counts is not None and kind != "frequency"  # numbers may have been rounded
+    if asked.population is not None or counted or get(kind, protocol).client is ProtocolBase.client:
+        return None
+    users = asked.users or sum(map(int, asked.counts))  # type: ignore[arg-type]
+    size = {"frequency": "domain_size", "summation": "max_value"}[kind]
+    words = ["shuffledp client", protocol, f"--users {users}", f"{_option(size)} {getattr(asked.task, size)}"]
+    words += [f"--eps {asked.eps!r}", f"--delta {asked.delta!r}"]
+    words += [f"--neighbors {asked.neighbours}"] * (asked.neighbours != "replace_one")
+    words += [f"--accounting {asked.accounting}"] * (asked.accounting is not None)
+    return " ".join([*words, "-o client"])

@@ -1,68 +1,112 @@
-"""The command ``shuffledp describe``: one calibrated protocol, in sentences or as a record of a registry.
+"""The commands ``shuffledp describe`` and ``client``: one calibrated protocol, in sentences, as a record, as programs.
 
 Modules that need NumPy are imported inside of functions, so that ``shuffledp --help`` does not load it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from shuffledp.comparison.setting_options import with_setting
+from shuffledp.comparison.setting_options import Command, with_setting
 from shuffledp.outputs import printable
+
+if TYPE_CHECKING:
+    from shuffledp.comparison.registry_record import Described
+
+
+def with_calibration(command: Command) -> Command:
+    """Add the argument and the options that name a calibrated protocol, those of `calibrated`."""
+    for option in reversed(
+        (
+            click.argument("protocol"),
+            with_setting,
+            click.option("--max-value", type=int, help="Largest number N of 0..N (summation)."),
+            click.option(
+                "--accounting",
+                help="Accounting: exact, corrected, simplified or printed; by default the first that the protocol has.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def calibrated(protocol: str, population: str | None, accounting: str | None, **given: Any) -> Described:
+    """Return the protocol that the options of `with_calibration` name; raise ValueError for options that do not fit."""
+    from shuffledp.accountant.wording import population_named
+    from shuffledp.comparison.comparing import ACCOUNTINGS, best_accounting
+    from shuffledp.comparison.options import Options
+    from shuffledp.comparison.registry_record import described
+    from shuffledp.comparison.setting import setting_of
+    from shuffledp.numerics.argument_ranges import check_choice
+    from shuffledp.protocols.registry import get
+
+    law = None if population is None else population_named(population)
+    where = setting_of(Options(**given, population=law, accounting=accounting))
+    found = get(where.task.kind, protocol)
+    if accounting is not None:
+        check_choice("accounting", accounting, ACCOUNTINGS)
+    return described(found, where, accounting or best_accounting(found))
 
 
 @click.command()
-@click.argument("protocol")
-@with_setting
-@click.option("--max-value", type=int, help="Largest number N of 0..N (summation).")
-@click.option(
-    "--accounting",
-    help="Accounting: exact, corrected, simplified or printed; by default the first that the protocol has.",
-)
+@with_calibration
 @click.option(
     "--registry",
     is_flag=True,
     help="Print a YAML record for the registry of deployments (opendp/deployments-registry-data). Entries that only "
     "the deployer can fill in are marked.",
 )
-def describe(
-    protocol: str,
-    population: str | None,
-    accounting: str | None,
-    registry: bool,
-    **given: Any,
-) -> None:
+def describe(registry: bool, **given: Any) -> None:
     """Describe PROTOCOL, calibrated for a setting: parameters, messages, guarantee, trust.
 
     For example: shuffledp describe grr_blanket --users 30000 --domain-size 20 --eps 1 --delta 1e-8 --registry
     """
-    from shuffledp.accountant.wording import population_named
-    from shuffledp.comparison.comparing import ACCOUNTINGS, best_accounting
-    from shuffledp.comparison.options import Options
-    from shuffledp.comparison.registry_record import as_yaml, described, record
-    from shuffledp.comparison.setting import setting_of
-    from shuffledp.numerics.argument_ranges import check_choice
-    from shuffledp.protocols.registry import get
+    from shuffledp.comparison.registry_record import as_yaml, record
 
     try:
-        where = setting_of(
-            Options(
-                **given,
-                population=None if population is None else population_named(population),
-                accounting=accounting,
-            )
-        )
-        found = get(where.task.kind, protocol)
-        if accounting is not None:
-            check_choice("accounting", accounting, ACCOUNTINGS)
-        calibrated = described(found, where, accounting or best_accounting(found))
+        found = calibrated(**given)
     except (ValueError, OSError) as error:  # Infeasible is a ValueError
         raise click.ClickException(" ".join(str(error).split())) from None
-    content = record(calibrated)
+    content = record(found)
     text = as_yaml(content) if registry else "\n".join(_sentences(content["deployment"]))
     click.echo(printable(text), nl=not registry)
+
+
+@click.command()
+@with_calibration
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="New folder: parameters.json, client.py, shuffler.py, analyzer.py, test_vectors.json.",
+)
+def client(folder: Path, **given: Any) -> None:
+    """Write the client, shuffler and analyzer of PROTOCOL, calibrated for a setting, as programs of plain Python.
+
+    For example: shuffledp client grr_blanket --users 30000 --domain-size 20 --eps 1 --delta 1e-8 -o visits
+    """
+    try:
+        found = calibrated(**given)
+        budget = found.where.budget
+        found.protocol.export_client(
+            folder,
+            eps=budget.largest_eps,
+            delta=budget.delta,
+            neighbors=budget.neighbours,
+            accounting=found.accounting,
+        )
+    except (ValueError, OSError) as error:
+        raise click.ClickException(" ".join(str(error).split())) from None
+    click.echo(
+        f"{folder}: `python client.py VALUE` writes the messages of a user, `python shuffler.py FILE` permutes the "
+        "messages of all users, `python analyzer.py FILE` estimates."
+    )
 
 
 def _sentences(deployment: dict[str, Any]) -> list[str]:

@@ -100,6 +100,8 @@ class DiscreteLaplace:
 class CuratorNoise(ProtocolBase):
     """Noise that a trusted curator adds to each count; its scale is a field of the protocol."""
 
+    no_client = "A curator draws the noise; users send their data as they are."
+
     relation: Neighbours
 
     trust = "central"
@@ -159,6 +161,8 @@ class SkellamNoise(PlannedUsers):
     relation : {"replace_one", "add_remove"}
         Neighboring relation of the guarantee.
     """
+
+    no_client = "Messages are added up in a secure sum, which a client in the shuffle model does not have."
 
     n_users: int
     variance: float

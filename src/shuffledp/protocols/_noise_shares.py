@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from fractions import Fraction
+from typing import Any, Protocol
 
 import numpy as np
 
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.summation.jump_noise import jump_sizes
+from shuffledp.protocols.client.description import MORE, ratio_above, text
 from shuffledp.tasks import Floats, Ints
 
 #: Largest exponent that is taken; no tilt that matters comes near.
@@ -24,12 +26,20 @@ class Share(CompoundPoisson, Protocol):
         """Draw independent parts of the noise of the given sizes, in the shape of `part`."""
         ...
 
+    def as_clusters(self, part: Fraction) -> dict[str, Any]:
+        """Return a part of the noise, rounded up, as the parameters of `client.randomizers.clusters`."""
+        ...
+
 
 class Noise(CompoundPoisson, Protocol):
     """Messages of which any part can be drawn."""
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
         """Draw the number of times that each message is sent, by message, in the shape of `part`."""
+        ...
+
+    def client_parts(self, part: Fraction, levels: int) -> list[dict[str, Any]]:
+        """Return a part of the noise as parts of a client; the message m is the symbol ``m + levels``."""
         ...
 
 
@@ -53,6 +63,10 @@ class NegativeBinomialShare:
         if not self.shape:  # numpy has no negative binomial of shape 0, which is 0
             return np.zeros(np.shape(part), np.int64)
         return np.asarray(rng.negative_binomial(self.shape * part, self.stop))
+
+    def as_clusters(self, part: Fraction) -> dict[str, Any]:
+        """Return shape and ratio of a part of the noise."""
+        return {"shape": text(Fraction(self.shape) * part), "ratio": ratio_above(self.stop)}
 
     def rates(self, size: int) -> Floats:
         """Return ``shape (1 - stop)^j / j``, at most (size,)."""
@@ -86,6 +100,12 @@ class JumpShare:
         sizes = jump_sizes(self.center)
         drawn = 1 + rng.choice(sizes.size, int(jumps.sum()), p=sizes)
         return summed(drawn, jumps)
+
+    def as_clusters(self, part: Fraction) -> dict[str, Any]:
+        """Return the rate of all jumps, and the weights of their sizes."""
+        rates = [Fraction(self.rate) * Fraction(law) * (1 + MORE) for law in jump_sizes(self.center)]
+        weights = [math.ceil(rate * 2**64) for rate in rates]
+        return {"rate": text(Fraction(sum(weights), 2**64) * part), "weights": [str(w) for w in weights]}
 
     def rates(self, size: int) -> Floats:
         """Return the rates of the sizes of jumps, at most (size,)."""
@@ -123,6 +143,11 @@ class AtomNoise:
         """Draw the number of times that each message is sent, by message, in the shape of `part`."""
         drawn = self.share.draw(part, rng)
         return {message: times * drawn for message, times in self.content}
+
+    def client_parts(self, part: Fraction, levels: int) -> list[dict[str, Any]]:
+        """Return the multiset, sent in clusters."""
+        content = [[message + levels, times] for message, times in self.content]
+        return [self.share.as_clusters(part) | {"part": "shares", "content": content}]
 
     def rates(self, size: int) -> Floats:
         """Return the rates of the share, at multiples of the messages of the multiset, at most (size,)."""
@@ -171,6 +196,14 @@ class CoarseCentralNoise:
             ones = ones + summed(fine, jumps)
         found[1] = found.get(1, 0) + ones
         return found
+
+    def client_parts(self, part: Fraction, levels: int) -> list[dict[str, Any]]:
+        """Return the jumps of either sign."""
+        law = {"shape": text(part), "ratio": ratio_above(1 - self.ratio)}
+        return [
+            law | {"part": "shares", "content": [], "jump": sign, "levels": self.max_value}
+            for sign in (1, -1)
+        ]
 
     def rates(self, size: int) -> Floats:
         """Return the rates at which 0, 1, .. messages are sent at once, (size,).

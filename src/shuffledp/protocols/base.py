@@ -10,7 +10,9 @@ import math
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, Self, cast, final, get_args
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +39,9 @@ from shuffledp.tasks import (
     Users,
     expected_metric,
 )
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.client.description import Client
 
 Trust = Literal["shuffler", "shuffler_adds", "secure_sum", "local", "central"]
 Expectation = Literal["variance", "squared_error", "absolute_error"]
@@ -101,6 +106,9 @@ class ProtocolBase(metaclass=ABCMeta):
     """Neighbouring relations of the guarantee; a budget for another one cannot be met."""
     multi_level: ClassVar[bool] = False
     """True if a budget may hold several privacy levels."""
+
+    no_client: ClassVar[str] = "None is written for it."
+    """Reason why `client` raises, a sentence."""
 
     @property
     def biased(self) -> bool:
@@ -422,3 +430,43 @@ class ProtocolBase(metaclass=ABCMeta):
             for f in fields(self)
             if isinstance(getattr(self, f.name), int | float | np.integer | np.floating)
         }
+
+    def client(self) -> Client:
+        """Return the client, shuffler and analyzer of a deployment.
+
+        Raises
+        ------
+        Infeasible
+            With the reason, if no client is written for this protocol.
+        """
+        raise Infeasible(f"{self.name} has no client. {self.no_client}")
+
+    @final
+    def export_client(self, folder: str | Path, **about: Any) -> None:
+        """Write client, shuffler, analyzer, parameters and test vectors of a deployment into a new folder.
+
+        Parameters
+        ----------
+        folder : str or Path
+            New, or empty.
+        **about
+            Further entries of ``parameters.json``, such as the budget.
+
+        Raises
+        ------
+        Infeasible
+            If no client is written for this protocol.
+        ValueError
+            If the folder has files, or its parent does not exist.
+        """
+        client = self.client()
+        stated = {
+            "protocol": self.name,
+            "task": self.task_kind,
+            **about,
+            "guarantee": " ".join(filter(None, (self.guarantee, self.guarantee_note))),
+            "honest": self.honest(),
+            "calibrated": self.parameters(),
+        }
+        # Jobs write no clients: a plain import would rerun all of them after an edit of a client's program.
+        import_module(f"{__package__}.client.export").export(client, Path(folder), stated)

@@ -53,23 +53,22 @@ def rational(
 
     Floating point numbers are rejected: 0.1 is not a tenth, and callers must choose one of the two.
     """
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        number = value if type(value) is Fraction else Fraction(int(value.numerator), int(value.denominator))
+        inside = (
+            (least is None or number >= least)
+            and (most is None or number <= most)
+            and (above is None or number > above)
+            and (below is None or number < below)
+        )
+        if inside:
+            return number
     limits = ((">=", least), (">", above), ("<=", most), ("<", below))
     allowed = f"an integer or a Fraction {' and '.join(f'{sign} {n}' for sign, n in limits if n is not None)}"
-    if isinstance(value, bool) or not isinstance(value, Rational):
-        hint = ""
-        if isinstance(value, float):
-            hint = f" Fraction({value!r}) is that number to the last bit, Fraction('{value!r}') the decimal."
-        raise ValueError(f"{name} must be {allowed}, got {value!r}.{hint}")
-    number = Fraction(int(value.numerator), int(value.denominator))
-    inside = (
-        (least is None or number >= least)
-        and (most is None or number <= most)
-        and (above is None or number > above)
-        and (below is None or number < below)
-    )
-    if not inside:
-        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
-    return number
+    hint = ""
+    if isinstance(value, float):
+        hint = f" Fraction({value!r}) is that number to the last bit, Fraction('{value!r}') the decimal."
+    raise ValueError(f"{name} must be {allowed}, got {value!r}.{hint}")
 
 
 def integer(name: str, value: object, least: int) -> int:

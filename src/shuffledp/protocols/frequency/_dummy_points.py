@@ -21,6 +21,7 @@ from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.client.description import AS_CALIBRATED, ODDS, Client, frequencies, odds_below
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
@@ -189,3 +190,21 @@ class FixedDummies(DealtDummies, DummyPoints):
             "dummies": float(self.usual_dummies),
             "dummies_per_user": self.usual_dummies / self.usual_users,
         }
+
+    def client(self) -> Client:
+        """Return the client: the report, and dummies by the user's place in the list."""
+        k = self.domain_size
+        each, more = divmod(self.dummies_in_all, self.n_users)
+        report = {"part": "response", "max_value": k - 1, "levels": k - 1, **odds_below(self.eps_local)}
+        if self.eps_local == math.inf:
+            report = {"part": "kept", "rate": "1", "symbols": 1}
+        dummies = {"part": "dealt", "values": k, "each": each, "more": more}
+        own, other = self.response.keep, self.response.lie
+        return Client(
+            self.n_users,
+            k,
+            [("value", k)],
+            [report, dummies] if self.dummies_in_all else [report],
+            frequencies(k, "of_values", own, other, noise_from="messages" if self.dummies_in_all else "none"),
+            ODDS if self.eps_local < math.inf else AS_CALIBRATED,
+        )

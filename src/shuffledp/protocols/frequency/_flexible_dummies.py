@@ -41,6 +41,8 @@ class FlexibleDummies(DummyPoints):
         messages beyond one per user. The second has the smaller variance.
     """
 
+    no_client = "A client is written for a fixed number of dummies alone, see pure_dump and mix_dump."
+
     per_sender: int
     rate: float
     estimator: str = "expected"

@@ -7,7 +7,7 @@ the law of Z, for any number of users, and its calibration. Users add Z, each it
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +19,13 @@ from shuffledp.accounting.general.profiles import Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols.client.description import AS_CALIBRATED, Client, frequencies, reach, text
 from shuffledp.protocols.frequency._count_shares import sampled_count_variance
 from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+
+#: Mass of a law of noise that intervals leave out on either side.
+RARE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -152,6 +156,36 @@ class NoisyCounts(ProtocolBase):
         held = held_counts(participants, self.domain_size)
         noise = np.broadcast_to(self.noise(n).variance, n.shape)
         return np.asarray(sampled_count_variance(noise[:, None], self.keep, held) / n[:, None] ** 2)
+
+    def client_of(
+        self,
+        users: int,
+        noise_from: str,
+        dummies: Mapping[str, Any] | None,
+        shuffler: Sequence[dict[str, Any]] = (),
+        exactness: str = AS_CALIBRATED,
+    ) -> Client:
+        """Return the client: the value, kept by the user or the shuffler, and dummies that either of them adds.
+
+        The noise of a count grows with the users or with nothing, as `noise_from` says.
+        """
+        k, noise = self.domain_size, self.noise(np.array(users))
+        assert noise.window is not None
+        window = noise.window(RARE)
+        mean = float(noise.mean)
+        analyzer = frequencies(
+            k,
+            "of_values",
+            self.keep,
+            0.0,
+            noise_mean=mean,
+            noise_reach=reach(window.start, window.pmf, mean),
+            noise_from=noise_from,
+        )
+        sent = {"part": "kept", "rate": "1" if shuffler else text(self.keep), "symbols": 1}
+        parts = [sent] if dummies is None else [sent, {**dummies, "values": k}]
+        steps = [{**step, "values": k} for step in shuffler]
+        return Client(users, k, [("value", k)], parts, analyzer, exactness, steps)
 
     def cost_of(self, noise_per_user: float, most: float, *, certain: bool = True) -> Cost:
         """Return the cost of the kept value and the noise messages per user: their mean, and their largest number."""

@@ -34,6 +34,8 @@ class ValueReports(OneReport):
         Local budget in nats.
     """
 
+    no_client = "The client for randomized response is that of grr_blanket."
+
     population: Law
     domain_size: int
     eps_local: float

@@ -134,6 +134,8 @@ class SecretShares(ProtocolBase):
         q does not.
     """
 
+    no_client = "No client is written for secret shares; correlated_noise has one for noise that users share."
+
     population: Law
     eps: float
     precision: int

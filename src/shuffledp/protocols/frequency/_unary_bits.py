@@ -33,6 +33,8 @@ class UnaryBits(PureReports):
         Probabilities p > q that the bit of the user's value, and any other bit, is set.
     """
 
+    no_client = "No client is written for reports with a bit per value; subset_selection has one."
+
     own_rate: float
     other_rate: float
 

@@ -43,6 +43,7 @@ from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
+from shuffledp.protocols.client.description import Client, text
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
 
 _XTOL = 1e-10
@@ -193,3 +194,9 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the profile of the two counts that change."""
         return self.two_counts(self.noise(np.array(users)), "binomial noise")
+
+    def client(self) -> Client:
+        """Return the client: the value, and a coin for every value."""
+        return self.client_of(
+            self.n_users, "users", {"part": "coins", "rate": text(self.rate), "first": None}
+        )

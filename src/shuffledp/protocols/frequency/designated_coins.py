@@ -13,6 +13,7 @@ from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
+from shuffledp.protocols.client.description import Client
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
 from shuffledp.protocols.frequency.sbin import fair_coins
 from shuffledp.tasks import Ints, Users
@@ -97,3 +98,9 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
         left = max(min(users, self.designated) - self.colluding, 0)
         found = self.two_counts(coin_noise(left, 0.5), "the shuffler's dummies")
         return replace(found, kind="upper") if self.colluding else found
+
+    def client(self) -> Client:
+        """Return the client: the value, and of the first users a fair coin for every value."""
+        return self.client_of(
+            self.n_users, "none", {"part": "coins", "rate": "1/2", "first": self.designated}
+        )

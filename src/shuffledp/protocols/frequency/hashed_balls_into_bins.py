@@ -173,6 +173,8 @@ class HashedBallsIntoBins(DealtDummies):
         Uniform messages of `n_users` users.
     """
 
+    no_client = "No client is written for its hash functions; balls_into_bins has one for values as they are."
+
     n_users: int
     family: HashFamily
     dummies_in_all: int

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -37,6 +38,7 @@ from shuffledp.protocols._noise_shares import NegativeBinomialShare
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
+from shuffledp.protocols.client.description import ROUNDED_UP, Client
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts
 from shuffledp.protocols.frequency.silent_users import poisson_dummies
 
@@ -221,3 +223,10 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the profile of the two counts that change, with the dummies of this number of users."""
         return self.two_counts(self.noise(np.array(users)), "negative binomial dummies")
+
+    def client(self) -> Client:
+        """Return the client: the value, and a negative binomial share of dummies of every value."""
+        law = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
+        share = law.as_clusters(Fraction(self.domain_size, self.n_users)) | {"counters": self.domain_size}
+        dummies = {"part": "shares", **share, "symbols": 1, "content": [[0, 1]]}
+        return self.client_of(self.n_users, "users", dummies, exactness=ROUNDED_UP)

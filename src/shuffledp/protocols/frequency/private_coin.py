@@ -52,6 +52,10 @@ class PrivateCoin(PlannedUsers):
         tau, entries per tuple.
     """
 
+    no_client = (
+        "No client is written for Hadamard response; balls_into_bins has one for counts with binomial noise."
+    )
+
     n_users: int
     domain_size: int
     tuples: int

@@ -48,6 +48,10 @@ class PublicCoin(PlannedUsers):
         True if no guarantee is proven for the rate.
     """
 
+    no_client = (
+        "No client is written for rows of hashed cells; balls_into_bins has one for values as they are."
+    )
+
     n_users: int
     domain_size: int
     rows: int

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -37,7 +38,9 @@ from shuffledp.numerics.argument_ranges import (
 )
 from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.windows import Window
 from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.client.description import Client, odds_below, text
 from shuffledp.protocols.frequency._count_shares import best_share, checked_share, sampled_count_variance
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise
 from shuffledp.protocols.frequency.sbin import AUGMENTED_ACCOUNTINGS
@@ -47,6 +50,11 @@ Shares = NDArray[np.float64] | np.float64
 
 #: Beyond this e^(3 h) overflows; a smaller eps is on the safe side.
 MOST_HALF = 200.0
+#: What the shuffler's noise states.
+RATIONAL = (
+    "The noise is that of the same family for e^h replaced by an integer over 2^64, the largest that is at most e^h: "
+    "of a half eps that is smaller by less than 2^-63."
+)
 #: Log ratios are that far from the truth, relative, and what differs by so little does not differ.
 _ROUNDING = 1e-13
 
@@ -315,7 +323,7 @@ class GeometricShuffle(ShufflerNoise):
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
         """Return the law of the noise, which does not depend on the users who take part."""
-        return CountNoise(self.law.mean, self.law.variance, self._draw)
+        return CountNoise(self.law.mean, self.law.variance, self._draw, self._window)
 
     def _draw(self, size: tuple[int, int], rng: np.random.Generator) -> Ints:
         """Draw exactly, (R, k), a geometric law from nu on, or one that ends at 0 below it.
@@ -329,6 +337,32 @@ class GeometricShuffle(ShufflerNoise):
             return above
         steps = np.floor(rng.standard_exponential(size) / left).astype(np.int64) % self.turn
         return np.where(rng.standard_exponential(size) < below, above, self.turn - 1 - steps)
+
+    def _window(self, tail: float) -> Window:
+        """Return the probabilities of 0, 1, .., but for a mass `tail`."""
+        law = self.law
+        upper, decay = law.right_mass, -math.log(law.right)
+        above = np.arange(1 + max(math.ceil(-math.log(tail) / decay), 0))
+        below = law.left ** np.arange(self.turn, 0, -1)
+        below *= (1 - upper) / max(below.sum(), 1e-300)
+        right = upper * (1 - law.right) * law.right**above
+        return Window(0, np.concatenate((below, right)))
+
+    def client(self) -> Client:
+        """Return the client, which sends the value, and the shuffler, which drops messages and adds geometric noise."""
+        weights = odds_below(self.half_eps)
+        odds = Fraction(int(weights["true_weight"]), int(weights["other_weight"]))
+        least = 1 - 1 / odds
+        pure = self.share == least_share(2 * self.half_eps)
+        share = least if pure else max(Fraction(self.share), least)
+        noise = {
+            "part": "with_geometric",
+            "turn": self.turn,
+            "left": text((share - least) / share),
+            "right": text(share / (odds - 1 + share)),
+        }
+        steps: list[dict[str, Any]] = [{"part": "sampled", "rate": text(share)}, noise]
+        return self.client_of(self.n_users, "none", None, steps, RATIONAL)
 
     def privacy_profile(self) -> PrivacyProfile:
         """Return the profile of the two counts that change."""

@@ -48,6 +48,7 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, smallest_integer
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.client.description import Client, text
 from shuffledp.protocols.frequency._count_shares import (
     MINIMA,
     best_share,
@@ -306,3 +307,11 @@ class SBin(ShufflerNoise):
     def privacy_profile(self) -> PrivacyProfile:
         """Return the profile of the two counts that change."""
         return self.two_counts(coin_noise(self.coins, 0.5), "the shuffler's dummies")
+
+    def client(self) -> Client:
+        """Return the client, which sends the value, and the shuffler, which drops messages and adds fair coins."""
+        steps: list[dict[str, Any]] = [
+            {"part": "sampled", "rate": text(self.share)},
+            {"part": "with_binomial", "coins": self.coins},
+        ]
+        return self.client_of(self.n_users, "none", None, steps)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +35,7 @@ from shuffledp.numerics.windows import poisson_window
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
+from shuffledp.protocols.client.description import Client, text
 from shuffledp.protocols.frequency._count_shares import (
     MINIMA,
     checked_share,
@@ -225,3 +227,8 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the profile of the two counts that change, with the dummies of this number of users."""
         return self.two_counts(self.noise(np.array(users)), "Poisson dummies")
+
+    def client(self) -> Client:
+        """Return the client: the value with probability p, and a Poisson number of uniform dummies."""
+        mean = Fraction(self.dummy_mean) * self.domain_size / self.n_users
+        return self.client_of(self.n_users, "users", {"part": "poisson_dummies", "mean": text(mean)})

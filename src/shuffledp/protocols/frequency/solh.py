@@ -12,6 +12,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.client.description import ODDS, Client, frequencies, odds_below
 from shuffledp.protocols.frequency._hashing import SEED_BITS, draw_seeds, hash_values
 from shuffledp.protocols.frequency._pure_reports import PureReports
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values
@@ -107,3 +108,11 @@ class Solh(PureReports):
             lambda eps: blanketed_delta(eps, users - 1, 1 / self.cells, self.eps_local),
             "privacy blanket of Balle et al. 2019, evaluated exactly for local hashing",
         )
+
+    def client(self) -> Client:
+        """Return the client: a uniform seed, and randomized response of the hashed value."""
+        k, cells = self.domain_size, self.cells
+        part = {"part": "local_hash", "cells": cells, **odds_below(self.eps_local)}
+        own, other, _ = self.two_rates
+        analyzer = frequencies(k, "of_hashes", own, other, cells=cells)
+        return Client(self.n_users, k, [("seed", 2**SEED_BITS), ("cell", cells)], [part], analyzer, ODDS)

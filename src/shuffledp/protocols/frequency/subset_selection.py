@@ -35,6 +35,7 @@ from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.client.description import ODDS, Client, frequencies, odds_below
 from shuffledp.protocols.frequency._pure_reports import PureReports, pure_mse
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_counts
 from shuffledp.tasks import Participants, Users
@@ -267,3 +268,11 @@ class SubsetSelection(PureReports):
     def parameters(self) -> dict[str, float]:
         """Return the size of the subsets, and the local budget."""
         return {"subset_size": float(self.report.size), "eps_local": self.report.eps_local}
+
+    def client(self) -> Client:
+        """Return the client: a subset whose odds of holding the value are those of the local budget."""
+        k, size = self.domain_size, self.report.size
+        part = {"part": "subset", "values": k, "size": size, **odds_below(self.report.eps_local)}
+        own, other, _ = self.two_rates
+        analyzer = frequencies(k, "of_values", own, other)
+        return Client(self.n_users, k, [("value", k)] * size, [part], analyzer, ODDS)

@@ -23,6 +23,8 @@ class SymmetricRappor(FlippedBits):
     counted.
     """
 
+    no_client = "Messages are added up in a secure sum, which a client in the shuffle model does not have."
+
     name = "symmetric_rappor"
     task_kind = "frequency"
     label = "symmetric RAPPOR, summed"

@@ -35,6 +35,8 @@ class Truncation(PlannedUsers):
         If True, small counts become 0; otherwise the estimate is unbiased.
     """
 
+    no_client = "The client of balls_into_bins adds the same noise to counts, which it does not truncate."
+
     n_users: int
     domain_size: int
     miss_rate: float

@@ -55,6 +55,8 @@ class SetProtocol(ProtocolBase):
         Number of padding items, the last ones, which are not estimated.
     """
 
+    no_client = "A client reports one value; none is written for sets of items."
+
     domain_size: int
     set_size: int
     padding_items: int

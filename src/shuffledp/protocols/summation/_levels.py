@@ -13,6 +13,7 @@ from shuffledp.accounting.general.grr_blanket import favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.client.description import ODDS, Client, odds_below
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.tasks import Floats, Participants, Public, Users
@@ -110,3 +111,19 @@ class LevelReports(PlannedUsers):
             "eps_local": self.eps_local,
             "uniform_rate": self.uniform_rate,
         }
+
+    def client(self) -> Client:
+        """Return the client: randomized response of the level to which the number is rounded at random."""
+        report = {"part": "response", "levels": self.levels, "max_value": self.numbers.max_value}
+        analyzer = {
+            "estimating": "leveled_sum",
+            "counting": "of_symbols",
+            "symbols": self.levels + 1,
+            "own": self.response.keep,
+            "other": self.response.lie,
+            "rounding": float(self.numbers.rounding_variance(self.levels).max()),
+            "unit": self.numbers.unit,
+        }
+        parts = [report | odds_below(self.eps_local)]
+        inputs = self.numbers.max_value + 1
+        return Client(self.n_users, inputs, [("level", self.levels + 1)], parts, analyzer, ODDS)

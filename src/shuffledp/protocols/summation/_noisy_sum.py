@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import most_sent
 from shuffledp.protocols._noise_shares import Noise
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.client.description import ROUNDED_UP, Client, laplace_reach
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
@@ -180,3 +183,27 @@ class NoisySum(PlannedUsers):
             "noise_rmse": math.sqrt(self.design.mse) * self._worth,
             "noise_messages": self.design.messages,
         }
+
+    def client(self) -> Client:
+        """Return the client: the level of the number, and a share of every noise."""
+        if self.numbers.coordinates > 1:
+            raise Infeasible(f"{self.name} has no client for several sums: the client estimates one.")
+        top, numbers = self.levels, self.numbers
+        shares = [
+            {"counters": 1, "symbols": 2 * top + 1, **share}
+            for noise in self._noises
+            for share in noise.client_parts(Fraction(1, self.n_users), top)
+        ]
+        chance = numbers.rounding(top)[1]
+        analyzer = {
+            "estimating": "noisy_sum",
+            "counting": "of_symbols",
+            "symbols": 2 * top + 1,
+            "noise_reach": laplace_reach(self.design.eps_star / top),
+            "rounding": float((chance * (1 - chance)).max()),
+            "unit": self._worth,
+        }
+        parts = [{"part": "level", "levels": top, "max_value": numbers.max_value}, *shares]
+        return Client(
+            self.n_users, numbers.max_value + 1, [("symbol", 2 * top + 1)], parts, analyzer, ROUNDED_UP
+        )

@@ -41,6 +41,10 @@ class FragmentedRappor(SumReports):
         Data sets of the other users for which p was calibrated, see `calibrate`.
     """
 
+    no_client = (
+        "No client is written for reports with a bit per value; single_message_sum has one for levels."
+    )
+
     flip_probability: float
     estimator: str
     calibration: str

@@ -53,6 +53,8 @@ class SplitAndMix(SumReports):
         Largest number of users for which q is made, if their number is random; 0 for `n_users`.
     """
 
+    no_client = "No client is written for secret shares; correlated_sum has one for noise that users share."
+
     eps: float
     shares: int
     group_order: int

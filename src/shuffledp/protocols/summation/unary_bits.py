@@ -132,6 +132,8 @@ class UnaryBits(SumReports):
         Probability lambda of a fair coin in place of a bit.
     """
 
+    no_client = "No client is written for several bits per number; single_message_sum has one for levels."
+
     bits: int
     uniform_rate: float
 

@@ -108,6 +108,8 @@ class VectorReports(OneReport):
         Local budget in nats.
     """
 
+    no_client = "Laplace noise is a real number, for which there is no exact sampler."
+
     population: Law
     task: Vectors
     eps_local: float

@@ -33,6 +33,8 @@ class CentralGaussian(ProtocolBase):
         Neighboring relation of the guarantee: the sum moves by up to 2 clips, or one.
     """
 
+    no_client = "A curator draws the noise; users send their data as they are."
+
     task: Vectors
     sigma: float
     relation: Neighbours = "replace_one"

@@ -138,6 +138,8 @@ class PrivUnit(PlannedUsers):
         Local budget in nats.
     """
 
+    no_client = "Points of a sphere are real numbers, for which there is no exact sampler."
+
     n_users: int
     task: Vectors
     cap_mass: float

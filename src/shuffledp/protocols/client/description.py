@@ -1,0 +1,141 @@
+"""What a calibrated protocol states of its client: messages, parts of the local randomizer, and the analyzer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from shuffledp.protocols.client.files import CONFIDENCE
+from shuffledp.sampling.clients import ValueResponse
+from shuffledp.sampling.rationals import MOST_EXPONENT
+
+#: Noise is increased by this part, so that no rounding of floating point numbers makes it smaller.
+MORE = Fraction(1, 2**32)
+
+
+@dataclass(frozen=True)
+class Client:
+    """Client, shuffler and analyzer of a calibrated protocol.
+
+    Parameters
+    ----------
+    users : int
+        Users, user 1 included, that the parameters are made for.
+    inputs : int
+        Values of a user are 0..inputs-1.
+    message : sequence of (str, int)
+        Name and number of values of each field of a message.
+    parts : sequence of dict
+        Parts of the local randomizer: ``part``, one of `client.randomizers.RANDOMIZERS`, and its parameters.
+    analyzer : dict
+        ``counting`` and ``estimating``, of `client.analyzing`, and their parameters.
+    exactness : str
+        Difference between the probabilities of the client and the calibrated ones.
+    shuffler : sequence of dict
+        Steps of the shuffler, of `client.shuffling.SHUFFLING`; it permutes in the end.
+    """
+
+    users: int
+    inputs: int
+    message: Sequence[tuple[str, int]]
+    parts: Sequence[Mapping[str, Any]]
+    analyzer: Mapping[str, Any]
+    exactness: str
+    shuffler: Sequence[Mapping[str, Any]] = field(default=())
+
+    @property
+    def one_message(self) -> bool:
+        """True if every user sends one message and the shuffler adds none."""
+        one = ("response", "subset", "local_hash")
+        return not self.shuffler and len(self.parts) == 1 and self.parts[0]["part"] in one
+
+
+#: What clients state whose probabilities are those of the calibration.
+AS_CALIBRATED = "Probabilities are the calibrated numbers, to the last bit."
+
+
+def odds_below(eps_local: float) -> dict[str, str]:
+    """Return weights of true and other reports, whose odds are at most ``exp(eps_local)``."""
+    response = ValueResponse.within(Fraction(min(eps_local, MOST_EXPONENT)), 2)
+    return {"true_weight": str(response.true_weight), "other_weight": str(response.other_weight)}
+
+
+#: What clients with `odds_below` state.
+ODDS = (
+    "The odds of a true report are an integer over 2^64, the largest that is at most exp(eps_local): a report is that "
+    "of the calibrated randomizer, replaced by a uniform one with a probability below 2^-63 / eps_local."
+)
+#: What clients with shares of rounded noise state.
+ROUNDED_UP = (
+    "Rates of the noise are rounded up: users send the calibrated noise, and independent noise on top, which is "
+    "post-processing."
+)
+
+
+def text(number: float | Fraction) -> str:
+    """Return a number as a fraction: a floating point number to the last bit."""
+    return str(Fraction(number))
+
+
+def ratio_above(stop: float) -> str:
+    """Return a ratio of a negative binomial law above ``1 - stop``."""
+    return text(1 - Fraction(stop) * (1 - MORE))
+
+
+def reach(start: int, pmf: Iterable[float], mean: float) -> float:
+    """Return the least distance from the mean within which a law on ``start, start + 1, ..`` has 95 % of its mass."""
+    masses = sorted((abs(start + place - mean), mass) for place, mass in enumerate(pmf))
+    held = 0.0
+    for distance, mass in masses:
+        held += mass
+        if held >= CONFIDENCE:
+            return float(distance)
+    raise ValueError("The law is not complete.")
+
+
+def laplace_reach(eps: float) -> int:
+    """Return the least distance within which discrete Laplace noise of ratio ``e^-eps`` has 95 % of its mass."""
+    outside = 1 - CONFIDENCE
+    return max(math.ceil(math.log(2 / ((1 + math.exp(-eps)) * outside)) / eps) - 1, 0)
+
+
+def frequencies(
+    values: int,
+    counting: str,
+    own: float,
+    other: float,
+    *,
+    noise_mean: float = 0.0,
+    noise_reach: float = 0.0,
+    noise_from: str = "none",
+    **more: Any,
+) -> dict[str, Any]:
+    """Return the analyzer of frequencies, see `client.analyzing.frequencies`.
+
+    Parameters
+    ----------
+    values : int
+        k.
+    counting : str
+        One of `client.analyzing.COUNTING`.
+    own, other : float
+        Rates at which a user's messages count for its value, and for another one.
+    noise_mean, noise_reach : float
+        Mean of the noise of a count, and the distance from it that 95 % of the noise keeps to.
+    noise_from : {"none", "users", "messages"}
+        What the noise grows with: nothing, the number of users, or the number of messages.
+    """
+    return {
+        "estimating": "frequencies",
+        "counting": counting,
+        "values": values,
+        "own": own,
+        "other": other,
+        "noise_mean": noise_mean,
+        "noise_reach": noise_reach,
+        "noise_from": noise_from,
+        **more,
+    }

@@ -1,0 +1,194 @@
+"""Folder with the client, shuffler and analyzer of a calibrated protocol."""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from shuffledp.protocols.client import analyzing, files, randomizers, shuffling
+from shuffledp.protocols.client.description import Client
+from shuffledp.sampling import bits, clients, coins, laws, rationals
+
+#: Modules whose definitions are copied, those that others use first.
+COPIED = (rationals, bits, coins, laws, clients, files, randomizers, shuffling, analyzing)
+#: Dictionaries whose entries are copied if the parameters name them.
+CHOICES = ("RANDOMIZERS", "SHUFFLING", "COUNTING", "ESTIMATING")
+#: Users of the test vectors.
+_VECTORS = 8
+
+
+def parameters(client: Client, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of ``parameters.json``."""
+    content = {
+        **about,
+        "users": client.users,
+        "inputs": client.inputs,
+        "encoding": "A message is its fields one after another, each an unsigned big-endian integer.",
+        "message": [
+            {"name": name, "values": values, "bytes": max(1, -(-(values - 1).bit_length() // 8))}
+            for name, values in client.message
+        ],
+        "client": [dict(part) for part in client.parts],
+        "shuffler": [dict(part) for part in client.shuffler],
+        "analyzer": {**client.analyzer, "one_message": client.one_message},
+        "exactness": client.exactness,
+    }
+    return content | {"checksum": files.checksum(content)}
+
+
+def _definitions(module: ModuleType) -> tuple[list[ast.Import | ast.ImportFrom], dict[str, str]]:
+    """Return the imports of a module, and the source of its top-level definitions by name."""
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    imports: list[ast.Import | ast.ImportFrom] = []
+    found: dict[str, str] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imports.append(node)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            found[node.name] = "\n".join(source.splitlines()[first - 1 : node.end_lineno])
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name):
+                    found[name.id] = ast.get_source_segment(source, node) or ""
+    return imports, found
+
+
+def _names(source: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+
+
+def program(entry: ModuleType, named: Iterable[str]) -> str:
+    """Return a program that needs the standard library alone.
+
+    Parameters
+    ----------
+    entry : module
+        One of the copied modules, whose docstring and ``main`` the program has.
+    named : iterable of str
+        Entries of the dictionaries of `CHOICES` that the program needs.
+
+    Returns
+    -------
+    str
+        The definitions that ``main`` reaches, in the order of their modules.
+    """
+    imports: list[ast.Import | ast.ImportFrom] = []
+    known: dict[str, str] = {}
+    for module in COPIED:
+        more, found = _definitions(module)
+        if module is not entry:
+            found.pop("main", None)
+        imports += more
+        known |= found
+    for name in CHOICES:
+        chosen = [one for one in named if f'"{one}": {one},' in known[name]]
+        head = known[name].partition(" = ")[0]
+        entries = ", ".join(f'"{one}": {one}' for one in chosen)
+        known[name] = f"{head} = {{{entries}}}"
+    needed, left = set(), ["main"]
+    while left:
+        if (name := left.pop()) in known and name not in needed:
+            needed.add(name)
+            left += _names(known[name])
+    kept = dict.fromkeys(source for name, source in known.items() if name in needed)
+    used = set().union(*map(_names, kept))
+    origins: dict[str, set[str]] = {}
+    for node in imports:
+        origin = f"from {node.module} import " if isinstance(node, ast.ImportFrom) else "import "
+        if not origin.startswith(("from shuffledp.", "from __future__")):
+            origins.setdefault(origin, set()).update(one.name for one in node.names if one.name in used)
+    lines = sorted(origin + ", ".join(sorted(names)) for origin, names in origins.items() if names)
+    return "\n\n\n".join(
+        [
+            f'"""{(entry.__doc__ or "").partition("; copied")[0].strip()}. Written by shuffledp."""',
+            "from __future__ import annotations\n\n" + "\n".join(lines),
+            *kept,
+            'if __name__ == "__main__":\n    main()\n',
+        ]
+    )
+
+
+class _Recorded:
+    """Known bits, which are recorded."""
+
+    def __init__(self, seed: int) -> None:
+        self._generator = random.Random(seed)
+        self.drawn = ""
+
+    def bits(self, count: int) -> int:
+        """Return the next bits, as `shuffledp.sampling.FixedBits` takes them."""
+        number = self._generator.getrandbits(count) if count else 0
+        self.drawn += f"{number:0{count}b}" if count else ""
+        return number
+
+
+def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return messages for known bits, and the answer of the analyzer to them."""
+    drawn, messages = [], []
+    for place in range(_VECTORS):
+        source = _Recorded(place)
+        value = place % content["inputs"]
+        sent = randomizers.user_messages(content, value, place, source)
+        messages += sent
+        drawn.append(
+            {
+                "value": value,
+                "place": place,
+                "bits": source.drawn,
+                "messages": [message.hex() for message in sent],
+            }
+        )
+    decoded = [files.decoded(content, message) for message in messages]
+    return {
+        "about": "Bits are taken from the left; the first of a number is its highest. The messages of a user follow.",
+        "clients": drawn,
+        "analyzer": {"users": _VECTORS, "answer": analyzing.analysis(content, decoded, _VECTORS)},
+    }
+
+
+def export(client: Client, folder: Path, about: Mapping[str, Any]) -> None:
+    """Write a folder with parameters, client, shuffler, analyzer and test vectors; it appears whole or not at all.
+
+    Parameters
+    ----------
+    client : Client
+    folder : Path
+        New, or empty.
+    about : mapping
+        ``protocol`` and what else ``parameters.json`` states first.
+
+    Raises
+    ------
+    ValueError
+        If the folder has files, or its parent does not exist.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder} exists and is not an empty folder: name a new one.")
+    if not folder.absolute().parent.is_dir():
+        raise ValueError(f"There is no folder {folder.parent} for {folder.name}.")
+    content = parameters(client, about)
+    named = [part["part"] for part in (*client.parts, *client.shuffler)]
+    named += [client.analyzer["counting"], client.analyzer["estimating"]]
+    written = {
+        "parameters.json": json.dumps(content, indent=1) + "\n",
+        "client.py": program(randomizers, named),
+        "shuffler.py": program(shuffling, named),
+        "analyzer.py": program(analyzing, named),
+        "test_vectors.json": json.dumps(vectors(content), indent=1) + "\n",
+    }
+    with tempfile.TemporaryDirectory(
+        prefix=f".{folder.name}.", dir=folder.absolute().parent, ignore_cleanup_errors=True
+    ) as near:
+        whole = Path(near) / "whole"
+        whole.mkdir()
+        for name, line in written.items():
+            (whole / name).write_text(line, encoding="utf-8")
+        whole.replace(folder)

@@ -1,0 +1,89 @@
+"""Parameters with their checksum, and messages as bytes; copied into the client, the shuffler and the analyzer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+#: Confidence of an interval of the analyzer.
+CONFIDENCE = 0.95
+
+#: Content of ``parameters.json``.
+Parameters = Mapping[str, Any]
+
+
+def checksum(parameters: Parameters) -> str:
+    """Return the sha256 of all parameters but ``checksum``: JSON with sorted keys and no spaces, as UTF-8."""
+    content = {name: value for name, value in parameters.items() if name != "checksum"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_parameters(path: Path) -> Parameters:
+    """Return the parameters of a file after a check of their checksum.
+
+    Raises
+    ------
+    ValueError
+        If the checksum is another one.
+    """
+    parameters: Parameters = json.loads(path.read_text(encoding="utf-8"))
+    if parameters.get("checksum") != checksum(parameters):
+        raise ValueError(f"{path}: the checksum is not that of the parameters, so that they were changed.")
+    return parameters
+
+
+def encoded(parameters: Parameters, message: tuple[int, ...]) -> bytes:
+    """Return a message as bytes: its fields one after another, each an unsigned big-endian integer."""
+    fields = zip(message, parameters["message"], strict=True)
+    return b"".join(number.to_bytes(field["bytes"], "big") for number, field in fields)
+
+
+def decoded(parameters: Parameters, content: bytes) -> tuple[int, ...]:
+    """Return the fields of a message, the inverse of `encoded`.
+
+    Raises
+    ------
+    ValueError
+        If the length is another one, or a field is not below its number of values.
+    """
+    length = sum(field["bytes"] for field in parameters["message"])
+    if len(content) != length:
+        raise ValueError(f"a message has {length} bytes, got {len(content)}")
+    numbers, at = [], 0
+    for field in parameters["message"]:
+        numbers.append(int.from_bytes(content[at : at + field["bytes"]], "big"))
+        at += field["bytes"]
+        if numbers[-1] >= field["values"]:
+            raise ValueError(f"{field['name']} must be in 0..{field['values'] - 1}, got {numbers[-1]}")
+    return tuple(numbers)
+
+
+def read_messages(parameters: Parameters, path: str) -> list[tuple[int, ...]]:
+    """Return the messages of a file with a line of hexadecimal digits each; ``-`` is standard input.
+
+    Raises
+    ------
+    ValueError
+        If a line is no message; the error names file and line.
+    """
+    lines = sys.stdin.readlines() if path == "-" else Path(path).read_text(encoding="ascii").splitlines()
+    messages = []
+    for number, line in enumerate(lines, 1):
+        try:
+            messages.append(decoded(parameters, bytes.fromhex(line)))
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {error}.") from None
+    return messages
+
+
+def written(answer: Callable[[Parameters], str]) -> None:
+    """Write the answer for the ``parameters.json`` beside this file, or end with a sentence on a wrong input."""
+    try:
+        sys.stdout.write(answer(read_parameters(Path(__file__).with_name("parameters.json"))))
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))

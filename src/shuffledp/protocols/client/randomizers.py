@@ -1,0 +1,229 @@
+"""Local randomizers, each with the exact law that its parameters state; copied into the client.
+
+A part of a client draws messages, tuples of integers, from the user's value and the user's place in the list of users.
+The messages of a user are those of all parts of its protocol, in random order.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from shuffledp.protocols.client.files import Parameters, encoded, written
+from shuffledp.sampling.bits import SYSTEM_BITS, Source
+from shuffledp.sampling.clients import ValueResponse, shuffled
+from shuffledp.sampling.coins import bernoulli, uniform_below
+from shuffledp.sampling.laws import geometric, poisson
+
+#: Parameters of a part, its messages, and the function that draws them.
+Part = Mapping[str, Any]
+Sent = list[tuple[int, ...]]
+Randomizer = Callable[[Part, int, int, Source], Sent]
+
+MASK = 2**64 - 1
+STEP = 0x9E3779B97F4A7C15
+
+
+@cache
+def exact(text: str) -> Fraction:
+    """Return the fraction of a text such as 3/8."""
+    return Fraction(text)
+
+
+@cache
+def geometric_rate(shape: str, ratio: str) -> Fraction:
+    """Return the sum of ``shape ratio^j`` over j = 1, 2, .."""
+    return exact(shape) * exact(ratio) / (1 - exact(ratio))
+
+
+def kept(part: Part, value: int, place: int, source: Source) -> Sent:
+    """Return the value, as the first of its symbols, with probability `rate`."""
+    return [(value * part["symbols"],)] if bernoulli(exact(part["rate"]), source) else []
+
+
+def rounded(part: Part, value: int, source: Source) -> int:
+    """Draw the level, in 0..levels, of a number in 0..max_value, with the number as its mean."""
+    below, rest = divmod(value * int(part["levels"]), int(part["max_value"]))
+    return below + (bernoulli(Fraction(rest, part["max_value"]), source) if rest else 0)
+
+
+@cache
+def over(symbols: int, true_weight: str, other_weight: str) -> ValueResponse:
+    """Return randomized response over some symbols."""
+    return ValueResponse(symbols, int(true_weight), int(other_weight))
+
+
+def response(part: Part, value: int, place: int, source: Source) -> Sent:
+    """Draw randomized response of the value's level."""
+    symbols = over(part["levels"] + 1, part["true_weight"], part["other_weight"])
+    return [(symbols.report(rounded(part, value, source), source),)]
+
+
+def subset(part: Part, value: int, place: int, source: Source) -> Sent:
+    """Draw a subset of values, ascending: one with the value has odds `true_weight` to `other_weight`."""
+    k, size = part["values"], part["size"]
+    with_value, without = size * int(part["true_weight"]), (k - size) * int(part["other_weight"])
+    holds = uniform_below(with_value + without, source) < with_value
+    others = [other for other in range(k) if other != value]
+    for at in range(size - holds):
+        drawn = at + uniform_below(len(others) - at, source)
+        others[at], others[drawn] = others[drawn], others[at]
+    return [tuple(sorted(others[: size - holds] + [value] * holds))]
+
+
+def mixed(state: int) -> int:
+    """Return the finalizer of SplitMix64, of 64 bits."""
+    state = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    state = (state ^ state >> 27) * 0x94D049BB133111EB & MASK
+    return state ^ state >> 31
+
+
+def hashed(seed: int, value: int, cells: int) -> int:
+    """Return the cell, in 0..cells-1, of a value under the hash function of a seed."""
+    output = mixed(mixed(seed * STEP & MASK) + (value + 1) * STEP & MASK)
+    return (output >> 32) * cells >> 32
+
+
+def local_hash(part: Part, value: int, place: int, source: Source) -> Sent:
+    """Draw a seed, and randomized response of the value's cell."""
+    seed = source.bits(32)
+    cells = over(part["cells"], part["true_weight"], part["other_weight"])
+    return [(seed, cells.report(hashed(seed, value, part["cells"]), source))]
+
+
+def level(part: Part, value: int, place: int, source: Source) -> Sent:
+    """Draw the level of a number as a message; level 0 is not sent."""
+    drawn = rounded(part, value, source)
+    return [(drawn + part["levels"],)] if drawn else []
+
+
+def dealt(part: Part, value: int, place: int, source: Source) -> Sent:
+    """Draw `each` uniform values, and one more at the places below `more`."""
+    return [(uniform_below(part["values"], source),) for _ in range(part["each"] + (place < part["more"]))]
+
+
+def coins(part: Part, value: int, place: int, source: Source) -> Sent:
+    """Draw every value with probability `rate`, at the places below `first`, or at all if there is none."""
+    if part["first"] is not None and place >= part["first"]:
+        return []
+    return [(dummy,) for dummy in range(part["values"]) if bernoulli(exact(part["rate"]), source)]
+
+
+def poisson_dummies(part: Part, value: int, place: int, source: Source) -> Sent:
+    """Draw a Poisson number of uniform values, which is an independent Poisson number of every value."""
+    number = poisson(exact(part["mean"]), source)
+    return [(uniform_below(part["values"], source),) for _ in range(number)]
+
+
+def clusters(part: Part, source: Source) -> Iterator[int]:
+    """Draw the sizes of a Poisson number of clusters.
+
+    Sizes j come at the rates ``shape ratio^j / j``, those of a negative binomial number, or at given rates. The former
+    are the rates ``shape ratio^j`` of geometric sizes, of which a size j is kept with probability ``1 / j``.
+    """
+    if "ratio" not in part:
+        weights = [int(weight) for weight in part["weights"]]
+        for _ in range(poisson(exact(part["rate"]), source)):
+            drawn = uniform_below(sum(weights), source)
+            size = 0
+            while drawn >= 0:
+                drawn -= weights[size]
+                size += 1
+            yield size
+        return
+    ratio = exact(part["ratio"])
+    for _ in range(poisson(geometric_rate(part["shape"], part["ratio"]), source)):
+        size = 1 + geometric(ratio, source)
+        if uniform_below(size, source) == 0:
+            yield size
+
+
+def shares(part: Part, value: int, place: int, source: Source) -> Sent:
+    """Draw a user's share of a noise: clusters, each the messages of `content` for a uniform counter.
+
+    A cluster of size j has every message j times. With `jump` it is a number ``j`` or ``-j``, sent as multiples of the
+    largest number and a rest of ones.
+    """
+    sent: Sent = []
+    for size in clusters(part, source):
+        first = uniform_below(part["counters"], source) * part["symbols"]
+        content = [(symbol, times * size) for symbol, times in part["content"]]
+        if "jump" in part:
+            most = part["levels"]
+            many, rest = divmod(part["jump"] * size, most)
+            content = [(most + part["jump"] * most, abs(many)), (most + 1, rest)]
+        sent += [(first + symbol,) for symbol, times in content for _ in range(times)]
+    return sent
+
+
+#: By the name that parameters give.
+RANDOMIZERS: dict[str, Randomizer] = {
+    "kept": kept,
+    "response": response,
+    "subset": subset,
+    "local_hash": local_hash,
+    "level": level,
+    "dealt": dealt,
+    "coins": coins,
+    "poisson_dummies": poisson_dummies,
+    "shares": shares,
+}
+
+
+def user_messages(
+    parameters: Parameters, value: int, place: int = 0, source: Source = SYSTEM_BITS
+) -> list[bytes]:
+    """Draw the messages of one user.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Content of ``parameters.json``.
+    value : int
+        Value of the user, in 0..inputs-1.
+    place : int
+        Place of the user in the list of all users, from 0 on. Some protocols add dummies at the first places.
+    source : Source, optional
+        Source of uniform bits; by default the operating system.
+
+    Returns
+    -------
+    list of bytes
+        All of the same length, in random order.
+
+    Raises
+    ------
+    ValueError
+        If the value or the place is outside of its range.
+    """
+    if not 0 <= value < parameters["inputs"]:
+        raise ValueError(f"value must be in 0..{parameters['inputs'] - 1}, got {value}.")
+    if place < 0:
+        raise ValueError(f"place must be at least 0, got {place}.")
+    sent: Sent = []
+    for part in parameters["client"]:
+        sent += RANDOMIZERS[part["part"]](part, value, place, source)
+    return [encoded(parameters, message) for message in shuffled(sent, source)]
+
+
+def main() -> None:
+    """Write the messages of the user of the command line, a line of hexadecimal digits each."""
+    parser = argparse.ArgumentParser(
+        description="Write the messages of one user, a line of hexadecimal digits each."
+    )
+    parser.add_argument("value", type=int, help="value of the user, from 0 on")
+    parser.add_argument(
+        "--place",
+        type=int,
+        default=0,
+        help="place in the list of all users, from 0 on; some protocols add dummies at the first places (default: 0)",
+    )
+    asked = parser.parse_args()
+    written(
+        lambda parameters: "".join(
+            f"{message.hex()}\n" for message in user_messages(parameters, asked.value, asked.place)
+        )
+    )

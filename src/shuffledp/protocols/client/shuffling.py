@@ -1,0 +1,77 @@
+"""Shuffler of a deployment, with the dummies that it adds; copied into ``shuffler.py``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from shuffledp.protocols.client.files import Parameters, encoded, read_messages, written
+from shuffledp.protocols.client.randomizers import Part, Sent, exact
+from shuffledp.sampling.bits import SYSTEM_BITS, Source
+from shuffledp.sampling.clients import shuffled
+from shuffledp.sampling.coins import bernoulli, binomial
+from shuffledp.sampling.laws import geometric
+
+Shuffling = Callable[[Part, Sent, Source], Sent]
+
+
+def sampled(part: Part, messages: Sent, source: Source) -> Sent:
+    """Keep each message with probability `rate`."""
+    return [message for message in messages if bernoulli(exact(part["rate"]), source)]
+
+
+def with_binomial(part: Part, messages: Sent, source: Source) -> Sent:
+    """Add, of every value, the number of heads of fair coins."""
+    half = exact("1/2")
+    return messages + [
+        (value,) for value in range(part["values"]) for _ in range(binomial(part["coins"], half, source))
+    ]
+
+
+def two_sided(part: Part, source: Source) -> int:
+    """Draw ``turn + z``, z >= 0, at a weight ``right^z``, or ``turn - z``, 0 < z <= turn, at a weight ``left^z``."""
+    left, right, turn = exact(part["left"]), exact(part["right"]), part["turn"]
+    below, above = left / (1 - left), 1 / (1 - right)
+    while True:
+        if bernoulli(above / (above + below), source):
+            return int(turn + geometric(right, source))
+        drawn = int(turn - 1 - geometric(left, source))
+        if drawn >= 0:
+            return drawn
+
+
+def with_geometric(part: Part, messages: Sent, source: Source) -> Sent:
+    """Add, of every value, a number from a two-sided geometric law that ends at 0."""
+    return messages + [(value,) for value in range(part["values"]) for _ in range(two_sided(part, source))]
+
+
+#: By the name that parameters give.
+SHUFFLING: dict[str, Shuffling] = {
+    "sampled": sampled,
+    "with_binomial": with_binomial,
+    "with_geometric": with_geometric,
+}
+
+
+def shuffled_messages(parameters: Parameters, messages: Sent, source: Source = SYSTEM_BITS) -> Sent:
+    """Return what the analyzer receives of the messages of all users, in random order."""
+    for part in parameters["shuffler"]:
+        messages = SHUFFLING[part["part"]](part, messages, source)
+    return shuffled(messages, source)
+
+
+def main() -> None:
+    """Write the messages of the file of the command line in random order, with the dummies that the shuffler adds."""
+    parser = argparse.ArgumentParser(
+        description="Write messages in random order, dummies of the shuffler added."
+    )
+    parser.add_argument(
+        "file", help="messages of all users, a line of hexadecimal digits each; - reads standard input"
+    )
+    asked = parser.parse_args()
+    written(
+        lambda parameters: "".join(
+            f"{encoded(parameters, message).hex()}\n"
+            for message in shuffled_messages(parameters, read_messages(parameters, asked.file))
+        )
+    )

@@ -1,0 +1,516 @@
+"""Written clients, shufflers and analyzers: the law of messages, estimates end to end, intervals, files."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+from exact_laws import SeededBits
+from shuffledp.accounting import Infeasible
+from shuffledp.cli import main
+from shuffledp.populations import Fixed
+from shuffledp.protocols import get
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.client import export, randomizers
+from shuffledp.protocols.client.description import MORE, laplace_reach, ratio_above, reach
+from shuffledp.protocols.frequency._hashing import hash_values
+from shuffledp.protocols.registry import available
+from shuffledp.sampling import FixedBits
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Summation, Users
+
+FALSE_ALARM = 1e-6
+FEWEST = 12
+"""Expected messages in a cell of a chi-square test."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A protocol with a client; `slow` with many coins or dummies per user."""
+
+    kind: str
+    name: str
+    slow: bool = False
+
+    def calibrated(self, users: int, eps: float, size: int = 3) -> ProtocolBase:
+        real = self.name == "real_sum"
+        task = Frequency(size) if self.kind == "frequency" else Summation(size, real=real)
+        options = {"levels": 2} if real else {}
+        return get(self.kind, self.name).calibrate(Budget(eps, 1e-6), Fixed(users - 1), task, **options)
+
+
+CASES = [
+    *(Case("frequency", name) for name in ("grr_blanket", "subset_selection", "solh")),
+    *(Case("frequency", name, slow=True) for name in ("pure_dump", "mix_dump", "balls_into_bins")),
+    *(Case("frequency", name, slow=True) for name in ("designated_coins", "silent_users", "one_sided_noise")),
+    *(
+        Case("frequency", name, slow=True)
+        for name in ("correlated_noise", "jump_counts", "sbin", "sageo", "s1geo")
+    ),
+    Case("summation", "single_message_sum"),
+    Case("summation", "bit_sum", slow=True),
+    *(Case("summation", name, slow=True) for name in ("correlated_sum", "coarse_correlated_sum", "real_sum")),
+]
+#: Protocols that have clients of one sum, and raise for the several sums that they are for.
+SEVERAL = {("summation", "sparse_sum")}
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}.{case.name}")
+#: More reports in ``make test-clients``.
+MANY = "SHUFFLEDP_MANY_REPORTS" in os.environ
+
+
+def loaded(folder: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"{folder.name}_{name}", folder / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@dataclass(frozen=True)
+class Written:
+    """A folder, its programs as modules and its parameters."""
+
+    folder: Path
+    client: ModuleType
+    shuffler: ModuleType
+    analyzer: ModuleType
+    parameters: dict[str, Any]
+
+    @classmethod
+    def of(cls, protocol: ProtocolBase, folder: Path) -> Written:
+        protocol.export_client(folder)
+        programs = [loaded(folder, name) for name in ("client", "shuffler", "analyzer")]
+        return cls(folder, *programs, programs[0].read_parameters(folder / "parameters.json"))
+
+    def run(self, program: str, *words: str) -> str:
+        """Output of a program, without packages beside the standard library."""
+        call = [sys.executable, "-I", "-S", str(self.folder / f"{program}.py"), *words]
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+def participants(case: Case, counts: list[int], repeats: int = 1) -> Participants:
+    rows = np.tile(counts, (repeats, 1))
+    if case.kind == "frequency":
+        return Participants.from_counts(rows)
+    truth = rows @ np.arange(len(counts)) / (len(counts) - 1 if case.name == "real_sum" else 1)
+    return Participants(Public(np.full(repeats, sum(counts))), rows, truth.astype(float))
+
+
+# -- the law of the messages ----------------------------------------------------------------------------------------
+
+
+def drawn_rows(case: Case, written: Written, value: int, users: int) -> Counter[tuple[int, ...]]:
+    """What the analyzer counts of the messages of one user, by the written client and shuffler."""
+    source, rows = SeededBits(value), Counter[tuple[int, ...]]()
+    content, analyzer = written.parameters, written.parameters["analyzer"]
+    for _ in range(users):
+        sent = written.client.user_messages(content, value, 0, source)
+        messages = [written.shuffler.decoded(content, message) for message in sent]
+        if content["shuffler"]:
+            messages = written.shuffler.shuffled_messages(content, messages, source)
+        rows[tuple(counted(written, messages, analyzer))] += 1
+    return rows
+
+
+def counted(written: Written, messages: list[tuple[int, ...]], analyzer: dict[str, Any]) -> list[int]:
+    if analyzer["counting"] == "of_signs":  # as the aggregate has them
+        tally = Counter(messages)
+        return [tally[(symbol,)] for symbol in range(2 * analyzer["values"])]
+    return written.analyzer.COUNTING[analyzer["counting"]](analyzer, Counter(messages))
+
+
+def law_rows(protocol: ProtocolBase, case: Case, value: int, repeats: int) -> Counter[tuple[int, ...]]:
+    """The same, by `encode` of one user after another, or where a user sends many messages by its fast law."""
+    rng = np.random.default_rng(value)
+    if case.name in ("solh", "subset_selection", "grr_blanket", "single_message_sum", "bit_sum"):
+        payload = protocol.encode(Users(np.full(repeats, value)), rng).payload
+        size = getattr(protocol, "domain_size", protocol.alphabet_size)
+        if case.name == "solh":
+            rows = hash_values(payload[:, :1], np.arange(size), protocol.cells) == payload[:, 1:]
+        else:
+            rows = (payload.reshape(repeats, -1, 1) == np.arange(size)).any(axis=1)
+    else:
+        held = [int(number == value) for number in range(4 if case.kind == "summation" else 3)]
+        rows = protocol.sample_aggregate(participants(case, held, repeats), rng)
+    kinds, times = np.unique(rows.astype(np.int64), axis=0, return_counts=True)
+    return Counter({tuple(kind): int(n) for kind, n in zip(kinds.tolist(), times, strict=True)})
+
+
+def same_law(first: Counter[Any], second: Counter[Any]) -> float:
+    """p-value of chi-square tests of two samples, of each number of a row and of whole rows; rare cells pooled."""
+    width = len(next(iter(first)))
+    shown = [lambda row, at=at: row[at] for at in range(width)] + [lambda row: row]
+    found = [one_table(gathered(first, show), gathered(second, show)) for show in shown]
+    assert min(found) < 1, "one outcome alone shows no law"
+    return min(1.0, len(found) * min(found))
+
+
+def gathered(rows: Counter[tuple[int, ...]], show: Any) -> Counter[Any]:
+    numbers: Counter[Any] = Counter()
+    for row, times in rows.items():
+        numbers[show(row)] += times
+    return numbers
+
+
+def one_table(first: Counter[Any], second: Counter[Any]) -> float:
+    size = np.array([first.total(), second.total()], float)
+    cells = [np.array([first[key], second[key]], float) for key in sorted(first.keys() | second.keys())]
+    often = [cell for cell in cells if cell.sum() * size.min() / size.sum() >= FEWEST]
+    rest = sum((cell for cell in cells if cell.sum() * size.min() / size.sum() < FEWEST), np.zeros(2))
+    table = np.array([*often, rest] if rest.sum() else often)
+    expected = table.sum(axis=1, keepdims=True) * size / size.sum()
+    if len(table) == 1:
+        return 1.0
+    return float(stats.chi2.sf(((table - expected) ** 2 / expected).sum(), len(table) - 1))
+
+
+@each_case
+def test_messages_have_the_law_of_encode(case, tmp_path):
+    """For two values; fixed seeds, a false alarm in a million by chance."""
+    usual, many = (5_000, 10**5) if case.slow else (10**5, 10**6)
+    users = many if MANY else usual
+    protocol = case.calibrated(1_500, 1.0)
+    written = Written.of(protocol, tmp_path / case.name)
+    for value in (0, 2) if case.kind == "frequency" else (1, 3):
+        found = drawn_rows(case, written, value, users // 2)
+        assert same_law(found, law_rows(protocol, case, value, users)) > FALSE_ALARM
+
+
+def test_the_comparison_of_laws_sees_a_percent():
+    rng = np.random.default_rng(0)
+    first, second, again = (
+        Counter(zip(rng.binomial(3, rate, 10**5).tolist(), strict=True)) for rate in (0.3, 0.31, 0.3)
+    )
+    assert same_law(first, second) < FALSE_ALARM < 1e-3 < same_law(first, again)
+
+
+def test_hashes_are_those_of_the_protocol():
+    seeds, values = np.random.default_rng(1).integers(0, 2**32, (2, 300))
+    for cells in (2, 7, 1000, 2**32):
+        ours = [randomizers.hashed(int(s), int(v), cells) for s, v in zip(seeds, values, strict=True)]
+        assert ours == hash_values(seeds, values, cells).tolist()
+
+
+def test_jumps_are_sent_as_multiples_of_the_largest_number_and_ones(monkeypatch):
+    monkeypatch.setattr(randomizers, "clusters", lambda part, source: iter([7, 3]))
+    part = {"counters": 1, "symbols": 7, "levels": 3, "content": []}
+    for sign, symbols in (
+        (1, [4, 6, 6, 6]),
+        (-1, [0, 0, 0, 0, 4, 4]),
+    ):  # 7 = 3 + 3 + 1, -7 = -3 - 3 - 3 + 1 + 1
+        sent = randomizers.shares(part | {"jump": sign}, 0, 0, SeededBits(0))
+        assert sorted(sent) == [(symbol,) for symbol in symbols]
+
+
+# -- end to end -----------------------------------------------------------------------------------------------------
+
+END_TO_END = [
+    case for case in CASES if MANY or case.name in ("pure_dump", "subset_selection", "sbin", "bit_sum")
+]
+
+
+@pytest.mark.parametrize("case", END_TO_END, ids=lambda case: case.name)
+def test_users_to_estimates_by_the_programs(case, tmp_path):
+    """10^5 users; the shuffler and the analyzer run as processes. Errors are below 5 standard errors."""
+    users, counts = 10**5, [50_000, 30_000, 15_000, 5_000]
+    protocol = case.calibrated(users, 1.0, 4 if case.kind == "frequency" else 3)
+    written, source = Written.of(protocol, tmp_path / case.name), SeededBits(5)
+    file, mixed = tmp_path / "sent", tmp_path / "mixed"
+    values = np.random.default_rng(2).permutation(np.repeat(np.arange(4), counts)).tolist()
+    with file.open("w") as stream:
+        for place, value in enumerate(values):
+            for message in written.client.user_messages(written.parameters, value, place, source):
+                stream.write(f"{message.hex()}\n")
+    mixed.write_text(written.run("shuffler", str(file)))
+    if not written.parameters["shuffler"]:
+        lines = file.read_text().splitlines()
+        assert (
+            sorted(lines) == sorted(mixed.read_text().splitlines()) != lines != mixed.read_text().splitlines()
+        )
+    answer = json.loads(written.run("analyzer", str(mixed)))
+    assert answer["users"] == users
+    truth = participants(case, counts).truth.ravel()
+    errors = np.abs(np.array(answer["estimates"]) - truth)
+    assert np.all(errors <= np.array(answer["half_width"]) * 5 / 1.96)
+
+
+@each_case
+def test_intervals_cover_as_often_as_they_state(case, tmp_path):
+    """2,000 runs of the fast law, for one value: within 3 standard errors, and what whole numbers allow.
+
+    Numbers are such that rounding them has its largest variance, which intervals assume.
+    """
+    users, runs, top = 40_000, 2_000, 3 if case.name in ("real_sum", "coarse_correlated_sum") else 2
+    eps = 1.0 if case.name == "coarse_correlated_sum" else 0.25  # designs are shipped for 1
+    protocol = case.calibrated(users, eps, 4 if case.kind == "frequency" else top)
+    written = Written.of(protocol, tmp_path / case.name)
+    counts = [0, users, *[0] * (top - 1)]
+    if case.kind == "frequency":
+        counts = [20_000, 12_000, 6_000, 2_000]
+    who = participants(case, counts, runs)
+    aggregates = protocol.sample_aggregate(who, np.random.default_rng(3))
+    analyzer = written.parameters["analyzer"]
+    estimating = written.analyzer.ESTIMATING[analyzer["estimating"]]
+    covered = []
+    for row, estimate in zip(aggregates.tolist(), protocol.estimate(aggregates, who.public), strict=True):
+        held = (
+            [a - b for a, b in zip(row[::2], row[1::2], strict=True)]
+            if "of_signs" in analyzer.values()
+            else row
+        )
+        found, half_widths = estimating(analyzer, held, users, users, sum(row))
+        assert found == pytest.approx(np.ravel(estimate), rel=1e-9, abs=1e-9)
+        covered.append(abs(found[0] - np.ravel(who.truth[0])[0]) <= half_widths[0] * (1 + 1e-12))
+    allowed = 3 * math.sqrt(0.95 * 0.05 / runs)
+    assert abs(np.mean(covered) - 0.95) <= allowed
+
+
+# -- privacy of what is rounded -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("eps", [1e-3, 0.1, 1.0, 5.0])
+def test_ratios_of_noise_are_rounded_up(eps):
+    rounded = Fraction(ratio_above(-math.expm1(-eps)))
+    with mpmath.workprec(200):
+        ratio = mpmath.mpf(rounded.numerator) / rounded.denominator
+        assert mpmath.exp(-eps) < ratio < mpmath.exp(-eps) + 2 * float(MORE)
+
+
+@pytest.mark.parametrize("eps", [0.2, 1.0, 3.0])
+def test_the_exact_noise_of_sageo_keeps_to_its_budget(eps):
+    """Delta of two counts that change, in 60 digits: kept or not, each with noise of the rational law."""
+    protocol = get("frequency", "sageo").calibrate(Budget(eps, 1e-6), Fixed(999), Frequency(3))
+    sampled, noise = protocol.client().shuffler
+    with mpmath.workdps(60):
+        beta, left, right = (
+            mpmath.mpf(f.numerator) / f.denominator
+            for f in (Fraction(sampled["rate"]), Fraction(noise["left"]), Fraction(noise["right"]))
+        )
+        turn, more = noise["turn"], math.ceil(60 / eps)
+        law = [left ** (turn - z) for z in range(turn)] + [right**z for z in range(more)]
+        total = sum(law[:turn]) + 1 / (1 - right)
+        absent = [mass / total for mass in law]
+        held = [(1 - beta) * a + beta * (absent[z - 1] if z else 0) for z, a in enumerate(absent)]
+        # Outcomes of the same two masses are alike: 0, up to the mode, and beyond.
+        ratio = {0: [0], 1: range(1, turn + 1), 2: range(turn + 1, turn + more)}
+        alike = [(sum(held[z] for z in zs), sum(absent[z] for z in zs)) for zs in ratio.values()]
+        bound = mpmath.exp(eps)
+        delta = sum(max(h * b - bound * a * g, 0) for h, a in alike for g, b in alike)
+        assert delta <= 1e-6
+
+
+def test_quantiles_of_noise():
+    """Those of discrete Laplace noise against its law, and of a law that is listed."""
+    for eps in (0.05, 0.4, 2.0, 9.0):
+        a, t = math.exp(-eps), laplace_reach(eps)
+        outside = [2 * a ** (k + 1) / (1 + a) for k in (t - 1, t)]
+        assert outside[1] <= 0.05 * (1 + 1e-12) and (t == 0 or outside[0] > 0.05)
+    assert reach(3, [0.04, 0.9, 0.06], 4.0) == 1.0
+    assert reach(3, [0.02, 0.96, 0.02], 4.0) == 0.0
+
+
+# -- files ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def shown(folder: Path) -> Written:
+    protocol = get("frequency", "mix_dump").calibrate(Budget(1.0, 1e-6), Fixed(999), Frequency(300))
+    return Written.of(protocol, folder / "visits")
+
+
+@pytest.fixture
+def visits(tmp_path_factory):
+    return shown(tmp_path_factory.getbasetemp())
+
+
+@each_case
+def test_vectors_hold_for_the_written_programs(case, tmp_path):
+    written = Written.of(case.calibrated(500, 1.0), tmp_path / case.name)
+    vectors = json.loads((written.folder / "test_vectors.json").read_text())
+    messages = []
+    for one in vectors["clients"]:
+        source = FixedBits(map(int, one["bits"]))
+        sent = written.client.user_messages(written.parameters, one["value"], one["place"], source)
+        assert [message.hex() for message in sent] == one["messages"] and source.used == len(one["bits"])
+        messages += one["messages"]
+    (tmp_path / "all").write_text("".join(f"{message}\n" for message in messages))
+    known = vectors["analyzer"]
+    answer = json.loads(written.run("analyzer", str(tmp_path / "all"), "--users", str(known["users"])))
+    assert answer == known["answer"]
+
+
+def test_a_client_runs_alone_and_sends_messages_of_one_length(visits):
+    _, dummies = visits.parameters["client"]
+    for place, more in ((0, 1), (dummies["more"] - 1, 1), (dummies["more"], 0)):
+        lines = visits.run("client", "299", "--place", str(place)).splitlines()
+        assert {len(line) for line in lines} == {4}  # 300 values take two bytes
+        assert len(lines) == 1 + dummies["each"] + more
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "said"),
+    [
+        ("client", ["300"], "value must be in 0..299, got 300."),
+        ("client", ["-1"], "value must be in 0..299, got -1."),
+        ("client", ["1", "--place", "-1"], "place must be at least 0, got -1."),
+        ("analyzer", ["nothing"], "No such file or directory: 'nothing'"),
+        ("analyzer", ["/dev/null", "--users", "0"], "The number of users must be at least 1, got 0."),
+    ],
+)
+def test_wrong_inputs_of_programs_end_with_a_sentence(visits, program, words, said):
+    call = [sys.executable, str(visits.folder / f"{program}.py"), *words]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("0a", "a message has 2 bytes, got 1"),
+        ("012c", "value must be in 0..299, got 300"),
+        ("zz", "non-hexadecimal number"),
+    ],
+)
+def test_a_line_that_is_no_message_is_named(visits, tmp_path, line, said):
+    (tmp_path / "all").write_text(f"0001\n{line}\n")
+    for program in ("shuffler", "analyzer"):
+        call = [sys.executable, str(visits.folder / f"{program}.py"), str(tmp_path / "all")]
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and f"all, line 2: {said}" in done.stderr
+
+
+def test_changed_parameters_are_refused(tmp_path):
+    protocol = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Fixed(999), Frequency(3))
+    written = Written.of(protocol, tmp_path / "changed")
+    place = written.folder / "parameters.json"
+    place.write_text(place.read_text().replace('"users": 1000', '"users": 1001'))
+    for name in ("client", "shuffler", "analyzer"):
+        call = [sys.executable, str(written.folder / f"{name}.py"), "0"]
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and "checksum" in done.stderr
+
+
+def test_nothing_of_the_user_is_written_over(tmp_path):
+    protocol = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Fixed(999), Frequency(3))
+    taken, file = tmp_path / "taken", tmp_path / "file"
+    taken.mkdir()
+    protocol.export_client(taken)  # an empty folder is filled
+    before = {path: path.read_bytes() for path in taken.iterdir()}
+    file.write_text("mine")
+    for folder, said in (
+        (taken, r"taken exists and is not an empty folder"),
+        (file, r"file exists and is not an empty folder"),
+        (tmp_path / "none" / "new", r"There is no folder .*none for new"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            protocol.export_client(folder)
+    assert {path: path.read_bytes() for path in taken.iterdir()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "taken"]
+
+
+def test_a_folder_that_cannot_be_finished_does_not_appear(tmp_path, monkeypatch):
+    protocol = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Fixed(999), Frequency(3))
+    usual = Path.write_text
+
+    def full(path: Path, content: str, **how: Any) -> int:
+        if path.name == "analyzer.py":
+            raise OSError(28, "No space left on device", str(path))
+        return usual(path, content, **how)
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        protocol.export_client(tmp_path / "new")
+    assert not list(tmp_path.iterdir())
+
+
+def test_copied_definitions_have_one_name_each():
+    every = [name for module in export.COPIED for name in export._definitions(module)[1] if name != "main"]
+    assert not [name for name, times in Counter(every).items() if times > 1]
+
+
+# -- which protocols, and the command -------------------------------------------------------------------------------
+
+
+def test_every_built_in_has_a_client_or_a_reason():
+    with_client = {(case.kind, case.name) for case in CASES} | SEVERAL
+    for kind in TASK_KINDS:
+        for name in available(kind):
+            protocol = get(kind, name)
+            assert (protocol.client is not ProtocolBase.client) == ((kind, name) in with_client), name
+            if (kind, name) not in with_client:
+                assert protocol.no_client != ProtocolBase.no_client, f"{name} gives no reason"
+                assert protocol.no_client.endswith(".")
+
+
+def test_a_reason_names_the_protocol():
+    protocol = get("frequency", "central_laplace").calibrate(Budget(1.0, 1e-6), Fixed(99), Frequency(3))
+    with pytest.raises(Infeasible, match=r"central_laplace has no client\. A curator draws the noise"):
+        protocol.client()
+    sums = get("summation", "sparse_sum").calibrate(Budget(1.0, 1e-6), Fixed(99), Summation(1, coordinates=2))
+    with pytest.raises(Infeasible, match="sparse_sum has no client for several sums"):
+        sums.client()
+
+
+def test_the_command_writes_a_client_of_the_setting_that_describe_takes(tmp_path):
+    setting = ["--users", "3k", "--max-value", "3", "--eps", "1", "--delta", "1e-6"]
+    call = ["client", "single_message_sum", *setting, "-o", str(tmp_path / "sum")]
+    done = CliRunner().invoke(main, call)
+    assert done.exit_code == 0 and "python client.py VALUE" in done.output
+    stated = json.loads((tmp_path / "sum" / "parameters.json").read_text())
+    assert [stated[name] for name in ("protocol", "eps", "delta", "users", "inputs")] == [
+        "single_message_sum", 1.0, 1e-6, 3000, 4,
+    ]  # fmt: skip
+    again = CliRunner().invoke(main, call)
+    assert again.exit_code == 1 and "sum exists and is not an empty folder" in again.output
+    none = CliRunner().invoke(main, ["client", "skellam", *setting, "-o", str(tmp_path / "other")])
+    assert none.exit_code == 1 and "skellam has no client. Messages are added up" in none.output
+    assert not (tmp_path / "other").exists()
+
+
+def test_compare_prints_the_command_that_writes_the_client_of_its_recommendation(tmp_path):
+    compare = ["compare", "--users", "5000", "--eps", "0.9", "--delta", "1e-6"]
+    for more in (
+        ["--domain-size", "20", "--protocols", "pure_dump,grr_blanket", "--accounting", "exact"],
+        ["--max-value", "3", "--protocols", "bit_sum"],
+    ):
+        printed = CliRunner().invoke(main, [*compare, *more]).stdout
+        words = printed.partition("Next command:\n  shuffledp ")[2].splitlines()[0].split()
+        folder = tmp_path / words[1]
+        done = CliRunner().invoke(main, [*words[:-1], str(folder)])
+        assert done.exit_code == 0, done.output
+        recommended = json.loads(CliRunner().invoke(main, [*compare, *more, "--json"]).stdout)[
+            "recommendation"
+        ]
+        assert json.loads((folder / "parameters.json").read_text())["calibrated"] == recommended["parameters"]
+    for more in (["--protocols", "local"], ["--population", "poisson:4000", "--protocols", "pure_dump"]):
+        arguments = [*compare[:1], *compare[3:], "--domain-size", "20", *more]
+        if "--population" not in more:
+            arguments += compare[1:3]
+        printed = CliRunner().invoke(main, arguments).stdout
+        assert printed.startswith("Use ") and "Next command" not in printed
+
+
+def test_the_page_names_every_protocol_with_a_client():
+    page = (Path(__file__).parents[3] / "docs/guides/client.md").read_text(encoding="utf-8")
+    listed = page.partition("## Protocols with a client")[2].partition("\n## ")[0]
+    assert {case.name for case in CASES} == set(re.findall(r"`([a-z0-9_]+)`", listed)) - {"no_client"}
