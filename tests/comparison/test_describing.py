@@ -193,3 +193,25 @@ def test_numbers_and_texts_are_read_as_they_were():
     assert yaml.safe_load(as_yaml(content)) == content
     with pytest.raises(ValueError, match="finite"):
         as_yaml({"a": float("inf")})
+
+
+@pytest.mark.parametrize("command", [["describe"], ["client", "-o", "visits"]])
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [
+        (["--max-bits", "4"], "pure_dump: A user may send more than 4 bits."),
+        (["--mean-messages", "1"], "pure_dump: A user sends more than 1 messages on average."),
+        (["--trust", "local,central"], "pure_dump has the trust model shuffler, not local or central."),
+        (["--max-bits", "0"], "max_bits must be a positive finite number, got 0.0."),
+    ],
+)
+def test_the_limits_of_compare_hold_for_one_protocol(command, limit, reason, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    setting = ["--users", "3k", "--domain-size", "5", "--epsilon", "1", "--delta", "1e-6"]
+    name, *options = command
+    done = CliRunner().invoke(main, [name, "pure_dump", *options, *setting, *limit])
+    assert done.exit_code == 1
+    assert done.output == f"Error: {reason}\n"
+    assert not (tmp_path / "visits").exists()
+    fits = ["--max-bits", "6", "--max-messages", "2", "--trust", "shuffler"]
+    assert CliRunner().invoke(main, [name, "pure_dump", *options, *setting, *fits]).exit_code == 0

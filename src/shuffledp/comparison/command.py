@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shuffledp.comparison.setting_options import with_setting
+from shuffledp.comparison.setting_options import with_limits, with_setting, words
 from shuffledp.outputs import printable
 from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
@@ -76,15 +76,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     "--accounting",
     help="Accounting: exact, corrected, simplified or printed; by default the first that a protocol has.",
 )
-@click.option(
-    "--trust",
-    multiple=True,
-    help="Trust models, separated by commas: shuffler, shuffler_adds, secure_sum, central, local; by default all.",
-)
-@click.option("--max-bits", type=float, help="Limit on the bits that any user sends.")
-@click.option("--max-messages", type=float, help="Limit on the messages that any user sends.")
-@click.option("--mean-bits", type=float, help="Limit on the bits that a user sends on average.")
-@click.option("--mean-messages", type=float, help="Limit on the messages that a user sends on average.")
+@with_limits
 @click.option(
     "--simulate",
     type=int,
@@ -131,7 +123,7 @@ def compare(
         if plot is not None:  # before anything takes long
             checked(plot)
         law = None if population is None else population_named(population)
-        lists = {name: _words(name, given[name]) for name in ("protocols", "trust")}
+        lists = {name: words(name, given[name]) for name in ("protocols", "trust")}
         targets = _targets(csv_out, plot, given["data"], lists["protocols"])
         asked = Options(**given | lists | {"population": law, "values": _listed(given["values"])})
         kind = _kind(task, asked)
@@ -292,13 +284,6 @@ def _task(kind: str, counted: Own | None, asked: Options) -> Task:
     if kind == "summation":
         return Summation(int(asked.max_value or 0) if counted is None else len(counted.counts) - 1)
     return Frequency(_domain(counted, asked))
-
-
-def _words(option: str, given: tuple[str, ...]) -> list[str] | None:
-    words = [word.strip() for one in given for word in one.split(",") if word.strip()]
-    if given and not words:
-        raise ValueError(f"--{option} must hold at least one name, got {', '.join(map(repr, given))}.")
-    return words or None
 
 
 class _Progress:

@@ -130,9 +130,7 @@ def compared(asked: Options) -> tuple[Compared, ...]:
     where = setting_of(asked)
     if asked.accounting is not None:
         check_choice("accounting", asked.accounting, ACCOUNTINGS)
-    for one in _words("trust", asked.trust):
-        check_choice("trust", one, get_args(Trust))
-    limits = {name: check_positive(name, getattr(asked, name)) for name in asked.given(*LIMITS)}
+    limits = limits_of(asked)
     repeats, seed = check_count("simulate", asked.simulate), check_count("seed", asked.seed)
     if repeats and not isinstance(where.population, Law):
         raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
@@ -231,9 +229,9 @@ def _measured(
         biased=bool(usual.biased),
         reduction=usual.reduction,
     )
-    beyond = _beyond(cost, limits)
+    beyond = exceeded(cost, limits)
     if beyond:
-        excluded = replace(row, status="infeasible", reason=_over(cost, limits, beyond))
+        excluded = replace(row, status="infeasible", reason=over(cost, limits, beyond))
         return replace(excluded, beyond=beyond) if row.proven and not row.biased else excluded
     squared = squared_errors(calibrated, who)
     mse = None if squared is None else float(weights @ squared.mean(axis=1))
@@ -303,7 +301,14 @@ def _sent(cost: Cost, limit: str) -> float | None:
     return mean if kind == "mean" else most
 
 
-def _beyond(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
+def limits_of(asked: Options) -> dict[str, float]:
+    """Return the limits on what a user sends; raise ValueError for a wrong limit or trust model."""
+    for one in _words("trust", asked.trust):
+        check_choice("trust", one, get_args(Trust))
+    return {name: check_positive(name, getattr(asked, name)) for name in asked.given(*LIMITS)}
+
+
+def exceeded(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
     """Return the exceeded limits with the least values that admit the protocol; infinite if none is stated."""
     needed = {name: _sent(cost, name) for name in limits}
     return {
@@ -313,7 +318,7 @@ def _beyond(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def _over(cost: Cost, limits: Mapping[str, float], beyond: Mapping[str, float]) -> str:
+def over(cost: Cost, limits: Mapping[str, float], beyond: Mapping[str, float]) -> str:
     """Return the reason of a row that a limit excludes."""
     name = next(iter(beyond))
     kind, _, what = name.partition("_")

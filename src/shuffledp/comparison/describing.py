@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shuffledp.comparison.setting_options import Command, with_setting
+from shuffledp.comparison.setting_options import Command, with_limits, with_setting, words
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def with_calibration(command: Command) -> Command:
         (
             click.argument("protocol"),
             with_setting,
+            with_limits,
             click.option("--max-value", type=int, help="Largest number N of 0..N (summation)."),
             click.option(
                 "--accounting",
@@ -37,7 +38,7 @@ def with_calibration(command: Command) -> Command:
 def calibrated(protocol: str, population: str | None, accounting: str | None, **given: Any) -> Described:
     """Return the protocol that the options of `with_calibration` name; raise ValueError for options that do not fit."""
     from shuffledp.accountant.wording import population_named
-    from shuffledp.comparison.comparing import ACCOUNTINGS, best_accounting
+    from shuffledp.comparison.comparing import ACCOUNTINGS, best_accounting, exceeded, limits_of, over
     from shuffledp.comparison.options import Options
     from shuffledp.comparison.registry_record import described
     from shuffledp.comparison.setting import setting_of
@@ -45,11 +46,19 @@ def calibrated(protocol: str, population: str | None, accounting: str | None, **
     from shuffledp.protocols.registry import get
 
     law = None if population is None else population_named(population)
-    where = setting_of(Options(**given, population=law, accounting=accounting))
+    given["trust"] = words("trust", given["trust"])
+    asked = Options(**given, population=law, accounting=accounting)
+    where, limits = setting_of(asked), limits_of(asked)
     found = get(where.task.kind, protocol)
+    if asked.trust is not None and found.trust not in asked.trust:
+        raise ValueError(f"{protocol} has the trust model {found.trust}, not {' or '.join(asked.trust)}.")
     if accounting is not None:
         check_choice("accounting", accounting, ACCOUNTINGS)
-    return described(found, where, accounting or best_accounting(found))
+    result = described(found, where, accounting or best_accounting(found))
+    cost = result.protocol.cost()
+    if beyond := exceeded(cost, limits):
+        raise ValueError(f"{protocol}: {over(cost, limits, beyond)}")
+    return result
 
 
 @click.command()

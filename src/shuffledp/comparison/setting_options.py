@@ -78,10 +78,44 @@ _OPTIONS = (
         help="Norm in which vectors are clipped to 1 (vectors).",
     ),
 )
+_LIMITS = (
+    click.option(
+        "--trust",
+        multiple=True,
+        help="Trust models, separated by commas: shuffler, shuffler_adds, secure_sum, central, local; by default all.",
+    ),
+    click.option("--max-bits", type=float, help="Limit on the bits that any user sends."),
+    click.option("--max-messages", type=float, help="Limit on the messages that any user sends."),
+    click.option("--mean-bits", type=float, help="Limit on the bits that a user sends on average."),
+    click.option("--mean-messages", type=float, help="Limit on the messages that a user sends on average."),
+)
 
 
 def with_setting(command: Command) -> Command:
     """Add the options of a setting to a command."""
-    for option in reversed(_OPTIONS):
+    return _with(_OPTIONS, command)
+
+
+def with_limits(command: Command) -> Command:
+    """Add the options of trust and of limits on what users send to a command."""
+    return _with(_LIMITS, command)
+
+
+def _with(options: tuple[Callable[[Command], Command], ...], command: Command) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
+
+
+def words(option: str, given: tuple[str, ...]) -> list[str] | None:
+    """Return the words of an option that may be given several times, each a list with commas; None if it is not given.
+
+    Raises
+    ------
+    ValueError
+        If the option holds no word.
+    """
+    found = [word.strip() for one in given for word in one.split(",") if word.strip()]
+    if given and not found:
+        raise ValueError(f"--{option} must hold at least one name, got {', '.join(map(repr, given))}.")
+    return found or None
