@@ -1,4 +1,4 @@
-"""Sum of real numbers: rounded at random to few levels, then correlated noise."""
+"""Sum of numbers that are rounded at random to few levels, then correlated noise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from shuffledp.tasks import Task
 
 @dataclass(frozen=True)
 class RealSum(CorrelatedNoiseSum):
-    """Numbers of [0, 1] become multiples of ``1 / D`` with the right mean."""
+    """Numbers become multiples of ``1 / D`` of the largest number with the right mean."""
 
     name = "real_sum"
     label = "correlated noise, rounded"
@@ -33,7 +33,7 @@ class RealSum(CorrelatedNoiseSum):
         delta: float,
         *,
         accounting: str = "exact",
-        atoms: str = "halving",
+        atoms: str | None = None,
         hubs: Sequence[int] | None = None,
         zeta: float = 0.2,
         levels: int | None = None,
@@ -45,7 +45,7 @@ class RealSum(CorrelatedNoiseSum):
         Parameters
         ----------
         task : Summation
-            One sum of real numbers that are not negative; for `SparseSum` several, which may be of integers.
+            One sum of numbers that are not negative; for `SparseSum` several.
         accounting, atoms, hubs, alphabet, law
             As for `CorrelatedSum.calibrate`.
         zeta : float
@@ -58,13 +58,13 @@ class RealSum(CorrelatedNoiseSum):
         Raises
         ------
         Infeasible
-            If delta is 0, the numbers are integers that would be rounded or may be negative, there are several sums
-            instead of one or one instead of several, or no design is known for this number of levels.
+            If delta is 0, the numbers may be negative or are integers with no more than the default levels, there are
+            several sums instead of one or one instead of several, or no design is known for this number of levels.
         """
         numbers = numbers_of(task, coordinates=cls.touched > 1)
         if levels is not None:
             levels = check_count("levels", levels, 1)
-        design = chosen_design(
+        chosen = chosen_design(
             cls.levels_for(numbers, n, eps, zeta, levels),
             eps / cls.touched,
             delta / cls.touched,
@@ -74,14 +74,15 @@ class RealSum(CorrelatedNoiseSum):
             gamma=zeta / 2,
             law=law,
         )
-        return cls.with_noise(n, numbers, design, alphabet)
+        return cls.with_noise(n, numbers, chosen, alphabet)
 
     @classmethod
     def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:
-        """Return D: the given number of levels, or the default; raise Infeasible for integers."""
-        if not numbers.real:
+        """Return D: the given number of levels, or the default; raise Infeasible for integers that have fewer."""
+        found = levels or real_summation_levels(n, eps, zeta)
+        if not numbers.real and found >= numbers.max_value:
             raise Infeasible(
-                "The task sums integers, or levels to which real numbers of data were rounded before; only numbers of "
-                "[0, 1] that are not rounded yet are rounded here."
+                f"Integers up to {numbers.max_value} have no more than the {found} levels that rounding would leave: see "
+                "correlated_sum."
             )
-        return levels or real_summation_levels(n, eps, zeta)
+        return found
