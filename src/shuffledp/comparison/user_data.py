@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,9 @@ from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.userdata.counting import count_column
 from shuffledp.userdata.reading import Progress
 from shuffledp.userdata.sets import collect_sets
+
+#: Numbers found in a column up to which they are taken as categories.
+_MOST_NUMBERS = 1_000
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,23 @@ class Own:
     users: int
     step: float
     remarks: tuple[str, ...]
+
+
+def _numeric(values: Sequence[str]) -> tuple[str, ...]:
+    """Return a remark on a found domain of numbers, and none on texts; raise ValueError for too many numbers."""
+    try:
+        found = {float(value) for value in values}
+    except ValueError:
+        return ()
+    if len(found) > _MOST_NUMBERS:
+        raise ValueError(
+            f"The column holds {len(found)} different numbers, which look like quantities, not categories. For their "
+            "sum give max_value (--max-value), the largest number, and levels (--levels) for numbers that are not "
+            "whole; for their frequencies give domain_size or values."
+        )
+    return (
+        "The values are numbers: for their sum instead of their frequencies give max_value (--max-value).",
+    )
 
 
 def own(asked: Options, *, how: str, progress: Progress | None = None) -> Own:
@@ -68,7 +89,8 @@ def own(asked: Options, *, how: str, progress: Progress | None = None) -> Own:
             levels=asked.levels,
             progress=progress,
         )
-        return Own(counted.counts, counted.users, counted.step, tuple(counted.remarks(how)))
+        remarks = (*counted.remarks(how), *(_numeric(counted.values) if counted.found else ()))
+        return Own(counted.counts, counted.users, counted.step, remarks)
     if asked.given("max_value", "levels"):
         raise ValueError("max_value and levels are about a sum, set_size about sets: give one.")
     size = check_count("set_size", asked.set_size, 1)

@@ -7,16 +7,16 @@ parts are not convolved. With ``c = t^t / (1 + t)^(1 + t)`` the function ``(1 - 
 .. math:: \delta \le \sum_s \Pr[z_s < b_s] + c\, e^{-t \varepsilon}\, E e^{t L_0} \prod_s E [1\{z_s \ge b_s\}
     e^{t L_s}],
 
-with the loss ``L_0`` of the sum and of the noise of atom 1, where numbers of atoms below ``b_s``, where losses are large
-or infinite, count as if they revealed the input. Only sums of positive numbers occur, so that the relative precision
-does not depend on delta, and a pair of inputs takes a few additions.
+with the loss ``L_0`` of the sum and of the noise of atom 1. Numbers of atoms below ``b_s``, where losses are large or
+infinite, count as if they revealed the input. Only sums of positive numbers occur, so that the relative precision does
+not depend on delta, and a pair of inputs takes a few additions.
 
 The negative binomial law P of shape r >= 1 is log-concave, which gives bounds on each side:
 
 * The loss ``log P(y) / P(y - k)`` falls with y for k > 0 and rises for k < 0. Numbers are put together in blocks, each
   with its largest probability times its length and its largest loss.
-* It is convex in k for every y, and so is the logarithm of its exponential moment. Moments for the many shifts of atom 1
-  are interpolated between a few of them, along chords, which lie above.
+* It is convex in k for every y, and so is the logarithm of its exponential moment. Moments for the many shifts of atom
+  1 are interpolated between a few of them, along chords, which lie above.
 * Beyond an end of a window probabilities fall faster than geometrically.
 
 The geometric part of the noise of atom 1 is left out, as if it were published: more is then seen, not less.
@@ -205,15 +205,11 @@ class _Moments:
         shared = {}
         for index, row in moves.shared.items():
             width = int(row.max() - row.min())
-            mass, shared[index], rounding = _moments(
-                *noise[index], np.arange(-width, width + 1), tilts, tail
-            )
+            mass, shared[index], rounding = _moments(*noise[index], np.arange(-width, width + 1), tilts, tail)
             revealed, error = revealed + mass, np.maximum(error, rounding)
         errors = parts * error + _SUMS
         unit = design.eps_star / size
-        return cls(
-            size, unit, tilts, revealed, errors, moves, before, after, shared, chords, int(shifts[0])
-        )
+        return cls(size, unit, tilts, revealed, errors, moves, before, after, shared, chords, int(shifts[0]))
 
     def central(self, place: int) -> Floats:
         """Return the log moments of the sum and atom 1: by y > x, by m less its least value, and by ``|x - y|``."""
@@ -319,7 +315,9 @@ def _moments(
         terms = log_mass + t * loss
         most = np.max(terms, axis=1)
         found[place] = most + np.log(np.sum(np.exp(terms - most[:, None]), axis=1))
-    largest = float(2 * gammaln(_LARGE + shape) + shape * math.log(last + shape) + last * abs(math.log(ratio)))
+    largest = float(
+        2 * gammaln(_LARGE + shape) + shape * math.log(last + shape) + last * abs(math.log(ratio))
+    )
     error = _ROUNDING * (largest + 2 * math.lgamma(shape) + shape * math.log1p(scale) + 1)
     return mass * math.exp(error), found, (1 + 2 * tilts) * error
 
@@ -338,7 +336,7 @@ def _log_growth(y: Floats, shape: float) -> Floats:
 
 
 def _below(log_law: Callable[[Ints], Floats], least: int) -> float:
-    """Return an upper bound on the probability of numbers below the least, where log-concave laws fall geometrically."""
+    """Return an upper bound on the probability of numbers below the least, by a geometric series."""
     here, before = (float(v) for v in log_law(np.array([least - 1, max(least - 2, 0)])))
     if least == 1:
         return math.exp(here)

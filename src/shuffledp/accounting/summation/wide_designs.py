@@ -68,7 +68,8 @@ def wide_design(
     --------
     Messages of all users together for numbers up to 500, over those of the paper's parameters in closed form:
 
-    >>> from shuffledp.accounting import analytic_design, wide_design
+    >>> from shuffledp.accounting import analytic_design
+    >>> from shuffledp.accounting.summation.wide_designs import wide_design
     >>> design = wide_design(500, 1.0, 1e-6, 0.9)
     >>> design.messages < analytic_design(500, 1.0, 1e-6, 0.1).messages / 500
     True
@@ -81,9 +82,7 @@ def wide_design(
 
 
 @remember(256)
-def _wide(
-    size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int, ...] | None
-) -> NoiseDesign:
+def _wide(size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int, ...] | None) -> NoiseDesign:
     powers = {(): None} if hubs is None else {hubs: None}
     if hubs is None:
         for base in _BASES:
@@ -134,7 +133,8 @@ class _Family:
         numbers = np.arange(2, size + 1)
         budgets = (eps - eps_star * np.maximum(numbers, size - numbers) / size) / left
         own = _STEP ** -np.floor(np.log(budgets) / math.log(_STEP) + 1e-9) / left
-        rest, parts, widths = numbers, np.ones(size - 1), []
+        rest, parts = numbers, np.ones(size - 1)
+        widths: list[int] = []
         for hub in sorted(hubs, reverse=True):
             digit, rest = np.divmod(rest, hub)
             parts, widths = parts + digit, [int(digit.max(initial=0)), *widths]
@@ -152,9 +152,7 @@ class _Family:
         each *= math.sqrt(float(np.sum((times / each**2)[used])))
         indices = (1, *(-h for h in sorted(hubs)), *numbers.tolist())
         estimate = float(np.sum((weight * each)[used]))
-        return cls(
-            size, eps, delta, eps_star, tuple(sorted(hubs)), indices, ratios, each[kinds], estimate
-        )
+        return cls(size, eps, delta, eps_star, tuple(sorted(hubs)), indices, ratios, each[kinds], estimate)
 
     def design(self, log_multiple: float) -> NoiseDesign:
         """Return the design with this multiple."""

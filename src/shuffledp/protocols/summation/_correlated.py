@@ -219,7 +219,7 @@ class CorrelatedNoiseSum(NoisySum):
 
     design: NoiseDesign
     alphabet: str
-    origin: Origin
+    origin: Origin = "family"
 
     guarantees = under(printed=UPPER, corrected=UPPER, exact=UPPER)
 
@@ -279,7 +279,11 @@ class CorrelatedNoiseSum(NoisySum):
         over, text = self._over_shipped, _REMARKS[self.origin]
         if over is not None and over > 1:
             text += f", {over:.3g} times the messages of the best shipped one"
-        return text if self.levels == self.numbers.max_value else f"{text}; {self.levels} levels, rounded at random"
+        return (
+            text
+            if self.levels == self.numbers.max_value
+            else f"{text}; {self.levels} levels, rounded at random"
+        )
 
     def parameters(self) -> dict[str, float]:
         """Return levels, error and expected messages of the noise, also over those of the best shipped design."""

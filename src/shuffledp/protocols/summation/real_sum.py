@@ -12,6 +12,9 @@ from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, chosen
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Task
 
+#: Largest default number of levels under the exact accounting, for which a design takes seconds.
+_MOST_LEVELS = 1000
+
 
 @dataclass(frozen=True)
 class RealSum(CorrelatedNoiseSum):
@@ -52,8 +55,8 @@ class RealSum(CorrelatedNoiseSum):
             The noise has ``eps_star = (1 - zeta / 2) eps``, and half of that in each of several sums.
         levels : int, optional
             D. Default: the smallest for which rounding and noise together have at most the error of Laplace noise with
-            ``(1 - zeta) eps``, half of that in each of several sums; with fewer levels rounding adds more. Integers
-            are never rounded in several sums.
+            ``(1 - zeta) eps``, half of that in each of several sums; with fewer levels rounding adds more. At most 1000
+            under the exact accounting. Integers are never rounded in several sums.
 
         Raises
         ------
@@ -64,8 +67,11 @@ class RealSum(CorrelatedNoiseSum):
         numbers = numbers_of(task, coordinates=cls.touched > 1)
         if levels is not None:
             levels = check_count("levels", levels, 1)
+        wanted = cls.levels_for(numbers, n, eps, zeta, levels)
+        if levels is None and accounting == "exact" and numbers.real:
+            wanted = min(wanted, _MOST_LEVELS)
         chosen = chosen_design(
-            cls.levels_for(numbers, n, eps, zeta, levels),
+            wanted,
             eps / cls.touched,
             delta / cls.touched,
             accounting=accounting,
@@ -82,7 +88,7 @@ class RealSum(CorrelatedNoiseSum):
         found = levels or real_summation_levels(n, eps, zeta)
         if not numbers.real and found >= numbers.max_value:
             raise Infeasible(
-                f"Integers up to {numbers.max_value} have no more than the {found} levels that rounding would leave: see "
-                "correlated_sum."
+                f"Integers up to {numbers.max_value} have no more levels than the {found} that rounding would leave; "
+                "see correlated_sum."
             )
         return found
