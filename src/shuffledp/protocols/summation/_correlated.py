@@ -17,7 +17,7 @@ from shuffledp.accounting.summation.closed_designs import analytic_design, best_
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
 from shuffledp.accounting.summation.moment_bounds import moment_delta
 from shuffledp.accounting.summation.noise_atoms import MOST_VALUE, atom_messages
-from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.accounting.summation.noise_design import LAWS, NoiseDesign
 from shuffledp.accounting.summation.shipped_designs import MOST_QUICK, quick_design, shipped_design
 from shuffledp.accounting.summation.wide_designs import wide_design
 from shuffledp.guarantees import UPPER, under
@@ -264,20 +264,12 @@ class CorrelatedNoiseSum(NoisySum):
         return DesignProfile(d, touched, self.origin == "moments")
 
     @property
-    def _over_shipped(self) -> float | None:
-        """Noise messages over those of the best shipped design for this setting; None without one."""
-        d = self.design
-        shipped = [
-            shipped_design(d.max_value, d.eps, d.delta, d.eps_star, law=law)
-            for law in ("negative_binomial", "jumps")
-        ]
-        return max((d.messages / s.design.messages for s in shipped if s is not None), default=None)
-
-    @property
     def remark(self) -> str:
         """Origin of the noise design, its distance from the best shipped one, and the rounding of numbers."""
-        over, text = self._over_shipped, _REMARKS[self.origin]
-        if over is not None and over > 1:
+        d, text = self.design, _REMARKS[self.origin]
+        shipped = [shipped_design(d.max_value, d.eps, d.delta, d.eps_star, law=law) for law in LAWS]
+        over = max((d.messages / one.design.messages for one in shipped if one is not None), default=1.0)
+        if over > 1:
             text += f", {over:.3g} times the messages of the best shipped one"
         return (
             text
@@ -286,7 +278,5 @@ class CorrelatedNoiseSum(NoisySum):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return levels, error and expected messages of the noise, also over those of the best shipped design."""
-        over = self._over_shipped
-        shipped = {} if over is None else {"messages_over_shipped": over}
-        return {**super().parameters(), "noises": float(len(self.design.indices)), **shipped}
+        """Return the levels, the error of the noise alone, and the expected noise messages per sum."""
+        return {**super().parameters(), "noises": float(len(self.design.indices))}
