@@ -68,7 +68,7 @@ def test_bound_holds_for_random_noises_whatever_pair_is_the_worst():
 @pytest.mark.parametrize(("shape", "scale"), [(1.0, 0.6), (20.0, 3.0), (27.6, 2000.0)])
 def test_moments_of_one_noise_are_those_of_its_law_rounded_up(shape, scale):
     shifts, tilts = np.array([-3, -1, 0, 1, 3]), np.array([0.5, 1.0])
-    mass, logs, _ = moment_bounds._moments(shape, scale, shifts, tilts, 1e-14)
+    mass, logs, _ = moment_bounds._moments(shape, scale / (1 + scale), shifts, tilts, 1e-14)
     law = nbinom(shape, 1 / (1 + scale))
     assert law.cdf(2) <= mass * (1 + 1e-12) or mass < 1e-14
     y = np.arange(3, int(law.isf(1e-25)))  # smaller numbers are revealed, or too rare to matter

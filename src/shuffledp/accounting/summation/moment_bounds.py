@@ -177,7 +177,7 @@ class _Moments:
 
     @classmethod
     def of(cls, design: NoiseDesign) -> _Moments:
-        noise = dict(zip(design.indices, zip(design.shapes, design.scales, strict=True), strict=True))
+        noise = dict(zip(design.indices, zip(design.shapes, design.ratios, strict=True), strict=True))
         single = len(noise) == len(design.indices)
         if design.law != "negative_binomial" or not single or min(design.shapes) < 1:
             raise Infeasible("Moments bound one negative binomial noise per atom, of a shape of at least 1.")
@@ -272,19 +272,19 @@ def _worst(moments: _Moments, eps: float, inputs: Ints | None) -> float:
 
 
 def _moments(
-    shape: float, scale: float, shifts: Ints, tilts: Floats, tail: float
+    shape: float, ratio: float, shifts: Ints, tilts: Floats, tail: float
 ) -> tuple[float, Floats, Floats]:
     """Return the probability of small numbers, the log moments of the rest, (t, shifts), and their rounding, (t,).
 
     Losses are of a negative binomial noise against itself plus a shift; `tail` is about the probability of small
     numbers.
     """
-    ratio = scale / (1 + scale)
+    # From the ratio itself, as other forms of it lose digits that large numbers multiply.
+    scale, stop, go = ratio / (1 - ratio), math.log1p(-ratio), math.log(ratio)
 
     def log_law(y: Floats | Ints) -> Floats:
         at = np.asarray(y, np.float64)
-        more = _log_growth(at, shape) - math.lgamma(shape)
-        return np.asarray(more - shape * math.log1p(scale) + at * math.log(ratio))
+        return np.asarray(_log_growth(at, shape) - math.lgamma(shape) + shape * stop + at * go)
 
     least = max(int(scale * gammaincinv(shape, tail)), int(shifts.max()), 1)
     mass = _below(log_law, least)
@@ -309,7 +309,7 @@ def _moments(
             loss[place] = at_start - log_law(starts - shift)
         elif shift < 0:
             loss[place, :-1] = at_end[:-1] - log_law(ends[:-1] - shift)
-            loss[place, -1] = shift * math.log(ratio)
+            loss[place, -1] = shift * go
     found = np.empty((len(tilts), len(shifts)))
     for place, t in enumerate(tilts.tolist()):
         terms = log_mass + t * loss
@@ -325,7 +325,7 @@ def _moments(
 def _log_growth(y: Floats, shape: float) -> Floats:
     """Return ``log Gamma(y + shape) / Gamma(y + 1)``, for large y by Stirling's series, in which nothing cancels.
 
-    The remainder of the series is below ``1 / (360 y^3)``, less than a unit of rounding where it is used.
+    The remainder of the series, below ``1 / (180 y^3)``, is less than the rounding that the bound counts.
     """
     large = y > _LARGE
     small = np.where(large, 0.0, y)
