@@ -13,7 +13,7 @@ from accounting.summation.test_joint_noise import design_of, enumerated
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation import moment_bounds
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta, pair_deltas
-from shuffledp.accounting.summation.moment_bounds import moment_delta, searched_delta
+from shuffledp.accounting.summation.moment_bounds import moment_delta
 from shuffledp.accounting.summation.noise_atoms import used_atoms
 from shuffledp.accounting.summation.pair_table import pair_table
 from shuffledp.accounting.summation.shipped_designs import shipped_design
@@ -79,13 +79,12 @@ def test_moments_of_one_noise_are_those_of_its_law_rounded_up(shape, scale):
             assert want - 1e-8 <= logs[j, i] < want + (0.05 if scale > 1000 else 1e-3)
 
 
-def test_a_search_compares_some_pairs_and_the_bound_all():
+def test_every_pair_counts():
+    """Less noise on a single number of many, for which no pair is among the first ones that are compared."""
     design = wide_design(70, 1.0, 1e-6, 0.9)
-    weak = design.indices.index(45)  # a number that the search does not compare with all others
+    weak = design.indices.index(45)
     ratios = [p if i != weak else p / 2 for i, p in enumerate(design.ratios)]
-    weaker = replace(design, ratios=tuple(ratios))
-    assert searched_delta(design, 1.0) <= moment_delta(design, 1.0) <= 1e-6
-    assert moment_delta(weaker, 1.0) > 1e-6
+    assert moment_delta(replace(design, ratios=tuple(ratios)), 1.0) > 1e-4
 
 
 @pytest.mark.parametrize(
@@ -103,7 +102,7 @@ def test_a_design_for_any_setting_meets_its_budget(size, eps, delta):
 def test_designs_for_many_levels_against_exact_accounting_and_shipped_designs():
     design = wide_design(20, 1.0, 1e-6, 0.9)
     assert correlated_noise_delta(design, 1.0) < 1e-6
-    for size, most in ((5, 1.8), (20, 1.7), (100, 1.5)):
+    for size, most in ((5, 1.8), (20, 1.8), (100, 1.5)):
         best = shipped_design(size, 1.0, 1e-6, 0.9).design
         assert best.messages < wide_design(size, 1.0, 1e-6, 0.9).messages < most * best.messages
 

@@ -61,8 +61,8 @@ _BEYOND = 1e-30
 _LARGE = 1e4
 #: Relative rounding of a sum of logarithms and gamma functions, and absolute rounding of sums of log moments.
 _ROUNDING, _SUMS = 32 * UNIT, 1e-9
-#: Inputs up to which all pairs are compared in a search, and inputs that are compared with all others beyond.
-_ALL, _SOME = 60, 48
+#: Pairs that give a first value for the largest bound, and its least value over what is counted as revealed.
+_PROBES, _NEGLIGIBLE = 2000, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,26 +133,7 @@ def moment_delta(design: NoiseDesign, eps: float) -> float:
     -----
     Derived for this project, see the module's description.
     """
-    return _worst(_Moments.of(design), check_nonnegative("eps", eps), None)
-
-
-def searched_delta(design: NoiseDesign, eps: float) -> float:
-    """Return :func:`moment_delta` over some of the pairs only, for large D: a lower bound on it.
-
-    Notes
-    -----
-    Derived for this project.
-    """
-    return _worst(_Moments.of(design), eps, _some_inputs(design.max_value))
-
-
-def _some_inputs(max_value: int) -> Ints | None:
-    if max_value <= _ALL:
-        return None
-    part = _SOME // 4
-    ends = np.arange(part)
-    middle = np.rint(np.linspace(0, max_value, 2 * part)).astype(np.int64)
-    return np.unique(np.concatenate((ends, max_value - ends, middle)))
+    return _worst(_Moments.of(design), check_nonnegative("eps", eps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,13 +210,9 @@ class _Moments:
         return np.stack(found[::-1]) - math.log1p(a)
 
 
-def _worst(moments: _Moments, eps: float, inputs: Ints | None) -> float:
-    """Return the largest bound of all pairs, or of those with one of the inputs; each by its best exponent."""
-    every = np.arange(moments.size + 1)
-    some = every if inputs is None else inputs
-    x, y = (v.ravel() for v in np.meshgrid(some, every, indexing="ij"))
-    if inputs is not None:
-        x, y = np.concatenate((x, y)), np.concatenate((y, x))
+def _worst(moments: _Moments, eps: float) -> float:
+    """Return the largest bound of all pairs, each by its best exponent."""
+    x, y = (v.ravel() for v in np.indices((moments.size + 1, moments.size + 1)))
     x, y = x[x != y], y[x != y]
     low = int(moments.moves.first.min() - moments.moves.first.max())
     tilts = moments.tilts
@@ -255,11 +232,10 @@ def _worst(moments: _Moments, eps: float, inputs: Ints | None) -> float:
         return np.asarray(found + constants[place])
 
     # A few pairs give a bound that the others need only stay below, most of them by the first exponents.
-    reached = -math.inf
     order = np.argsort(np.abs(np.arange(len(tilts)) - len(tilts) // 2), kind="stable")
-    probe = np.unique(np.linspace(0, len(x) - 1, min(len(x), 2000)).astype(np.int64))
+    probe = np.unique(np.linspace(0, len(x) - 1, min(len(x), _PROBES)).astype(np.int64))
     best = np.min([logs(place, x[probe], y[probe]) for place in range(len(tilts))], axis=0)
-    reached = float(np.max(best))
+    reached = max(float(np.max(best)), math.log(_NEGLIGIBLE * moments.revealed))
     left = np.full(len(x), math.inf)
     for place in order.tolist():
         left = np.minimum(left, logs(place, x, y))

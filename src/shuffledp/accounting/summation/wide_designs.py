@@ -8,18 +8,15 @@ which :func:`~shuffledp.accounting.summation.moment_bounds.moment_delta` meets d
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.summation.moment_bounds import moment_delta, searched_delta
+from shuffledp.accounting.summation.moment_bounds import moment_delta
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne
 from shuffledp.numerics.memoize import remember
-from shuffledp.numerics.roots import root_below
-from shuffledp.tasks import Floats
 
 #: Bases whose powers are tried as hubs.
 _BASES = (2, 3, 4, 5, 6, 8, 10)
@@ -27,8 +24,8 @@ _BASES = (2, 3, 4, 5, 6, 8, 10)
 _STEP = 1.04
 #: Hubs need less than the leading order has them do, as few pairs of inputs move all of them by most.
 _HUBS = 0.75
-#: Least and largest multiple, and its precision, in logarithms.
-_LOW, _HIGH, _XTOL = math.log(0.05), math.log(500.0), 2e-3
+#: Range of the common multiple, the largest one, and the ratio of two at which its search ends.
+_FIRST, _MOST, _PRECISION = (0.25, 4.0), 500.0, 1.004
 
 
 def wide_design(
@@ -83,90 +80,59 @@ def wide_design(
 
 @remember(256)
 def _wide(size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int, ...] | None) -> NoiseDesign:
-    powers = {(): None} if hubs is None else {hubs: None}
-    if hubs is None:
-        for base in _BASES:
-            powers[tuple(base**j for j in range(1, 12) if base**j <= size // 2)] = None
-    family = min(
-        (_Family.of(size, eps, delta, eps_star, one) for one in powers), key=lambda found: found.estimate
-    )
+    powers = [tuple(b**j for j in range(1, 12) if b**j <= size // 2) for b in _BASES]
+    families = [
+        _family(size, eps, delta, eps_star, one) for one in ([(), *powers] if hubs is None else [hubs])
+    ]
+    design = min(families, key=lambda family: family[0])[1]
 
-    def excess(minus_log_multiple: float) -> float:
-        return math.log(searched_delta(family.design(-minus_log_multiple), eps) / delta)
+    def enough(multiple: float) -> bool:
+        return moment_delta(design(multiple), eps) <= delta
 
-    log_multiple = -root_below(excess, 0.0, -_HIGH, -_LOW, xtol=_XTOL, slope=25.0)
-    while log_multiple < _HIGH:
-        design = family.design(log_multiple)
-        if moment_delta(design, eps) <= delta:  # by all pairs of inputs
-            return design
-        log_multiple += _XTOL
-    raise Infeasible(f"No noise has a bound on its delta of at most {delta!r} by exponential moments.")
+    low, high = _FIRST
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > _MOST:
+            raise Infeasible(
+                f"No noise has a bound on its delta of at most {delta!r} by exponential moments."
+            )
+    while high > low * _PRECISION:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return design(high)
 
 
-@dataclass(frozen=True, eq=False)
-class _Family:
-    """Designs that differ by one multiple of all noises.
+def _family(
+    size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int, ...]
+) -> tuple[float, Callable[[float], NoiseDesign]]:
+    """Return the expected messages, up to the same factor for all hubs, and the design with a multiple."""
+    left, coins = eps - eps_star, sorted(hubs)
+    numbers = np.arange(2, size + 1)
+    budgets = (eps - eps_star * np.maximum(numbers, size - numbers) / size) / left
+    own = _STEP ** -np.floor(np.log(budgets) / math.log(_STEP) + 1e-9)
+    rest, parts = numbers, np.ones(size - 1)
+    widths: list[int] = []
+    for hub in reversed(coins):
+        digit, rest = np.divmod(rest, hub)
+        parts, widths = parts + digit, [int(digit.max(initial=0)), *widths]
+    # Largest shifts over the eps left for them, messages of each atom, and kinds of atoms: 1, the hubs, single numbers.
+    ratios = np.concatenate(([size + rest.max(initial=0)], widths, own)) / left
+    costs = np.concatenate(([2.0], np.array(coins) + 1.0, parts + rest))
+    kinds = np.minimum(np.arange(len(costs)), len(coins) + 1)
+    # Messages are the sum of f_s cost_s ratio_s. To leading order a pair loses the sum of 1 / f_s^2 over the noises
+    # that it moves: two of single numbers, and all hubs. The minimum for a given loss has these f_s.
+    weight = np.bincount(kinds, costs * ratios)
+    times = np.where(np.arange(len(weight)) > len(coins), 2.0, 1.0)
+    each = np.cbrt(times / weight)
+    each[1 : len(coins) + 1] *= _HUBS
+    each *= math.sqrt(float(np.sum(times / each**2)))
+    indices = (1, *(-h for h in coins), *numbers.tolist())
+    shapes = (max(2 * math.log(1 / delta), 1.0),) * len(indices)
 
-    Parameters
-    ----------
-    ratios : (noises,) ndarray
-        Largest shift of every noise over the eps left for it.
-    multiples : (noises,) ndarray
-        Multiples of the noises, up to a common one.
-    estimate : float
-        Expected messages, up to the same factor for all hubs.
-    """
+    def design(multiple: float) -> NoiseDesign:
+        # The loss of a shift the other way is at most its share of eps over the multiple.
+        ratio = np.exp(-1 / (multiple * each[kinds] * ratios))
+        kind, noise = "hub" if coins else "star", tuple(ratio.tolist())
+        return NoiseDesign(size, eps_star, kind, tuple(coins), indices, shapes, noise, eps, delta)
 
-    size: int
-    eps: float
-    delta: float
-    eps_star: float
-    hubs: tuple[int, ...]
-    indices: tuple[int, ...]
-    ratios: Floats
-    multiples: Floats
-    estimate: float
-
-    @classmethod
-    def of(cls, size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int, ...]) -> _Family:
-        left = eps - eps_star
-        numbers = np.arange(2, size + 1)
-        budgets = (eps - eps_star * np.maximum(numbers, size - numbers) / size) / left
-        own = _STEP ** -np.floor(np.log(budgets) / math.log(_STEP) + 1e-9) / left
-        rest, parts = numbers, np.ones(size - 1)
-        widths: list[int] = []
-        for hub in sorted(hubs, reverse=True):
-            digit, rest = np.divmod(rest, hub)
-            parts, widths = parts + digit, [int(digit.max(initial=0)), *widths]
-        units = int(rest.max(initial=0))
-        ratios = np.concatenate(([(size + units) / left], np.array(widths) / left, own))
-        costs = np.concatenate(([2.0], np.sort(hubs) + 1.0, parts + rest))
-        # Messages are the sum of f_s cost_s ratio_s. To leading order a pair loses the sum of 1 / f_s^2 over the noises
-        # that it moves: two of single numbers, and all hubs. The minimum for a given loss has these f_s.
-        kinds = np.array([0, *range(1, len(hubs) + 1), *[len(hubs) + 1] * (size - 1)])
-        times = np.array([1.0, *[1.0] * len(hubs), 2.0])
-        weight = np.bincount(kinds, costs * ratios, len(times))
-        each = np.cbrt(times / np.maximum(weight, 1e-300))
-        each[1:-1] *= _HUBS
-        used = np.bincount(kinds, minlength=len(times)) > 0
-        each *= math.sqrt(float(np.sum((times / each**2)[used])))
-        indices = (1, *(-h for h in sorted(hubs)), *numbers.tolist())
-        estimate = float(np.sum((weight * each)[used]))
-        return cls(size, eps, delta, eps_star, tuple(sorted(hubs)), indices, ratios, each[kinds], estimate)
-
-    def design(self, log_multiple: float) -> NoiseDesign:
-        """Return the design with this multiple."""
-        shape = max(2 * math.log(1 / self.delta), 1.0)
-        # ratio = e^(-1 / multiple): the loss of a shift the other way is at most its share of eps over the multiple.
-        ratios = np.exp(-1 / (math.exp(log_multiple) * self.multiples * self.ratios))
-        return NoiseDesign(
-            self.size,
-            self.eps_star,
-            "hub" if self.hubs else "star",
-            self.hubs,
-            self.indices,
-            (shape,) * len(self.indices),
-            tuple(ratios.tolist()),
-            self.eps,
-            self.delta,
-        )
+    return float(weight @ each), design
