@@ -143,9 +143,9 @@ def _exact(
     shipped = shipped_design(max_value, eps, delta, star, atoms=usual, hubs=hubs, law=law)
     if shipped:
         return Chosen(shipped.design, "shipped")
-    long = max_value * (max_value + 1) > _MOST_WORK * (eps - star) or delta < _LEAST_DELTA
-    asked_for = atoms not in (None, "best")
-    if law == "jumps" or atoms == "halving" or (small and (asked_for or not long)):
+    slow = atoms is None and max_value * (max_value + 1) > _MOST_WORK * (eps - star)
+    tiny = atoms in (None, "best") and delta < _LEAST_DELTA
+    if law == "jumps" or atoms == "halving" or (small and not slow and not tiny):
         return Chosen(quick_design(max_value, eps, delta, star, atoms=usual, hubs=hubs, law=law), "family")
     return Chosen(wide_design(max_value, eps, delta, star, hubs=() if atoms == "star" else hubs), "moments")
 
