@@ -32,7 +32,7 @@ ALPHABETS = ("paper", "used")
 
 
 #: Number of pairs of inputs over ``eps - eps_star`` up to which a design is certified by all losses: a few seconds.
-_MOST_WORK = 12_000
+_MOST_WORK = 6_000
 #: Least delta that the allowance for rounding of the losses of all pairs leaves room for.
 _LEAST_DELTA = 1e-10
 #: Largest D of a shipped design whose profile is computed from the losses of all pairs; beyond it takes seconds.
