@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import shuffledp
+from shuffledp.accounting import discrete_laplace_variance, shipped_design
 from shuffledp.comparison import front, table
 from shuffledp.comparison.comparing import TWO_SIDED
 from shuffledp.comparison.rows import IDLE
@@ -216,13 +217,48 @@ def test_data_frames_series_and_files_are_counted(tmp_path):
     ]
 
 
-def test_reasons_are_true_of_a_column_of_real_numbers():
-    names = ["real_sum", "correlated_sum"]
-    rows = shuffledp.compare(
-        data=[0.5, 119.25, 3.75] * 300, max_value=120, protocols=names, eps=1, delta=1e-6
-    )
-    assert "numbers that are already rounded" in of(rows, "real_sum").reason
-    assert "No noise design is shipped for max_value = 120 at eps = 1, " in of(rows, "correlated_sum").reason
+@pytest.mark.parametrize(("eps", "delta"), [(0.7, 1e-6), (4.0, 1e-12)])
+def test_columns_of_real_numbers_have_sums_with_correlated_noise(eps, delta):
+    names = ["real_sum", "correlated_sum", "central_laplace"]
+    data = [0.5, 119.25, 3.75] * 300
+    rows = shuffledp.compare(data=data, max_value=120, levels=480, protocols=names, eps=eps, delta=delta)
+    exact, rounded, curator = (of(rows, n) for n in ("correlated_sum", "real_sum", "central_laplace"))
+    assert [exact.status, rounded.status, exact.guarantee, rounded.guarantee] == [
+        "ok",
+        "ok",
+        "upper",
+        "upper",
+    ]
+    assert curator.mse < exact.mse < rounded.mse < 2 * curator.mse
+    # Discrete Laplace noise with 0.9 eps on 480 levels, each worth a quarter.
+    assert exact.mse == pytest.approx(discrete_laplace_variance(0.9 * eps / 480) / 16)
+    assert exact.messages_per_user > rounded.messages_per_user
+    assert "certified at the call by exponential moments" in exact.remark
+    assert rounded.remark.endswith(f"{rounded.parameters['levels']:.0f} levels, rounded at random")
+
+
+def test_remarks_name_the_origin_of_a_noise_design_and_its_distance_from_the_shipped_one():
+    def row(size, eps):
+        return shuffledp.compare(9_000, max_value=size, eps=eps, delta=1e-6, protocols=["correlated_sum"])[0]
+
+    best = row(100, 1.0)
+    assert best.remark == "a shipped noise design" and best.eps_spent == 1.0
+    fewest = shipped_design(10, 1.0, 1e-6, 0.9).design.messages
+    paper = row(10, 1.0)  # the paper's atoms; others need fewer messages
+    over = paper.parameters["noise_messages"] / fewest
+    assert paper.remark.endswith(f", {over:.3g} times the messages of the best shipped one") and over > 1.4
+    assert row(10, 0.7).remark.endswith("by the losses of all pairs of inputs")
+
+
+def test_columns_of_many_numbers_are_no_categories():
+    with pytest.raises(ValueError, match="1500 different numbers, which look like quantities"):
+        shuffledp.compare(data=[x / 8 for x in range(1500)], **SETTING)
+    with pytest.warns(UserWarning) as said:
+        shuffledp.compare(data=[20, 30, 40] * 300, protocols=["local"], **SETTING)
+    assert "The values are numbers: for their sum" in str(said[-1].message)
+    with pytest.warns(UserWarning) as said:
+        shuffledp.compare(data=["20", "thirty"] * 300, protocols=["local"], **SETTING)
+    assert len(said) == 1
 
 
 def test_sets_of_data_frames_are_those_of_their_counts():

@@ -165,6 +165,11 @@ def test_records_name_who_must_be_honest_and_the_most_that_a_user_sends(protocol
     assert words in call(protocol, *setting, "--registry").output
 
 
+def test_a_remark_on_the_calibration_is_told():
+    done = call("correlated_sum", *["--users", "900", "--max-value", "30", "--eps", "1", "--delta", "1e-6"])
+    assert "Calibration: a noise design of one parameter, certified at the call by exponential" in done.output
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -246,6 +246,7 @@ def _measured(
         most_bits=None if cost.most_bits is None else float(cost.most_bits),
         most_certain=None if cost.most_messages is None else cost.most_certain,
         shuffler_messages=float(cost.shuffler_messages),
+        remark=usual.remark or None,
     )
     if mse is None and not isinstance(where.population, Law):
         raise Infeasible(

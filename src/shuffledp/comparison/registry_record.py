@@ -191,7 +191,8 @@ def mechanism(found: Described) -> str:
     sent = f"A user sends {cost.messages_per_user:.6g} messages of {cost.bits_per_message:.6g} bits in expectation"
     if cost.shuffler_messages:
         sent += f", the shuffler adds {cost.shuffler_messages:.6g} in all"
-    return f"{protocol.label} ({protocol.source}). {shown and f'Parameters: {shown}. '}{sent}. {_most(cost)}"
+    remark = f" Calibration: {protocol.remark}." if protocol.remark else ""
+    return f"{protocol.label} ({protocol.source}). {shown and f'Parameters: {shown}. '}{sent}. {_most(cost)}{remark}"
 
 
 def _most(cost: Cost) -> str:

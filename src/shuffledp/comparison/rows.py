@@ -106,6 +106,8 @@ class Compared:
         Calibrated parameters.
     beyond : mapping of str to float
         For a proven row that a limit excludes: the exceeded limits, with the least values that admit the protocol.
+    remark : str
+        Remark on the calibration, for example the origin of a noise design; None for most protocols.
     simulated_mse, simulated_standard_error : float
         Results of the simulation, if there was one.
     simulated_coverage : float
@@ -147,6 +149,7 @@ class Compared:
     simulated_coverage: float | None = None
     parameters: Mapping[str, float] | None = None
     beyond: Mapping[str, float] | None = None
+    remark: str | None = None
 
     def __post_init__(self) -> None:
         """Escape control characters in texts of plug-ins."""
@@ -384,6 +387,7 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
         text.append(f"/floor: error divided by the error of a curator's {FLOOR[rows[0].task]}.")
     text += _sent(rows)
     text += _relied_on(rows)
+    text += [f"{row.protocol}: {row.remark}." for row in rows if row.remark]
     if rows[0].task == "sets":
         text.append("All users have one privacy level: eps protects the whole set of a user.")
     slack = "; slack: eps minus spent" if "slack" in headings else ""

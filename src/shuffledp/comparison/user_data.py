@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -16,6 +17,8 @@ from shuffledp.userdata.reading import Progress
 from shuffledp.userdata.sets import collect_sets
 
 Asked = TypeVar("Asked", bound=SettingOptions)
+#: Numbers found in a column up to which they are taken as categories.
+_MOST_NUMBERS = 1_000
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,23 @@ class Own:
     step: float
     remarks: tuple[str, ...]
     values: tuple[Any, ...]
+
+
+def _numeric(values: Sequence[str]) -> tuple[str, ...]:
+    """Return a remark on a found domain of numbers, and none on texts; raise ValueError for too many numbers."""
+    try:
+        found = {float(value) for value in values}
+    except ValueError:
+        return ()
+    if len(found) > _MOST_NUMBERS:
+        raise ValueError(
+            f"The column holds {len(found)} different numbers, which look like quantities, not categories. For their "
+            "sum give max_value (--max-value), the largest number, and levels (--levels) for numbers that are not "
+            "whole; for their frequencies give domain_size or values."
+        )
+    return (
+        "The values are numbers: for their sum instead of their frequencies give max_value (--max-value).",
+    )
 
 
 def own(asked: SettingOptions, *, how: str, progress: Progress | None = None) -> Own:
@@ -74,7 +94,8 @@ def own(asked: SettingOptions, *, how: str, progress: Progress | None = None) ->
             levels=asked.levels,
             progress=progress,
         )
-        return Own(column.counts, column.users, column.step, tuple(column.remarks(how)), column.values)
+        remarks = (*column.remarks(how), *(_numeric(column.values) if column.found else ()))
+        return Own(column.counts, column.users, column.step, remarks, column.values)
     if asked.given("max_value", "levels"):
         raise ValueError("Give either set_size (sets) or max_value and levels (a sum), not both.")
     size = check_count("set_size", asked.set_size, 1)

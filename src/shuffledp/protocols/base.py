@@ -129,6 +129,11 @@ class ProtocolBase(metaclass=ABCMeta):
         """Number of different messages, as far as the default ``aggregate`` counts them."""
         return 2
 
+    @property
+    def remark(self) -> str:
+        """Remark on the calibration for readers of a comparison; empty for most protocols."""
+        return ""
+
     # -- what the claim is worth ----------------------------------------------------------------------------------
 
     @property

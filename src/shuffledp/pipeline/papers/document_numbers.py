@@ -24,6 +24,7 @@ from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_eps
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
 from shuffledp.accounting.summation.design_files import MOST_QUICK, quick_design
 from shuffledp.accounting.summation.jump_noise import NEGATIVE_BINOMIAL_EXCESS
+from shuffledp.accounting.summation.wide_designs import wide_design
 from shuffledp.pipeline.papers.dump import computed_tables as dump
 from shuffledp.pipeline.papers.random_population import multi_message_gaps, published_gaps
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables as shuffle_gaussian
@@ -41,6 +42,8 @@ checkin_budgets = cache(shuffle_gaussian.checkin_budgets)
 
 #: Users of Adult (Theorem 1 of the summation paper on hours worked), and of the other settings of its Figure 1.
 _ADULT, _MILLION = 48_842, 1_000_000
+#: Levels for which a design made at the call is compared with the shipped one.
+_MANY = 100
 
 
 def _span(values: Iterable[float], digits: int = 2) -> str:
@@ -131,6 +134,9 @@ def summation_values() -> Mapping[str, str]:
         "split and mix figure": _whole(shares["figure"]),
         "quick best": _percent(quick["best"]),
         "quick halving": _percent(quick["halving"]),
+        "quick many": _number(
+            wide_design(_MANY, eps, delta, star).messages / summation.best_design(_MANY).design.messages, 3
+        ),
         **_cheaper_values(),
     }
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
-from shuffledp.accounting.summation.design_files import quick_design, shipped_design
+from shuffledp.accounting.summation.design_files import MOST_QUICK, quick_design, shipped_design
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
+from shuffledp.accounting.summation.moment_bounds import moment_delta
 from shuffledp.accounting.summation.noise_atoms import MOST_VALUE, atom_messages
-from shuffledp.accounting.summation.noise_design import NoiseDesign
+from shuffledp.accounting.summation.noise_design import LAWS, NoiseDesign
+from shuffledp.accounting.summation.wide_designs import wide_design
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_choice, check_open_unit, check_positive
 from shuffledp.numerics.memoize import remember
@@ -29,18 +31,49 @@ from shuffledp.tasks import Floats
 ALPHABETS = ("paper", "used")
 
 
+#: Number of pairs of inputs over ``eps - eps_star`` up to which a design is certified by all losses: a few seconds.
+_MOST_WORK = 6_000
+#: Least delta that the allowance for rounding of the losses of all pairs leaves room for.
+_LEAST_DELTA = 1e-10
+#: Largest D of a shipped design whose profile is computed from the losses of all pairs; beyond it takes seconds.
+_MOST_PROFILED = 32
+
+Origin = Literal["shipped", "family", "moments", "closed form"]
+_REMARKS: Mapping[Origin, str] = {
+    "shipped": "a shipped noise design",
+    "family": "a noise design of one parameter, certified at the call by the losses of all pairs of inputs",
+    "moments": "a noise design of one parameter, certified at the call by exponential moments of the losses",
+    "closed form": "noise in closed form",
+}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Noise design of one sum, and its origin.
+
+    Parameters
+    ----------
+    design : NoiseDesign
+    origin : {"shipped", "family", "moments", "closed form"}
+        ``family`` and ``moments`` are made at the call, see :func:`chosen_design`.
+    """
+
+    design: NoiseDesign
+    origin: Origin
+
+
 def chosen_design(
     max_value: int,
     eps: float,
     delta: float,
     *,
     accounting: str,
-    atoms: str,
+    atoms: str | None,
     hubs: Sequence[int] | None,
     gamma: float,
     eps_star: float | None = None,
     law: str = "negative_binomial",
-) -> NoiseDesign:
+) -> Chosen:
     """Return the design of the noise of one sum.
 
     Parameters
@@ -51,10 +84,12 @@ def chosen_design(
         Budget of the sum, nats and in (0, 1).
     accounting : {"printed", "corrected", "exact"}
         ``printed``: the paper's parameters in closed form. ``corrected``: the smallest noises that its modular theorem
-        allows. ``exact``: the shipped design if there is one, and otherwise, up to D = 20, one of the one-parameter
-        family, both certified by the exact accountant.
-    atoms : {"halving", "star", "hub", "best"}
-        Other atoms than ``halving``, the paper's, are for ``exact`` only.
+        allows. ``exact``: the shipped design if there is one. Otherwise one of a one-parameter family: up to D = 20
+        certified by the exact accountant, for larger D or where this takes long by exponential moments
+        (:func:`~shuffledp.accounting.summation.wide_designs.wide_design`).
+    atoms : {"halving", "star", "hub", "best"}, optional
+        Other atoms than ``halving``, the paper's, are for ``exact`` only. Default: ``halving`` where they have a
+        design within seconds, otherwise ``best``.
     hubs : sequence of int, optional
         For atoms ``hub``.
     gamma : float
@@ -81,17 +116,38 @@ def chosen_design(
             f"eps_star must be below eps = {eps!r} to leave something for the noises, got {star!r}."
         )
     if accounting == "exact":
-        found = shipped_design(max_value, eps, delta, star, atoms=atoms, hubs=hubs, law=law)
-        if found:
-            return found.design
-        return quick_design(max_value, eps, delta, star, atoms=atoms, hubs=hubs, law=law)
+        return _exact(max_value, eps, delta, star, atoms, hubs, law)
     if law != "negative_binomial":
         raise ValueError(f"law must be 'negative_binomial' for the accounting {accounting!r}, got {law!r}.")
-    if atoms != "halving":
+    if atoms not in (None, "halving"):
         raise ValueError(f"atoms must be 'halving' for the accounting {accounting!r}, got {atoms!r}.")
     if accounting == "printed":
-        return analytic_design(max_value, eps, delta, gamma if eps_star is None else 1 - star / eps)
-    return _modular(max_value, float(eps), float(delta), float(star))
+        found = analytic_design(max_value, eps, delta, gamma if eps_star is None else 1 - star / eps)
+    else:
+        found = _modular(max_value, float(eps), float(delta), float(star))
+    return Chosen(found, "closed form")
+
+
+def _exact(
+    max_value: int,
+    eps: float,
+    delta: float,
+    star: float,
+    atoms: str | None,
+    hubs: Sequence[int] | None,
+    law: str,
+) -> Chosen:
+    """Return the shipped design, or one that is made at the call."""
+    small = max_value <= MOST_QUICK
+    usual = atoms or ("halving" if small else "best")
+    shipped = shipped_design(max_value, eps, delta, star, atoms=usual, hubs=hubs, law=law)
+    if shipped:
+        return Chosen(shipped.design, "shipped")
+    slow = atoms is None and max_value * (max_value + 1) > _MOST_WORK * (eps - star)
+    tiny = atoms in (None, "best") and delta < _LEAST_DELTA
+    if law == "jumps" or atoms == "halving" or (small and not slow and not tiny):
+        return Chosen(quick_design(max_value, eps, delta, star, atoms=usual, hubs=hubs, law=law), "family")
+    return Chosen(wide_design(max_value, eps, delta, star, hubs=() if atoms == "star" else hubs), "moments")
 
 
 @remember(256)
@@ -109,26 +165,43 @@ class DesignProfile:
         Design of the noise of each sum.
     touched : int
         Number of sums that a change of one input moves, 1 or 2; their budgets add up.
+    moments : bool
+        True if delta is bounded by exponential moments of the losses instead of their law.
+    certified : float
+        Upper bound on the delta of one sum at ``design.eps``, if one is known.
     """
 
     design: NoiseDesign
     touched: int
+    moments: bool = False
+    certified: float = 1.0
     kind: ClassVar[Kind] = "upper"
     neighbours: ClassVar[str] = "replace_one"
     view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "losses of all noises, added on a grid and rounded up"
+
+    @property
+    def source(self) -> str:
+        """Origin of the bound."""
+        if self.moments:
+            return "exponential moments of the losses of all noises"
+        return "losses of all noises, added on a grid and rounded up"
 
     def delta(self, eps: ArrayLike) -> Floats:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
         eps_ = np.asarray(eps, np.float64)
-        values = [
-            self.touched * correlated_noise_delta(self.design, float(e) / self.touched) for e in eps_.flat
-        ]
+        values = [self.touched * self._of_one(float(e) / self.touched) for e in eps_.flat]
         # What holds for an eps holds for larger ones; the allowance for rounding may grow.
         order = np.argsort(eps_, axis=None, kind="stable")
         found = np.empty(len(values))
         found[order] = np.minimum.accumulate(np.minimum(values, 1.0)[order])
         return found.reshape(eps_.shape)
+
+    def _of_one(self, eps: float) -> float:
+        """Return delta of one sum; it grows by at most as much as eps falls."""
+        if not self.moments:
+            return correlated_noise_delta(self.design, eps)
+        known = self.certified + max(self.design.eps - eps, 0.0)
+        return known if known <= self.design.delta else min(known, moment_delta(self.design, eps))
 
 
 @dataclass(frozen=True)
@@ -140,17 +213,21 @@ class CorrelatedNoiseSum(NoisySum):
     alphabet : {"paper", "used"}
         Messages that count for the bits of one: ``paper``, all of ``{-D, .., D}`` but 0; ``used``, the messages that
         occur.
+    origin : {"shipped", "family", "moments", "closed form"}
+        Origin of the design, see :class:`Chosen`.
     """
 
     design: NoiseDesign
     alphabet: str
+    origin: Origin = "family"
 
     guarantees = under(printed=UPPER, corrected=UPPER, exact=UPPER)
 
     @classmethod
-    def with_noise(cls, n: int, numbers: Numbers, design: NoiseDesign, alphabet: str) -> Self:
+    def with_noise(cls, n: int, numbers: Numbers, chosen: Chosen, alphabet: str) -> Self:
         """Return the protocol with this design; raise ValueError for an unknown alphabet."""
-        return cls(n, numbers, design, check_choice("alphabet", alphabet, ALPHABETS))
+        checked = check_choice("alphabet", alphabet, ALPHABETS)
+        return cls(n, numbers, chosen.design, checked, chosen.origin)
 
     @cached_property
     def _noises(self) -> list[Noise]:
@@ -177,7 +254,28 @@ class CorrelatedNoiseSum(NoisySum):
         """Return the exact accountant's upper bound for any design; None for less noise than planned."""
         if users < self.n_users:
             return None
-        return DesignProfile(self.design, 1 if self.numbers.coordinates == 1 else 2)
+        d, touched = self.design, 1 if self.numbers.coordinates == 1 else 2
+        if self.origin == "shipped" and d.max_value > _MOST_PROFILED:
+            known = shipped_design(
+                d.max_value, d.eps, d.delta, d.eps_star, atoms=d.atoms, hubs=d.hubs or None, law=d.law
+            )
+            assert known is not None
+            return DesignProfile(d, touched, moments=True, certified=known.certified_delta)
+        return DesignProfile(d, touched, self.origin == "moments")
+
+    @property
+    def remark(self) -> str:
+        """Origin of the noise design, its distance from the best shipped one, and the rounding of numbers."""
+        d, text = self.design, _REMARKS[self.origin]
+        shipped = [shipped_design(d.max_value, d.eps, d.delta, d.eps_star, law=law) for law in LAWS]
+        over = max((d.messages / one.design.messages for one in shipped if one is not None), default=1.0)
+        if over > 1:
+            text += f", {over:.3g} times the messages of the best shipped one"
+        return (
+            text
+            if self.levels == self.numbers.max_value
+            else f"{text}; {self.levels} levels, rounded at random"
+        )
 
     def parameters(self) -> dict[str, float]:
         """Return the levels, the error of the noise alone, and the expected noise messages per sum."""

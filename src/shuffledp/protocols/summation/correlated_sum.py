@@ -28,7 +28,7 @@ class CorrelatedSum(CorrelatedNoiseSum):
         delta: float,
         *,
         accounting: str = "exact",
-        atoms: str = "halving",
+        atoms: str | None = None,
         hubs: Sequence[int] | None = None,
         gamma: float = 0.1,
         eps_star: float | None = None,
@@ -41,8 +41,8 @@ class CorrelatedSum(CorrelatedNoiseSum):
         ----------
         task : Summation
             One sum of numbers that are not negative.
-        atoms : {"halving", "star", "hub", "best"}
-            Other atoms than ``halving`` are for ``exact`` only.
+        atoms : {"halving", "star", "hub", "best"}, optional
+            Other atoms than ``halving`` are for ``exact`` only. Default: ``halving`` for small numbers.
         hubs : sequence of int, optional
             For atoms ``hub``.
         gamma : float
@@ -61,7 +61,7 @@ class CorrelatedSum(CorrelatedNoiseSum):
             If delta is 0, numbers may be negative, or no design is known.
         """
         numbers = numbers_of(task)
-        design = chosen_design(
+        chosen = chosen_design(
             numbers.max_value,
             eps,
             delta,
@@ -72,4 +72,4 @@ class CorrelatedSum(CorrelatedNoiseSum):
             eps_star=eps_star,
             law=law,
         )
-        return cls.with_noise(n, numbers, design, alphabet)
+        return cls.with_noise(n, numbers, chosen, alphabet)

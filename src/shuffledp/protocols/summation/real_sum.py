@@ -1,4 +1,4 @@
-"""Sum of real numbers: rounded at random to few levels, then correlated noise."""
+"""Sum of numbers that are rounded at random to few levels, then correlated noise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +12,13 @@ from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, chosen
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Task
 
+#: Largest default number of levels under the exact accounting, for which a design takes seconds.
+_MOST_LEVELS = 1000
+
 
 @dataclass(frozen=True)
 class RealSum(CorrelatedNoiseSum):
-    """Numbers of [0, 1] become multiples of ``1 / D`` with the right mean."""
+    """Numbers become multiples of ``1 / D`` of the largest number with the right mean."""
 
     name = "real_sum"
     label = "correlated noise, rounded"
@@ -33,7 +36,7 @@ class RealSum(CorrelatedNoiseSum):
         delta: float,
         *,
         accounting: str = "exact",
-        atoms: str = "halving",
+        atoms: str | None = None,
         hubs: Sequence[int] | None = None,
         zeta: float = 0.2,
         levels: int | None = None,
@@ -45,27 +48,30 @@ class RealSum(CorrelatedNoiseSum):
         Parameters
         ----------
         task : Summation
-            One sum of real numbers that are not negative; for `SparseSum` several, which may be of integers.
+            One sum of numbers that are not negative; for `SparseSum` several.
         accounting, atoms, hubs, alphabet, law
             As for `CorrelatedSum.calibrate`.
         zeta : float
             The noise has ``eps_star = (1 - zeta / 2) eps``, and half of that in each of several sums.
         levels : int, optional
             D. Default: the smallest for which rounding and noise together have at most the error of Laplace noise with
-            ``(1 - zeta) eps``, half of that in each of several sums; with fewer levels rounding adds more. Integers
-            are never rounded in several sums.
+            ``(1 - zeta) eps``, half of that in each of several sums; with fewer levels rounding adds more. At most 1000
+            under the exact accounting. Integers are never rounded in several sums.
 
         Raises
         ------
         Infeasible
-            If delta is 0, the numbers are integers that would be rounded or may be negative, there are several sums
-            instead of one or one instead of several, or no design is known for this number of levels.
+            If delta is 0, the numbers may be negative or are integers with no more than the default levels, there are
+            several sums instead of one or one instead of several, or no design is known for this number of levels.
         """
         numbers = numbers_of(task, coordinates=cls.touched > 1)
         if levels is not None:
             levels = check_count("levels", levels, 1)
-        design = chosen_design(
-            cls.levels_for(numbers, n, eps, zeta, levels),
+        wanted = cls.levels_for(numbers, n, eps, zeta, levels)
+        if levels is None and accounting == "exact" and numbers.real:
+            wanted = min(wanted, _MOST_LEVELS)
+        chosen = chosen_design(
+            wanted,
             eps / cls.touched,
             delta / cls.touched,
             accounting=accounting,
@@ -74,14 +80,15 @@ class RealSum(CorrelatedNoiseSum):
             gamma=zeta / 2,
             law=law,
         )
-        return cls.with_noise(n, numbers, design, alphabet)
+        return cls.with_noise(n, numbers, chosen, alphabet)
 
     @classmethod
     def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:
-        """Return D: the given number of levels, or the default; raise Infeasible for integers."""
-        if not numbers.real:
+        """Return D: the given number of levels, or the default; raise Infeasible for integers that have fewer."""
+        found = levels or real_summation_levels(n, eps, zeta)
+        if not numbers.real and found >= numbers.max_value:
             raise Infeasible(
-                "real_sum needs a task of real numbers in [0, 1] (Summation with real=True), got integers "
-                "or numbers that are already rounded. For these use correlated_sum."
+                f"real_sum rounds integers to fewer levels, and {numbers.max_value} is not above the {found} of "
+                "this budget. Use correlated_sum."
             )
-        return levels or real_summation_levels(n, eps, zeta)
+        return found

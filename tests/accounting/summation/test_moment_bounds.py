@@ -1,0 +1,119 @@
+"""Bounds by exponential moments, against enumeration and the law of all losses; designs for many levels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import nbinom
+from shuffledp.accounting.summation.shipped_designs import shipped_design
+
+from accounting.summation.test_joint_noise import design_of, enumerated
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.summation import moment_bounds
+from shuffledp.accounting.summation.joint_noise import correlated_noise_delta, pair_deltas
+from shuffledp.accounting.summation.moment_bounds import moment_delta
+from shuffledp.accounting.summation.noise_atoms import used_atoms
+from shuffledp.accounting.summation.pair_table import pair_table
+from shuffledp.accounting.summation.wide_designs import wide_design
+
+
+@pytest.mark.parametrize(
+    ("design", "eps", "lost"),
+    [
+        (design_of(2, 1.0, {1: (9.0, 0.6), 2: (9.0, 0.5)}, delta=0.01), 1.5, 1e-9),
+        (design_of(2, 1.0, {1: (9.0, 0.6), 2: (9.0, 0.5)}, delta=0.01), 4.0, 1e-9),
+        (design_of(2, 1.5, {1: (15.0, 0.5), 2: (12.0, 0.4)}, eps=2.0, delta=1e-3), 3.0, 1e-9),
+        (
+            design_of(
+                3, 3.0, {1: (12.0, 0.4), 2: (8.0, 0.25), 3: (8.0, 0.25)}, atoms="star", eps=3.0, delta=0.03
+            ),
+            5.0,
+            1e-6,
+        ),
+    ],
+)
+def test_bound_holds_against_the_enumeration_of_message_counts(design, eps, lost):
+    want = max(enumerated(design, eps, lost).values()) - 2 * (len(design.indices) + 2) * lost * math.exp(eps)
+    assert want > 1e-3
+    assert want <= moment_delta(design, eps) < min(0.7, 12 * want)
+
+
+def test_bound_holds_for_random_noises_whatever_pair_is_the_worst():
+    rng, worst, ratios = np.random.default_rng(20), set(), []
+    for size, eps, star, atoms, hubs in (
+        (3, 1.0, 0.5, "halving", ()),
+        (4, 3.0, 2.7, "hub", (2,)),
+        (6, 2.0, 0.6, "star", ()),
+    ):
+        base = wide_design(size, eps, 1e-6, star, hubs=())
+        used = used_atoms(size, atoms=atoms, hubs=hubs or None)
+        for _ in range(7):
+            scales = np.exp(rng.uniform(-1.0, 0.5, len(used))) * np.median(base.scales)
+            laws = {i: (rng.uniform(6.0, 40.0), s / (1 + s)) for i, s in zip(used, scales, strict=True)}
+            design = design_of(size, star, laws, atoms=atoms, hubs=hubs, eps=eps)
+            table = pair_table(size, atoms, hubs)
+            exact = pair_deltas(design, eps, table, bound="estimate")
+            bound = moment_delta(design, eps)
+            assert 0.98 * exact.max() <= bound
+            worst.add((size, *table.pairs[int(np.argmax(exact))].tolist()))
+            ratios += [bound / exact.max()] if bound < 0.1 else []
+    assert len(worst) >= 5
+    assert len(ratios) >= 10
+    assert np.median(ratios) < 20
+
+
+@pytest.mark.parametrize(("shape", "scale"), [(1.0, 0.6), (20.0, 3.0), (27.6, 2000.0)])
+def test_moments_of_one_noise_are_those_of_its_law_rounded_up(shape, scale):
+    shifts, tilts = np.array([-3, -1, 0, 1, 3]), np.array([0.5, 1.0])
+    mass, logs, _ = moment_bounds._moments(shape, scale / (1 + scale), shifts, tilts, 1e-14)
+    law = nbinom(shape, 1 / (1 + scale))
+    assert law.cdf(2) <= mass * (1 + 1e-12) or mass < 1e-14
+    y = np.arange(3, int(law.isf(1e-25)))  # smaller numbers are revealed, or too rare to matter
+    p = law.logpmf(y)
+    for i, k in enumerate(shifts.tolist()):
+        for j, t in enumerate(tilts.tolist()):
+            want = float(np.logaddexp.reduce(p + t * (p - law.logpmf(y - k))))
+            assert want - 1e-8 <= logs[j, i] < want + (0.05 if scale > 1000 else 1e-3)
+
+
+def test_every_pair_counts():
+    """Less noise on a single number of many, for which no pair is among the first ones that are compared."""
+    design = wide_design(70, 1.0, 1e-6, 0.9)
+    weak = design.indices.index(45)
+    ratios = [p if i != weak else p / 2 for i, p in enumerate(design.ratios)]
+    assert moment_delta(replace(design, ratios=tuple(ratios)), 1.0) > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("size", "eps", "delta"),
+    [(1, 4.0, 1e-12), (1, 0.1, 1e-4), (7, 0.1, 1e-12), (120, 0.7, 1e-6), (1000, 0.1, 1e-12)],
+)
+def test_a_design_for_any_setting_meets_its_budget(size, eps, delta):
+    design = wide_design(size, eps, delta, 0.9 * eps)
+    assert 0.05 * delta < moment_delta(design, eps) <= delta
+    assert design.max_value == size and design.eps_star == 0.9 * eps
+    if size < 1000:
+        assert moment_delta(design, 0.97 * eps) > moment_delta(design, eps) > moment_delta(design, 1.03 * eps)
+
+
+def test_designs_for_many_levels_against_exact_accounting_and_shipped_designs():
+    design = wide_design(20, 1.0, 1e-6, 0.9)
+    assert correlated_noise_delta(design, 1.0) < 1e-6
+    for size, most in ((5, 1.8), (20, 1.8), (100, 1.5)):
+        best = shipped_design(size, 1.0, 1e-6, 0.9).design
+        assert best.messages < wide_design(size, 1.0, 1e-6, 0.9).messages < most * best.messages
+
+
+def test_what_has_no_bound_by_moments_is_refused():
+    for design in (
+        design_of(1, 0.5, {1: (0.9, 0.5)}),
+        replace(shipped_design(1, 1.0, 1e-6, 0.9, law="jumps").design),
+        replace(design_of(1, 0.5, {1: (2.0, 0.5)}), indices=(1, 1), shapes=(2.0, 2.0), ratios=(0.5, 0.5)),
+    ):
+        with pytest.raises(Infeasible, match="Moments bound one negative binomial noise per atom"):
+            moment_delta(design, 1.0)
+    with pytest.raises(Infeasible, match="must be below eps"):
+        wide_design(30, 1.0, 1e-6, 1.0)
