@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Commands import what they need themselves: --help and a mistyped word answer at once.
 
 
-#: Seconds from which `check-baseline` names the method at work.
+#: Seconds from which on `check-baseline` names the running method.
 LONG = 10.0
 
 

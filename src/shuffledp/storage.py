@@ -26,7 +26,7 @@ _STALE_SECONDS = 3600.0
 _TEMPORARY = re.compile(r"\..+\.(?:[A-Za-z0-9]+-)?\d+-[0-9a-f]{8}\.tmp|.+\.\d+-[0-9a-f]{8}\.part")
 
 
-#: What is asked right before a file gets its final name.
+#: Functions to call right before a file gets its final name.
 _asked: list[Callable[[], None]] = []
 
 

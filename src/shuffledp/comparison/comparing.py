@@ -33,7 +33,7 @@ TWO_SIDED = 1.959963984540054
 #: numbers in them, where messages are vectors.
 REPEATS, MOST_MESSAGES, MOST_NUMBERS = 20, 2_000_000, 20_000_000
 
-#: Options that bound what a user sends.
+#: Options that limit the messages of a user.
 LIMITS = ("max_bits", "max_messages", "mean_bits", "mean_messages")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from shuffledp.numerics.argument_types import Check, checks_of, shown
 
-#: Errors of arithmetic and of memory: arguments in range, numbers beyond what can be evaluated.
+#: Errors of arithmetic and of memory, for arguments in range that cannot be evaluated.
 _BEYOND = (ArithmeticError, MemoryError, RecursionError, np.linalg.LinAlgError)
 _T = TypeVar("_T")
 

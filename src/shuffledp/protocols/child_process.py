@@ -27,7 +27,7 @@ SECONDS = 60.0
 """Time that a call of a method, an import, or a protocol of a comparison may take."""
 _TICK = 0.1
 _LENGTH = 256
-#: File in which a child notes the method at work; None in every other process.
+#: File in which a child notes its running method; None in every other process.
 _note: int | None = None
 _noted, _changes = "", 0
 

@@ -38,7 +38,7 @@ _ROUNDING = 1e-13
 _ONE_THREAD, _COLUMNS = 2**18, 256
 #: Cells of a table over data sets and places that is worked on at a time.
 _AT_A_TIME = 2**16
-#: Where terms are so many times larger than their sum, it is not told from rounding.
+#: Relative rounding error from which on a sum counts as lost in rounding.
 _LOST = 0.1
 
 

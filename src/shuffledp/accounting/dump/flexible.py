@@ -49,8 +49,8 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import binomial_window
 
 FLEXIBLE_ACCOUNTINGS = ("printed", "corrected", "exact")
-#: Guarantee of the printed theorems. The witness is one of both: with a local budget of 600 mixDUMP needs as many
-#: dummies, and sends other values with negligible probability.
+#: Guarantee of the printed theorems. The witness is for both protocols: with a local budget of 600 mixDUMP needs as
+#: many dummies, and sends other values with negligible probability.
 RANDOM_SENDERS = Standing(
     "violated",
     "far fewer users than expected may send dummies (DUMP-N4): for 3000 users of whom each sends with probability "

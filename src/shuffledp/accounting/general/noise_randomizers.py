@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from shuffledp.numerics.sum_excess import Side
 
-#: By how much rounding may make probabilities of intervals more than 1 together.
+#: Largest excess over 1 of the total probability of intervals, from rounding.
 MOST_EXCESS = 1e-9
 #: More inputs make more pairs than are worth looking at.
 MOST_INPUTS = 64

@@ -59,7 +59,7 @@ MOST_EPS = 350.0
 _FLOOR = 1e-9
 #: From here on the law of a sum is so smooth that one tilt serves for many eps, however far they are apart.
 _SMOOTH_SIGMA, _SMOOTH_STEPS = 2.0, 100
-#: How many neighboring eps share a law where cells end elsewhere for every eps, at most, and how far they are apart.
+#: Largest number of neighboring eps that share a law if the cells depend on eps, and their largest distance.
 _GROUP, _GROUP_SPAN = 24, 1.0
 #: Mass that is cut off relative to delta, the first cut, and the least one.
 _CUT, _FIRST_CUT, _LEAST_CUT = 1e-4, 1e-9, 1e-150

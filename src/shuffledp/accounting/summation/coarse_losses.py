@@ -70,7 +70,7 @@ _MOST_CELLS = 2**20
 BEYOND = 3.0
 #: For estimates all Sigma are likely but some with a probability of about e to minus this.
 _LIKELY = 9.0
-#: Cells that are gone through at a time: so few that a processor's cache holds them.
+#: Cells per pass, which fit into a processor's cache.
 _BLOCK = 2**16
 
 

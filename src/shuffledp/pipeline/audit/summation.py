@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 #: Cells of the law of all shares up to which the shares themselves are enumerated, not only their sum.
 _SHARES = 300_000
-#: What the law of a sum of three dimensions may leave out of the error of the sum, and what wraps around.
+#: Largest omitted mass of the law of a sum of three dimensions, and the largest mass that wraps around.
 _CENTRAL_TAIL = 1e-12
 #: Relative error of the numbers of ways to split up shares, and of the noise of one user's sum.
 _LOG_GAMMA = 2.0**-44

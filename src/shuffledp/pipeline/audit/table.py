@@ -66,7 +66,7 @@ MEAN_LEVEL = 1e-9
 """The same of a mean estimate, whose errors may be skewed."""
 #: Random settings that are drawn of a protocol, feasible ones of an accounting per setting that is wanted, other users.
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
-#: How numbers that are bounds are rounded to the digits of the table.
+#: Rounding of bounds to the digits of the table.
 _SIDES = {"found_delta": ROUND_FLOOR, "error": ROUND_CEILING}
 _LEFT_OUT = "left out of a quick run: no experiment of it has this protocol"
 _TOO_LITTLE = "no setting with a handful of users could be looked at"

@@ -40,7 +40,7 @@ from shuffledp.tasks import Users
 Held = tuple[int, ...]
 """Inputs of all users as places in `View.inputs`, user 1 first."""
 
-#: Numbers of users that are less likely are not looked at.
+#: Probability below which a number of users is left out.
 _NEGLIGIBLE = 1e-14
 #: Laws of the counts of all users together that are worked out for one number of users, in cells.
 _WORK = 40_000_000

@@ -29,9 +29,9 @@ from shuffledp.protocols.frequency._binary_subspaces import (
 from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
-#: Elements of subspaces, or of matrices, that are treated at once.
+#: Elements of subspaces, or of matrices, per pass.
 _CELLS = 2**20
-#: Subspaces of one dimension up to which all of them are listed.
+#: Number of subspaces of one dimension up to which all are listed.
 _FEW_SUBSPACES = 200
 
 

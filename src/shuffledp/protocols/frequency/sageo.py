@@ -47,7 +47,7 @@ Shares = NDArray[np.float64] | np.float64
 
 #: Beyond this e^(3 h) overflows; a smaller eps is on the safe side.
 MOST_HALF = 200.0
-#: Log ratios are that far from the truth, relative, and what differs by so little does not differ.
+#: Relative error of log ratios; smaller differences count as 0.
 _ROUNDING = 1e-13
 
 

@@ -19,7 +19,7 @@ from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, S
 
 #: Items of messages that are held in memory together: 256 MiB.
 _ITEMS = 1 << 26
-#: Numbers that are ranked, or items that are counted, at once: so few that their 64 bits are no matter.
+#: Numbers to rank, or items to count, per pass; their 64 bits need little memory.
 _AT_ONCE = 1 << 20
 TOGETHER = 1 << 18
 """About how many users' messages are drawn at once."""
