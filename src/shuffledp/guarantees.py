@@ -90,8 +90,8 @@ def weakest(standings: Iterable[Standing]) -> Standing:
 #: Guarantee of the simplified form.
 SIMPLIFIED = Standing(
     "unproven",
-    "the simplified form is used from 3 log(4/delta) expected clones on, and follows from its theorem from 14 on "
-    "(RP-E4)",
+    "the simplified form is used from 3 log(4/delta) expected clones on, and its theorem implies it from 14 "
+    "log(4/delta) on (RP-E4)",
 )
 
 #: Guarantee of random check-in if the coin of user 1 counts as protection.
@@ -104,7 +104,8 @@ OWN_COIN = Standing(
 NUMBER_OF_MESSAGES = Standing(
     "violated",
     "the number of messages shows whether the victim reported (SEG-6.1): for 5 users, 3 items, 1 per user, m 2, eps "
-    "0.45 and delta 0.001 the true delta is 24 times as large, and 9.8 times where the others' reports are not known",
+    "0.45 and delta 0.001 the true delta is 24 times as large, and 9.8 times as large if the others' reports are "
+    "unknown",
 )
 
 #: Guarantee of the printed theorem if the victim has a residual component.

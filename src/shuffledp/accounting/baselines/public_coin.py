@@ -45,8 +45,8 @@ from shuffledp.numerics.windows import Window, binomial_window
 #: Guarantee of a printed rate above 1/2.
 BEYOND_PROOF = Standing(
     "violated",
-    "the lemma ends at a rate of 1/2 (DUMP-N8): for 30,433 users, 2 values, eps 1 and delta 0.001 one row alone has a "
-    "delta of 0.47",
+    "the lemma covers rates up to 1/2 (DUMP-N8): for 30,433 users, 2 values, eps 1 and delta 0.001 one row alone has "
+    "a delta of 0.47",
 )
 
 _XTOL = 1e-10

@@ -53,8 +53,8 @@ FLEXIBLE_ACCOUNTINGS = ("printed", "corrected", "exact")
 #: many dummies, and sends other values with negligible probability.
 RANDOM_SENDERS = Standing(
     "violated",
-    "far fewer users than expected may send dummies (DUMP-N4): for 3000 users of whom each sends with probability "
-    "0.06, 2 values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
+    "far fewer users than expected may send dummies (DUMP-N4): for 3000 users who each send with probability 0.06, 2 "
+    "values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
 )
 
 #: Pairs summed where a delta only shows where to begin; the evenly spaced ones of more are off by 1e-3 at most.

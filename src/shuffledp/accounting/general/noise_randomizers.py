@@ -138,7 +138,7 @@ class LaplaceRandomizer:
 
 #: Guarantee of Gaussian noise, with the unproven statement.
 _ENDS = Standing(
-    "unproven", "that the ends of the interval are the worst inputs under Gaussian noise is not proven"
+    "unproven", "the ends of the interval are not proven to be the worst inputs under Gaussian noise"
 )
 
 

@@ -90,7 +90,7 @@ OPTIONS: Mapping[str, Draw] = {
     "other_rows": _one_of("dropped", "blanket"),
     "failure": _log_between(1e-9, 0.1),
 }
-"""How an option is drawn, ``eps_star`` as a part of eps; `OWN_OPTIONS` has those of one protocol."""
+"""Law of each option, with ``eps_star`` as a part of eps; `OWN_OPTIONS` has the options of one protocol."""
 
 OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
     ("frequency", "sageo", "beta"): _sometimes(

@@ -61,7 +61,7 @@ LEAST_DELTA = 1e-3
 RATE = 1e-6
 """Probability with which a bound from runs is above the truth, or a right law or estimate is rejected."""
 LEVEL = 1e-7
-"""p-value below which a law is rejected: those of large samples are not exact in the tails."""
+"""p-value below which a law is rejected: p-values of large samples are not exact in the tails."""
 MEAN_LEVEL = 1e-9
 """The same of a mean estimate, whose errors may be skewed."""
 #: Random settings that are drawn of a protocol, feasible ones of an accounting per setting that is wanted, other users.

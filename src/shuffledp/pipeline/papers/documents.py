@@ -67,7 +67,7 @@ def _budget(eps: float) -> str:
 
 
 Format = str | Callable[[float], str] | None
-"""How a column is written: a format specification, a function, or not at all where its cells are texts."""
+"""Format of a column: a format specification, a function, or None for cells that are texts."""
 
 
 def _cell(value: Any, form: Format) -> str:

@@ -37,7 +37,7 @@ MOST_INPUTS = 12
 REPORTS = 1_000_000
 """Reports drawn per input where there are two, fewer where there are more."""
 RARE = 10_000
-"""One in so many: how rare a message may be for an excess to go unseen, with `REPORTS` of them."""
+"""Inverse of the largest probability of a message for which an excess may be missed, with `REPORTS` messages."""
 VIEWED = 2_000
 """Runs of the shuffler per input where its messages are drawn one run after another."""
 BINS = 16
