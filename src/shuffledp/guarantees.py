@@ -13,10 +13,10 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 Guarantee = Literal["exact", "upper", "approximate", "unproven", "violated"]
-"""How far a claim can be trusted.
+"""Strength of the proof of a claim.
 
 ``exact``
-    The stated delta is the true worst case: that of the named pair, which is proven to dominate.
+    The stated delta is the true worst case: delta of the named pair, which is proven to dominate.
 ``upper``
     A proven upper bound, which may be loose.
 ``approximate``
@@ -30,7 +30,7 @@ Guarantee = Literal["exact", "upper", "approximate", "unproven", "violated"]
 GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
 """From the strongest label to the weakest."""
 NEED_A_NOTE: frozenset[str] = frozenset({"unproven", "violated"})
-"""Labels that say nothing without a reason."""
+"""Labels that need a reason."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def weakest(standings: Iterable[Standing]) -> Standing:
     return max(found, key=lambda standing: GUARANTEES.index(standing.guarantee))
 
 
-# -- claims in doubt, each with its open statement or its witness --
+# -- claims without a valid proof, each with its open statement or its witness --
 
 #: Guarantee of the simplified form.
 SIMPLIFIED = Standing(

@@ -107,7 +107,7 @@ def two_sensitivities() -> Witness:
         printed,
         correct,
         abs(printed - 0.18623) < 5e-6 and abs(seven - 1.43138) < 5e-6,
-        f"The first and the last entry of the row, {printed:.5f} and {seven:.5f}, come out with sensitivity 2. "
+        f"The first and the last entry of the row, {printed:.5f} and {seven:.5f}, follow from sensitivity 2. "
         f"At that distance the paper's own method gives {own:.5f} for one round.",
     )
 
@@ -184,7 +184,7 @@ def clipped_distance() -> Witness:
         printed,
         correct,
         abs(local - 12) < 0.1,
-        f"The paper's local budget of 12 is that of sensitivity 2 C ({local:.2f}).",
+        f"The paper's local budget of 12 belongs to sensitivity 2 C ({local:.2f}).",
     )
 
 
@@ -269,7 +269,7 @@ def algorithm_returns_sum() -> Witness:
         moment(1.0),
         correct,
         abs(repaired - correct) < 1e-12,
-        f"With both repairs, in plain floats, it returns {repaired:.4g}.",
+        f"With both corrections, in float arithmetic, it returns {repaired:.4g}.",
     )
 
 
