@@ -94,7 +94,7 @@ def door(
         value = behind(package, name)
         if around is not None and isinstance(value, FunctionType):
             value = around(value)
-        setattr(module, name, value)  # not asked for again
+        setattr(module, name, value)  # next access needs no import
         return value
 
     def names() -> list[str]:

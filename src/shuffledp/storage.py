@@ -93,7 +93,9 @@ def is_temporary(name: str) -> bool:
 
 
 def sweep(folder: Path) -> None:
-    """Remove temporary files of killed processes: of this machine at once, of unknown ones after an hour.
+    """Remove temporary files of killed processes.
+
+    Files of processes of this machine are removed at once, and files of unknown processes after an hour.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def is_bound(honest: Population, name: str) -> bool:
 def _report(found: Randomizer | None, name: str) -> Randomizer | str:
     if name != "blanket":
         return clone_reduction(name)
-    assert found is not None, "the blanket of any randomizer is not asked for"
+    assert found is not None, "the blanket of a general randomizer is unavailable here"
     return found
 
 

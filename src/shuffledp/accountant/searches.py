@@ -93,7 +93,7 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
         ytol = min(max(_TOLERANCE_SUMMED / XTOL * loss, _YTOL), _YTOL_SUMMED)
     away = _FROM_ROUGH if summed else _FROM_COARSE
     found = root_below(fine, near, *ends, xtol=XTOL, ytol=ytol, slope=slope, near=away)
-    # The very float that was tried: what is known of it is remembered when its eps is asked for.
+    # The same float as in the search: its cached results serve the later request for its eps.
     return math.exp(log_budget(found))
 
 

@@ -1,7 +1,7 @@
 """Functions that a configuration may name, with their quantities and guarantees.
 
 A function has a place here if its arguments can be written in a configuration and its result is a privacy budget or a
-delta: of the central guarantee, of the local one, or towards the shuffler. Conventions: eps in nats; the result of
+delta: of the central guarantee, of the local one, or against the shuffler. Conventions: eps in nats; the result of
 `standing` is the guarantee of the function with the given arguments, for the neighboring relation of the function.
 """
 

@@ -207,7 +207,7 @@ def _row(
         return _measured(row, protocol, where, limits, repeats, seed, yardsticks)
     except Infeasible as error:
         return replace(row, status="infeasible", reason=error.reason)
-    except Exception as error:  # whatever a plug-in raises is a row of the answer
+    except Exception as error:  # every error of a plug-in becomes a row of the answer
         return replace(row, status="failed", reason=f"{type(error).__name__}: {error}")
 
 

@@ -51,7 +51,7 @@ def planned_for(planned: Planned, budget: Budget, population: Population) -> Pla
     """
     eps, delta = budget.largest_eps, budget.delta
     usual = 1 + math.floor(population.mean)
-    if delta == 0:  # nobody to hide among: what holds without others holds with any
+    if delta == 0:  # no other users needed: a guarantee without others holds with any number
         return replace(planned(usual, delta), population=population, treatment="")
     numbers = numbers_of(population)
     usually = planned(usual, delta)  # shows what kind of protocol it is; what it refuses is refused

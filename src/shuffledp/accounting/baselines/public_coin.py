@@ -13,7 +13,7 @@ its value in every row, and every cell of every row with probability gamma. Two 
 The losses are put on a grid and convolved by Fourier transforms. A loss between two grid points is split between them
 such that the totals of both distributions are kept: the divergence is convex in the likelihood ratio, so that this can
 only raise it, for sums of losses too, and by an amount of second order in the step. Mass outside of windows counts as
-lost privacy. Before the transform, the law of the losses is tilted towards eps, which keeps small probabilities clear
+lost privacy. Before the transform, the law of the losses is tilted toward eps, which keeps small probabilities clear
 of rounding errors.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.

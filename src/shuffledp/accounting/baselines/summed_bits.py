@@ -151,10 +151,10 @@ def _grid(most: float, scale: float, points: int) -> NDArray[np.float64]:
 def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[int, int]]:
     """Return ranges that cover ``0, .., others``, small ones at both ends: first and last number of each."""
     spread = math.sqrt(others * flip_probability * (1 - flip_probability))
-    # Near 1/2 told bits are the better bound anyway.
+    # Near 1/2 revealed bits are the better bound anyway.
     work = _WORK if 1 - 2 * flip_probability > _NEARLY_FAIR else 0.4 * _WORK
     most = max(_LEAST_BLOCKS, min(_MOST_BLOCKS, round(work / (16 * spread + 16)))) // fewer
-    # Told bits cost half their share of eps; the skewness of the sum is what eps falls by towards the middle.
+    # Revealed bits cost half their share of eps; the skewness of the sum is what eps falls by toward the middle.
     growth = fewer * 2 * (1 - 2 * flip_probability) / (spread + 1)
     share = 0.0 if others < 2 * most else max(_share(most, growth) / _MORE, 1e-7)
     while len(widths := _widths(others, share, growth, most)) > most:

@@ -207,7 +207,7 @@ def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local:
 
 def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
     """Return the law of the number of uniform messages of all kinds."""
-    if dummies == 0:  # nobody sends any, whoever would
+    if dummies == 0:  # no user sends a dummy
         return blanket
     width = blanket.pmf.size
     pmf = np.zeros(dummies * (senders.pmf.size - 1) + width)

@@ -446,7 +446,7 @@ def _log_factors(
 
 
 def log_factorials(x: NDArray[np.int64], anchor: int) -> NDArray[np.float64]:
-    """Return ``log(x! / (anchor! anchor^(x - anchor)))`` for consecutive x, among them the anchor; inf below 0."""
+    """Return ``log(x! / (anchor! anchor^(x - anchor)))`` for consecutive x that include the anchor; inf for x < 0."""
     base = max(anchor, 1)
     steps = np.log1p((np.maximum(x[1:], 1) - base) / base)
     at = anchor - int(x[0])

@@ -301,7 +301,7 @@ class DensityRandomizer:
         return max(1 - float(np.sum(self._mass(x, edges[:-1], edges[1:]))), 0.0)
 
     def _edges(self) -> NDArray[np.float64]:
-        """Return the edges, and the points between them where the least density passes from one input to another."""
+        """Return the edges, and the points between them where the densities of two inputs cross."""
         edges = np.array(self.edges)
         logs = np.array([self._log(x, edges) for x in self.inputs])
         if not np.all(np.isfinite(logs)):

@@ -197,7 +197,7 @@ def allocation_deltas_within(
         both = np.maximum(*(_gaussian_deltas(sigma, steps, eps, way, target) for way in ("remove", "add")))
     else:
         removed = _grouped_deltas(sigma, steps, eps, "remove", target)
-        # Mostly far less is learned of somebody who is added.
+        # Adding a user mostly reveals far less.
         added = _most_added(sigma, steps, eps, target)
         some = added > removed
         added[some] = _grouped_deltas(sigma, steps, eps[some], "add", target)
@@ -453,7 +453,7 @@ def _summed(
 
 @remember(16)
 def _likelier(steps: int, eps_local: float, omitted: float) -> Window:
-    """Return the law of the number of steps with the larger L if the user is absent."""
+    """Return the law of the number of steps with the larger likelihood ratio without the user."""
     return binomial_window(steps, math.exp(-eps_local) / (1 + math.exp(-eps_local)), omitted)
 
 

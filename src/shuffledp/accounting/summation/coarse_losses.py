@@ -347,7 +347,7 @@ def summed_parts(
     """
     cells = every * np.sum([part.cells for part in parts], axis=0)
     kept = math.fsum(part.kept for part in parts)
-    # Rounding of sums of so many positive numbers, in slices, over them, and over parts.
+    # Rounding of sums of n positive numbers, in slices, over slices, and over parts.
     most = max(part.most for part in parts)
     summing = UNIT * (most + law.slices + len(parts) + 20)
     log_error = 8 * UNIT * (max(part.largest for part in parts) + 1)

@@ -178,7 +178,7 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
     band = max(1, most * protocol.n_users)
     pair = PairNoise(design.central_ratio, tuple(drawn.get(1, ())), band)
 
-    part = 1.0 if number is None else number / protocol.n_users  # of the noise, from so many users
+    part = 1.0 if number is None else number / protocol.n_users  # share of the noise from n users
     whole = part == 1
 
     def noise(n: int) -> tuple[Block, ...]:

@@ -517,11 +517,11 @@ class SlotsView(View):
         return mixed(parts)
 
     def numbers(self, law: Law) -> list[tuple[int, float]]:
-        """Return the numbers of users; a single placeholder if the number is not seen."""
+        """Return the numbers of users; a single placeholder for an invisible number."""
         return super().numbers(law) if self.rate is None else [(2, 1.0)]
 
     def of_participants(self) -> View:
-        """Return the view without the coin."""
+        """Return the view of participating users, without the coin for participation."""
         return self if self.rate is None else replace(self, rate=None, _known={})
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:

@@ -193,7 +193,7 @@ def _within(seen: tuple[NDArray[Any], NDArray[Any]], case: Case, where: str) -> 
 def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
     held, users = more_inputs(case.task), 1 + int(case.population.mean)
     pairs = neighbours(held)
-    seen_whole = protocol.trust in ("secure_sum", "central")  # nobody sees more than the aggregate
+    seen_whole = protocol.trust in ("secure_sum", "central")  # only the aggregate is visible
     if seen_whole or _drawn_at_once(protocol, case):
         few = users > GROUPS[1][0].others + 1 or (seen_whole and not has_fast_law(type(protocol)))
         for first, second in pairs[:1] if few else pairs:

@@ -143,7 +143,7 @@ def _sets_of(participants: Participants) -> Callable[[int], Iterator[Users]]:
 
 
 def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-    """Draw messages of users with the sets `held`, (n, s) -> (n, k), in no particular order."""
+    """Draw messages of users with the sets `held`, (n, s) -> (n, k), in any order."""
     n, s, k = len(held), mechanism.set_size, mechanism.subset_size
     sets = held.astype(np.int32)
     own = np.searchsorted(_overlap_law(mechanism), rng.random(n), side="right")

@@ -39,7 +39,7 @@ AT_ONCE = 10_000_000
 """Users times items of the sets that are brought to one size at a time."""
 
 
-# -- what is asked of a file -----------------------------------------------------------------------------------------
+# -- checks of a file -----------------------------------------------------------------------------------------
 
 
 def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def cells_beyond_the_prime() -> Witness:
     cells, prime = _hash_sizes(n, values, 1)
     collision = _collision(cells, prime)
     each = prime // cells
-    # Of a value that nobody holds: dummies, and messages of users, each less what is subtracted for it.
+    # Of a value without users: dummies, and messages of users, each less its subtracted mean.
     dummies = mu * cells * ((each + 1) / prime - 1 / cells)
     users = n * (each / (prime - 1) - collision)
     bias = (dummies + users) / (1 - collision)
@@ -165,7 +165,7 @@ def table_of_dummies() -> Witness:
             np.where(y < middle, left ** (middle - y.astype(float)), right ** np.maximum(y - middle, 0.0))
             / kappa
         )
-        law = np.append(law, 1 - law.sum())  # the rest stands on the next number
+        law = np.append(law, 1 - law.sum())  # the remaining mass is at the next number
         count = MovingCount(np.append(0.0, law), np.append(law, 0.0))
         found.append(pair_delta(count, count, eps))
     return Witness(

@@ -288,7 +288,7 @@ def lowest(
     large_domain: bool = False,
     shares: Sequence[float] = (),
 ) -> Verdict:
-    """Check that every method of ``of`` is below every rival, at all points where a rival is feasible."""
+    """Check that every method in ``of`` is below every feasible rival at all points."""
     ours = [of] if isinstance(of, str) else of
     pairs = sides(case, experiments, ours, rivals, QUANTITIES[quantity], shares)
     said = f"the best rival has {_leads(pairs)} times the {quantity}"

@@ -91,7 +91,8 @@ def flexible_error() -> Witness:
         true,
         math.isclose(single, _true_flexible_mse(USERS, k, 1, rate), rel_tol=1e-9)
         and observed < printed * 1.001,
-        f"{true / printed:.1f} times the error as read. Subtracting the observed number of dummies in place of the "
+        f"The error is {true / printed:.1f} times the error as read. Subtracting the observed number of dummies in "
+        f"place of the "
         f"expected number gives {observed:.3g}.",
     )
 

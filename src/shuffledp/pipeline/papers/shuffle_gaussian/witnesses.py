@@ -85,7 +85,8 @@ def order_limit() -> Witness:
         float(short[0]),
         float(long[0]),
         best == {30.0} and share > 0.999 and long[0] < clones < short[0],
-        f"Order 30 is the best in all seven columns, and its conversion alone makes {100 * share:.2f}% of the last. "
+        f"Order 30 is the best in all seven columns, and its conversion alone accounts for {100 * share:.2f}% of the "
+        f"last. "
         f"After 7 rounds eps is {long[-1]:.5f}. The clones bound at the same sensitivity gives {clones:.4f} for one.",
     )
 
@@ -144,7 +145,8 @@ def triangle() -> Witness:
         printed,
         correct,
         all(a < b for a, b in pairs) and abs(own / pairs[0][0] - 1) < 1e-9,
-        f"Larger by {correct / printed:.3f}. With n 2 and sigma 1 it is {pairs[0][1]:.4f} against {pairs[0][0]:.4f}, "
+        f"The divergence is larger by a factor of {correct / printed:.3f}. With n 2 and sigma 1 it is "
+        f"{pairs[0][1]:.4f} against {pairs[0][0]:.4f}, "
         f"with n 1000 and sigma 1 {pairs[2][1]:.6f} against {pairs[2][0]:.6f}.",
     )
 

@@ -293,7 +293,7 @@ def shares_fall(case: Case) -> Verdict:
 @claim.under("corrected", "exact")(
     "SU-32",
     "Fig. 1c",
-    "Bits grow faster than linearly in D, an artefact of the parameter search.",
+    "Bits grow faster than linearly in D, an artifact of the parameter search.",
     "artefact",
     figure="fig1c",
     errata="SUM-N8",

@@ -640,9 +640,10 @@ def ikos_points(case: Case) -> Verdict:
     sizes=[5, 15],
 )
 def unary_shares(case: Case, sizes: Sequence[int]) -> Verdict:
-    """Judge shares of unary noise.
+    """Judge the shares of unary noise of one user.
 
-    The part above 1, their mean length given a share, and their part of all messages.
+    The verdict rests on the probability of a share above 1, the mean of a nonzero share, and the noise's fraction of
+    all messages.
     """
     rare, long, part = [], [], []
     for size in sizes:

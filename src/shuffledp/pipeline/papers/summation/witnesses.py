@@ -118,7 +118,7 @@ def base_of_the_logarithm() -> Witness:
         1.0,
         load(13, math.log(13)),
         right <= 1 + 1e-12 and fails[:3] == [6, 7, 11],
-        f"It is above 1 for {len(fails)} of the D up to 64; with base 2 the largest sum is {right:.4f}.",
+        f"The largest sum is above 1 for {len(fails)} of the D up to 64; with base 2 it is {right:.4f}.",
     )
 
 
