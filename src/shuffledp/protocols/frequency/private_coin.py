@@ -121,7 +121,7 @@ class PrivateCoin(PlannedUsers):
         return Cost(sent, self.entries * self.bits, most_messages=sent)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return a tuple from the codeword of each user's value, and rho uniform tuples per user, (n (1 + rho), tau)."""
+        """Return a tuple from each user's codeword, and rho uniform tuples per user: (n (1 + rho), tau)."""
         values = np.asarray(users.values, np.int64)
         vectors = (values + 1)[:, None]
         own = rng.integers(0, 2**self.bits, size=(len(vectors), self.entries), dtype=self._kind)
