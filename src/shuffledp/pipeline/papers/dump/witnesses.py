@@ -296,7 +296,7 @@ def real_shape_sampled() -> Witness:
 
 
 def range_of_eps() -> Witness:
-    """Return the witness of DUMP-N11: delta at large eps by Theorem 5.2's rebuilt formula."""
+    """Return the witness of DUMP-N11: delta at large eps by Theorem 5.2's reconstructed formula."""
     k, eps = 500, 10.0
     dummies = math.ceil(_theorem_dummies(k, eps))
     none = math.exp(log_binomial_pmf(0, dummies, 1 / k))
