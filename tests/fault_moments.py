@@ -200,7 +200,7 @@ class Row:
     impossible : str
         Why this machine cannot do it; empty as a rule, and then the following count.
     hit : int
-        Whether the run was still at work.
+        Whether the run was in progress.
     during : str
         Jobs that were running, and how many were done.
     ended : int
@@ -326,7 +326,7 @@ def line_that_says(output: str, pattern: str) -> str:
     return next((line.strip() for line in output.splitlines() if re.search(pattern, line)), "")
 
 
-COLUMNS = ("fault", "moments", "run still at work", "identical", "processes left", "lock left")
+COLUMNS = ("fault", "moments", "run in progress", "identical", "processes left", "lock left")
 COLUMNS += ("half-written files", "no line about it", "CPU s to restart")
 
 

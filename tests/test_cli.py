@@ -582,7 +582,7 @@ def test_repair_waits_for_nobody_while_a_run_is_at_work(bundle):
     with FileLock(".snakemake/shuffledp.lock"):
         code, output = call("repair")
     assert code == 1
-    assert "A run is at work" in output
+    assert "A run is in progress" in output
     assert leftover.exists()
 
 

@@ -39,7 +39,7 @@ SHOWN = {
     "results.md": "results/README.md",
     **{f"notebooks/{p.stem}.md": f"notebooks/{p.name}" for p in sorted((ROOT / "notebooks").glob("*.ipynb"))},
 }
-#: Files of the repository that another page of the site stands for.
+#: Files of the repository that the site shows as another page.
 STANDS_FOR = {
     "README.md": "index.md",
     "src/shuffledp/accounting/__init__.py": "api/index.md",
@@ -121,7 +121,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return markdown
 
 
-#: What pages hold between their own words, by the mark that stands for it.
+#: Computed parts of pages, by their mark.
 MADE_PARTS = {
     "gallery/index.md": {"<!-- list of papers -->": lambda: overview(papers(), GALLERY)},
     "api/index.md": {"<!-- list of names -->": lambda: list_of_names(groups())},

@@ -43,7 +43,7 @@ def with_mathml(page: str, translate: Callable[..., str]) -> str:
             raise FormulaError(f"cannot translate the formula {latex!r}: {error!r}") from error
         # A tilde between two symbols is a relation, with space around it; the converter takes it for a name.
         mathml = mathml.replace("<mi>&#x0007E;</mi>", "<mo>&#x0223C;</mo>")
-        # The converter shows a command that it does not know as its name; nobody should read that.
+        # The converter shows an unknown command as its name, which must not reach a page.
         if unknown := re.search(
             r"\\[A-Za-z]+", re.sub(r"<annotation.*?</annotation>", "", mathml, flags=re.S)
         ):

@@ -17,7 +17,7 @@ NONE_YET = (
 )
 
 
-#: Studies without a page of their own, and the page that they stand on if it is not that of the accountant.
+#: Studies without a page of their own, and their page if it is not the accountant's.
 ABOUT = {"comparison": "compare"}
 
 

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 # Commands import what they need themselves: --help and a mistyped word answer at once.
 
 
-#: Seconds from which `check-baseline` names the method at work.
+#: Seconds from which on `check-baseline` names the running method.
 LONG = 10.0
 
 
 class _Commands(click.Group):
-    """Group of commands of which some need an extra; without it they end with one line that names it."""
+    """Group of commands; a command without its extra ends with one line that names the extra."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -581,7 +581,7 @@ def repair(configfile: str | None, folder: str | None) -> None:
                 left += 1
     except Timeout:
         raise click.ClickException(
-            "A run is at work in this folder. Wait for it to end, or stop it."
+            "A run is in progress in this folder. Wait for it to end, or stop it."
         ) from None
     except OSError as error:
         raise click.ClickException(

@@ -13,10 +13,10 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 Guarantee = Literal["exact", "upper", "approximate", "unproven", "violated"]
-"""How far a claim can be trusted.
+"""Strength of the proof of a claim.
 
 ``exact``
-    The stated delta is the true worst case: that of the named pair, which is proven to dominate.
+    The stated delta is the true worst case: delta of the named pair, which is proven to dominate.
 ``upper``
     A proven upper bound, which may be loose.
 ``approximate``
@@ -30,7 +30,7 @@ Guarantee = Literal["exact", "upper", "approximate", "unproven", "violated"]
 GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
 """From the strongest label to the weakest."""
 NEED_A_NOTE: frozenset[str] = frozenset({"unproven", "violated"})
-"""Labels that say nothing without a reason."""
+"""Labels that need a reason."""
 
 
 @dataclass(frozen=True)
@@ -85,36 +85,37 @@ def weakest(standings: Iterable[Standing]) -> Standing:
     return max(found, key=lambda standing: GUARANTEES.index(standing.guarantee))
 
 
-# -- claims in doubt, each with its open statement or its witness --
+# -- claims without a valid proof, each with its open statement or its witness --
 
-#: What stands behind the simplified form.
+#: Guarantee of the simplified form.
 SIMPLIFIED = Standing(
     "unproven",
-    "the simplified form is used from 3 log(4/delta) expected clones on, and follows from its theorem from 14 on "
-    "(RP-E4)",
+    "the simplified form is used from 3 log(4/delta) expected clones on, and its theorem implies it from 14 "
+    "log(4/delta) on (RP-E4)",
 )
 
-#: What stands behind random check-in where the coin of user 1 counts as protection.
+#: Guarantee of random check-in if the coin of user 1 counts as protection.
 OWN_COIN = Standing(
     "unproven",
     "user 1's own coin counts as protection, though the number of filled slots may show who takes part",
 )
 
-#: What stands behind the pair of counts with binomial blanket messages where not all items are sent.
+#: Guarantee of the pair of counts with binomial blanket messages if some items are not sent.
 NUMBER_OF_MESSAGES = Standing(
     "violated",
     "the number of messages shows whether the victim reported (SEG-6.1): for 5 users, 3 items, 1 per user, m 2, eps "
-    "0.45 and delta 0.001 the true delta is 24 times as large, and 9.8 times where the others' reports are not known",
+    "0.45 and delta 0.001 the true delta is 24 times as large, and 9.8 times as large if the others' reports are "
+    "unknown",
 )
 
-#: What stands behind the theorem as stated where the victim has a residual component.
+#: Guarantee of the printed theorem if the victim has a residual component.
 FORGOTTEN_RESIDUAL = Standing(
     "violated",
     "the others' residuals may look different from the victim's (SEG-6.2): for 4 users who report one of 5 items, eps "
     "3 and delta 0.001 the true delta is 58 times as large",
 )
 
-#: What each calibration guarantees.
+#: Guarantee of each calibration.
 RAPPOR_STANDINGS: Mapping[str, Standing] = MappingProxyType(
     {
         "sound": UPPER,

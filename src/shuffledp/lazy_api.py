@@ -92,7 +92,7 @@ def door(
         value = behind(package, name) if name in homes(package) else import_module(f"{package}.{name}")
         if around is not None and isinstance(value, FunctionType):
             value = around(value)
-        setattr(module, name, value)  # not asked for again
+        setattr(module, name, value)  # next access needs no import
         return value
 
     def names() -> list[str]:

@@ -26,7 +26,7 @@ _STALE_SECONDS = 3600.0
 _TEMPORARY = re.compile(r"\..+\.(?:[A-Za-z0-9]+-)?\d+-[0-9a-f]{8}\.tmp|.+\.\d+-[0-9a-f]{8}\.part")
 
 
-#: What is asked right before a file gets its final name.
+#: Functions to call right before a file gets its final name.
 _asked: list[Callable[[], None]] = []
 
 
@@ -93,7 +93,9 @@ def is_temporary(name: str) -> bool:
 
 
 def sweep(folder: Path) -> None:
-    """Remove temporary files of killed processes: of this machine at once, of unknown ones after an hour.
+    """Remove temporary files of killed processes.
+
+    Files of processes of this machine are removed at once, and files of unknown processes after an hour.
 
     Parameters
     ----------

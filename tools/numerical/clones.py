@@ -121,7 +121,7 @@ def _eps(law: str, users: int, eps_local: float, delta: float, reduction: str) -
 
     if found == 0:
         return mpf(0) if forward(mpf(0)) <= delta else -mpmath.inf
-    if found <= 1.01e-12 * eps_local:  # the least eps that is told from 0
+    if found <= 1.01e-12 * eps_local:  # the least eps that differs from 0
         return mpf(0) if forward(mpf(found)) <= delta else -mpmath.inf
     return off_by_inverse(found, forward, delta)
 

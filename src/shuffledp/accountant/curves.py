@@ -43,7 +43,7 @@ ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 RATES = (1e-3, 1e-2, 0.05, 0.1, 0.2, 0.5)
 #: Rows that are given of delta(eps), and where they end.
 _ROWS, _LEAST_DELTA = 24, 1e-15
-#: Points at which delta is evaluated up to there, and behind, where only high orders look.
+#: Evaluation points of delta down to that delta, and below it, where only high orders matter.
 _POINTS, _BEHIND, _VANISHED = 240, 120, 1e-280
 #: Where the profile of composed rounds ends: the transforms of a loss distribution leave some 1e-15.
 _LEAST_COMPOSED = 1e-12

@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
     from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 
-#: Probabilities at which a lower tail is read for a profile: four per decade, and further apart where only high orders
-#: of Renyi divergence look. Numbers of users that differ by less than `_CLOSE`, relative, count as their smallest.
+#: Probabilities of the lower tails in a profile: four per decade, and fewer where only high orders of Renyi divergence
+#: matter. Numbers of users that differ by less than `_CLOSE`, relative, count as their smallest.
 _FAILURES = 10.0 ** np.append([-300, -180, -100, -60, -40, -26], np.arange(-20.0, 0.0, 0.25))
 _CLOSE = 0.01
-#: Mass beside a mean that is not looked at.
+#: Neglected mass beside a mean.
 _NEGLIGIBLE = 1e-3
 #: Deltas by which numbers of users are chosen that all rounds have.
 _SPLIT = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
-#: From so many clones on they are not summed over their number, and where they are shown for comparison only.
+#: Largest number of clones that is summed over, and the largest in a comparison.
 _MANY_CLONES, _MANY_COMPARED = 1e7, 1e6
 
 
@@ -58,7 +58,7 @@ def is_bound(honest: Population, name: str) -> bool:
 def _report(found: Randomizer | None, name: str) -> Randomizer | str:
     if name != "blanket":
         return clone_reduction(name)
-    assert found is not None, "the blanket of any randomizer is not asked for"
+    assert found is not None, "the blanket of a general randomizer is unavailable here"
     return found
 
 

@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
     from shuffledp.populations import Population
 
-#: Relative tolerance of budgets; and of them where rounds are composed.
+#: Relative tolerance of budgets, for one round and for composed rounds.
 XTOL, XTOL_ROUNDS = 1e-7, 1e-4
-#: Of so many others there may be too many clones to sum over their number.
+#: Number of other users from which on there may be too many clones to sum over their number.
 _MANY_OTHERS = 1e7
-#: How far below its target delta may end, relative, in place of the first.
+#: Largest relative distance of delta below its target, in place of the first tolerance.
 _YTOL = 3e-6
-#: What eps is asked to be below its target, relative: as much as it is rounded up when it is asked for.
+#: Relative distance of the sought eps below its target; eps is rounded up by the same amount.
 _BELOW = 3e-6
-#: Relative tolerance of a number of users while a root is approached, the distance over which slopes are measured, in
-#: logs, and how many users the gap of delta may cost.
+#: Relative tolerance of a number of users far from a root, the distance for slopes, in logs, and the largest number of
+#: users that the gap of delta may add.
 _NEAR, _APART, _USER = 1e-5, 1e-3, 0.1
 #: Both where the analyzer sees sums: a rough delta is uneven and some percent from a close one.
 _NEAR_SUMMED, _APART_SUMMED = 1e-2, 0.02
-#: Relative tolerance of budgets and numbers there, as a close delta is uneven by about 1e-5 and a bound that is some
-#: percent from the worst data set; and how far below its target it may end.
+#: Relative tolerance of budgets and numbers for sums: a fine delta is uneven by about 1e-5, and the bound is some
+#: percent from the worst data set. Then the largest distance of delta below its target.
 _TOLERANCE_SUMMED, _YTOL_SUMMED = 1e-6, 5e-5
-#: A tolerance of numbers above which slopes tell when it is met, and how far apart numbers may be for that, relative.
+#: Tolerance of numbers above which slopes decide on convergence, and the relative distance of numbers for a slope.
 _FEW, _CLOSE = 5e-7, 0.1
-#: How far beyond a root a number is tried, relative to its distance from the nearer end of the bracket.
+#: Step beyond a root, relative to its distance from the nearer end of the bracket.
 _PAST = 0.02
-#: How far the log of the excess of a budget over eps is from a first guess, and from the root of a coarse delta.
+#: Distance of the log of the excess of a budget over eps from a first guess, a rough root and a coarse root.
 _FROM_GUESS, _FROM_ROUGH, _FROM_COARSE = 0.1, 1e-3, 1e-5
 #: The least relative excess of a budget over eps that is searched, and the least that is guessed.
 _LEAST, _GUESS = 1e-6, 0.1
@@ -93,7 +93,7 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
         ytol = min(max(_TOLERANCE_SUMMED / XTOL * loss, _YTOL), _YTOL_SUMMED)
     away = _FROM_ROUGH if summed else _FROM_COARSE
     found = root_below(fine, near, *ends, xtol=XTOL, ytol=ytol, slope=slope, near=away)
-    # The very float that was tried: what is known of it is remembered when its eps is asked for.
+    # The same float as in the search: its cached results serve the later request for its eps.
     return math.exp(log_budget(found))
 
 

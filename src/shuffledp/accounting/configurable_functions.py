@@ -1,7 +1,7 @@
 """Functions that a configuration may name, with their quantities and guarantees.
 
 A function has a place here if its arguments can be written in a configuration and its result is a privacy budget or a
-delta: of the central guarantee, of the local one, or towards the shuffler. Conventions: eps in nats; the result of
+delta: of the central guarantee, of the local one, or against the shuffler. Conventions: eps in nats; the result of
 `standing` is the guarantee of the function with the given arguments, for the neighboring relation of the function.
 """
 
@@ -40,18 +40,19 @@ MEAN_RATE = Standing("unproven", f"{_PAIR}; and the participation rate is taken 
 MEAN_PARTICIPANTS = Standing("unproven", "the number of participants is taken at its mean")
 CLASSICAL_GAUSSIAN = Standing(
     "unproven",
-    "the classical calibration of Gaussian noise is proven for a local eps below 1, and used beyond",
+    "the classical calibration of Gaussian noise is proven for a local eps below 1, and is used beyond it",
 )
 SUB_GAUSSIAN = Standing(
     "violated",
     "the constants of Theorem 4c do not fit a variance proxy (RP-N10): a clamped normal population exceeds delta",
 )
 BELOW_THE_MEAN = Standing(
-    "unproven", "the tail is stated below the mean only, and Theorem 4d counts on more users than that"
+    "unproven",
+    "the tail bound covers numbers below the mean only, and Theorem 4d relies on larger numbers of users",
 )
-CONTINUOUS_NOISE = Standing("approximate", "the noise on integers is taken as if it were on a continuum")
-FROM_BELOW = Standing("violated", "a lower bound: the delta that the pair has is larger")
-AS_PRINTED = Standing("unproven", "as its source prints it, without a proof there")
+CONTINUOUS_NOISE = Standing("approximate", "integer noise is treated as continuous noise")
+FROM_BELOW = Standing("violated", "a lower bound: delta of the pair is larger")
+AS_PRINTED = Standing("unproven", "the source prints the formula without a proof")
 ONE_RECORD_MORE = Standing("upper", "for adding or removing one record, not for replacing it")
 
 

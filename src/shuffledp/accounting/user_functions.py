@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from shuffledp.accounting.general.profiles import PrivacyProfile
 
-#: What rounding may put a probability beyond 0 or 1.
+#: Largest distance of a probability outside [0, 1] that counts as rounding.
 _ROUNDING = 1e-9
 
 

@@ -33,7 +33,7 @@ TWO_SIDED = 1.959963984540054
 #: numbers in them, where messages are vectors.
 REPEATS, MOST_MESSAGES, MOST_NUMBERS = 20, 2_000_000, 20_000_000
 
-#: Options that bound what a user sends.
+#: Options that limit the messages of a user.
 LIMITS = ("max_bits", "max_messages", "mean_bits", "mean_messages")
 
 
@@ -205,7 +205,7 @@ def _row(
         return _measured(row, protocol, where, limits, repeats, seed, yardsticks)
     except Infeasible as error:
         return replace(row, status="infeasible", reason=error.reason)
-    except Exception as error:  # whatever a plug-in raises is a row of the answer
+    except Exception as error:  # every error of a plug-in becomes a row of the answer
         return replace(row, status="failed", reason=f"{type(error).__name__}: {error}")
 
 

@@ -25,7 +25,7 @@ TRUST: dict[Trust, str] = {
     "central": "a curator who sees the data",
     "local": "no other party",
 }
-#: Reason of a row whose error is hardly below that of an answer that looks at no data.
+#: Reason of a row whose error is hardly below the error of an answer without data.
 IDLE = "No better than an answer without data."
 #: Characters of a line, and of the longest name.
 WIDTH, LONGEST = 120, 30

@@ -12,7 +12,7 @@ import numpy as np
 
 from shuffledp.numerics.argument_types import Check, checks_of, shown
 
-#: Errors of arithmetic and of memory: arguments in range, numbers beyond what can be evaluated.
+#: Errors of arithmetic and of memory, for arguments in range that cannot be evaluated.
 _BEYOND = (ArithmeticError, MemoryError, RecursionError, np.linalg.LinAlgError)
 _T = TypeVar("_T")
 
@@ -68,7 +68,7 @@ def guarded_call(
             checks.update(
                 {name: None if name in known_well else c for name, c in checks_of(function).items()}
             )
-        # What there is no parameter for is left to the function, whose TypeError says so.
+        # Unknown parameters are left to the function, which raises a TypeError.
         given = [
             value if check is None else check(name, value)
             for (name, check), value in zip(checks.items(), args, strict=False)

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 #: Most by which terms cancel where a theta serves for several thresholds, as a logarithm.
 _CANCELED = 6.0
-#: How many times less noise is tried where it adds more than the gap: the contour is so many times longer.
+#: Largest factor by which the noise is reduced if it adds more than the gap; the contour grows by the same factor.
 _MOST_FINER = 4.0
-#: What shifts and points that are skipped may add, relative to the gap, and the end of the contour: logarithms.
+#: Largest relative contributions of shifts and of skipped points to the gap, and the end of the contour: logarithms.
 _LOG_SHIFTS, _LOG_SKIPPED, _LOG_END = 10.0, 16.0, 8.0
-#: Distance of the logs of theta that are looked at, and the largest one.
+#: Distance of the logs of theta in the table, and the largest one.
 _APART, _MOST = 0.25, 600.0
 #: Rounding of the transform, per copy and in units of its size, and of anything.
 _ROUNDING, _LEAST_ROUNDING = 1e-15, 1e-10

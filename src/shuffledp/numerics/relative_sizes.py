@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _OMITTED = 1e-14
 
 
-#: Smallest mass that is still told from 0 (a denormal number: only its size matters).
+#: Smallest mass that differs from 0 (a denormal number: only its size matters).
 _FLOOR = 1e-320
 
 
@@ -23,8 +23,8 @@ def negligible(delta: float) -> float:
     return min(max(_OMITTED * delta, _FLOOR), 0.01)
 
 
-#: By how much sums are raised, relative, per nat of a small sum: two terms of a divergence cancel up to about one in
-#: ln(1 / delta). Rounding errors found against 50 digits (`make numerical-errors`) are a tenth of it.
+#: Relative increase of sums per nat of a small sum: two terms of a divergence cancel up to about one in ln(1 / delta).
+#: Rounding errors found against 50 digits (`make numerical-errors`) are a tenth of it.
 _ROUNDING = 3e-13
 
 

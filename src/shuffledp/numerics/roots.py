@@ -6,7 +6,7 @@ from collections.abc import Callable
 #: Beyond this many evaluations the secant is not converging and every step halves the bracket instead.
 _PATIENCE = 25
 _GOLDEN = (math.sqrt(5) - 1) / 2
-#: The bracket is halved after so many values in a row that hardly differ: the function is flat there.
+#: Number of nearly equal values in a row after which the bracket is halved: the function is flat there.
 _FLAT = 2
 
 

@@ -16,7 +16,7 @@ from shuffledp.numerics.argument_ranges import check_positive
 Ints = NDArray[np.int64]
 Size = int | tuple[int, ...] | None
 
-#: From so many on numpy draws no hypergeometric numbers.
+#: Limit of numpy's hypergeometric numbers.
 _MOST_HYPERGEOMETRIC = 10**9
 #: Largest scale: sums of such noise over 10^6 users still fit into an int64.
 LARGEST_SCALE = 1e9

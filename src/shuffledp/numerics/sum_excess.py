@@ -42,19 +42,19 @@ def _check_side(name: str, value: object) -> object:
 
 Side = Annotated[Literal["upper", "lower"], _check_side]
 
-#: Half of the gap between the two sides, relative, unless it costs more than so many products.
+#: Half of the relative gap between the two sides, unless it costs more than this number of products.
 _GAP = 1e-7
 _PRODUCTS = 4e6
-#: What shifts and points that are skipped may add, relative to the gap: logarithms. Both are in units of the transform
-#: at the saddle point, of which the result is a part; the second is a sum over the contour.
+#: Largest relative contributions of shifts and of skipped points to the gap: logarithms. Both are in units of the
+#: transform at the saddle point, which exceeds the result; the second is a sum over the contour.
 _LOG_SHIFTS, _LOG_SKIPPED = 12.0, 18.0
 #: Half of the square of the end of the contour, in units of 1 / tau, beyond the log of the gap.
 _LOG_END = 10.0
 #: Rounding of M, per copy and in units of its size.
 _ROUNDING = 1e-15
-#: One number drowns another that is so many times smaller; the ratio of the two may overflow.
+#: Ratio from which on the smaller of two numbers is negligible; the ratio may overflow.
 _DROWNS = 1e20
-#: Products of matrices with so many terms are computed by a single thread.
+#: Terms of a product of matrices up to which a single thread computes it.
 _ONE_THREAD = 2**16
 #: Exponents above this overflow.
 _MOST = 700.0

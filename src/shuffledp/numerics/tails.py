@@ -9,7 +9,7 @@ from scipy.special import betainc
 
 #: Trials of a fair coin from which the tail is an integral: betainc takes about sqrt(n) steps there, and loses digits.
 _MANY_TRIALS = 1e5
-#: How many nats the integrand falls before the integral is cut, and the nodes on what is left.
+#: Decrease of the integrand, in nats, before the integral is cut, and the number of nodes.
 _NATS, _NODES = 40.0, 32
 #: Tails that are integrated at once.
 _AT_ONCE = 4096

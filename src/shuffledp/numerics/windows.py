@@ -10,7 +10,7 @@ from shuffledp.numerics.tails import log_binomial_pmf, log_poisson_pmf
 
 #: Entries below this are cut off while thinning: denormal numbers make the arithmetic many times slower.
 _TINY = 1e-300
-#: Thinning treats so many consecutive values at once by a matrix of binomial rows.
+#: Number of consecutive values that thinning multiplies by a matrix of binomial rows at once.
 _BLOCK = 48
 #: Binomial coefficients; those up to C(47, 23) are exact in float64.
 _CHOICES = np.array([[math.comb(n, c) for c in range(_BLOCK)] for n in range(_BLOCK)], dtype=np.float64)

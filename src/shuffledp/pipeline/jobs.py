@@ -24,9 +24,9 @@ from pathlib import Path
 from shuffledp import storage
 
 MAIN = "SHUFFLEDP_MAIN_PROCESS"
-"""Environment variable in which the main process says who it is (`shuffledp.pipeline.main_process`)."""
+"""Environment variable in which the main process identifies itself (`shuffledp.pipeline.main_process`)."""
 BEAT_SECONDS = 2.0
-"""How often the main process shows jobs of other machines that it lives."""
+"""Seconds between two signs of life of the main process for jobs of other machines."""
 FRESH_SECONDS = 2 * BEAT_SECONDS
 """A job of another machine publishes only if it has seen such a sign this recently; otherwise it waits for one."""
 SILENT_SECONDS = 120.0

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-#: What Snakemake prints beside a job's end: each pass of its scheduler.
+#: Unprinted messages of Snakemake: its own lines for jobs, and each pass of its scheduler.
 _SILENT = ("JOB_STARTED", "JOB_FINISHED")
 _PASS = "Select jobs to execute..."
 #: Time left up to which it is printed in seconds.

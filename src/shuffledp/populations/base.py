@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from shuffledp.numerics.windows import Window
 
-#: Mass left out on either side of a probability window unless the caller asks for another.
+#: Default mass outside a probability window, on either side.
 DEFAULT_TAIL = 1e-30
 
 TailConvention = Literal["variance_proxy", "printed"]

@@ -19,9 +19,9 @@ _TOLERANCE, _FEW = 5e-4, 30
 _FAR = 4
 #: A mean so little below its target, in logs, is good enough.
 _CLOSE = 0.01
-#: Tolerance of the log of the adjusted delta, and how far it is adjusted.
+#: Tolerance of the log of the adjusted delta, and the limits of the adjustment.
 _XTOL, _LEAST_PART, _MOST_DELTA = 0.1, 1e-6, 0.999
-#: Deltas down to which a profile for a random number of users is told from 0.
+#: Smallest delta of a profile for a random number of users that differs from 0.
 _LEAST_DELTA = 1e-290
 
 Planned = Callable[[int, float], PlannedUsers]
@@ -51,7 +51,7 @@ def planned_for(planned: Planned, budget: Budget, population: Population) -> Pla
     """
     eps, delta = budget.largest_eps, budget.delta
     usual = 1 + math.floor(population.mean)
-    if delta == 0:  # nobody to hide among: what holds without others holds with any
+    if delta == 0:  # no other users needed: a guarantee without others holds with any number
         return replace(planned(usual, delta), population=population, treatment="")
     numbers = numbers_of(population)
     usually = planned(usual, delta)  # shows what kind of protocol it is; what it refuses is refused

@@ -57,10 +57,8 @@ class PlannedUsers(ProtocolBase):
     mixed_under: ClassVar[tuple[str, ...]] = ("exact",)
     """Accountings under which delta is averaged; under the others there is a formula for one number at a time."""
     few_numbers: ClassVar[bool] = False
-    """Whether delta takes too long to be averaged over every number of users.
-
-    Then the planned number is reached but for a probability that is taken out of delta, and a profile rounds the number
-    of users down to one of a few.
+    """Whether delta takes too long to average over every number of users. Then delta includes the probability of fewer
+    users than planned, and a profile rounds the number of users down to one of a few.
     """
 
     @property

@@ -96,7 +96,8 @@ class ProtocolBase(metaclass=ABCMeta):
     relies_on: ClassVar[Reliance] = "not stated"
     """Other users who must be honest, besides the trusted party, see `shuffledp.protocols.reliance`."""
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
-    """Accountings that ``calibrate`` accepts, by default those of ``guarantees``; others are neither run nor drawn."""
+    """Accountings that ``calibrate`` accepts, by default the keys of ``guarantees``; others are neither run nor drawn.
+    """
     reduction: ClassVar[str] = "own"
     guarantees: ClassVar[Mapping[str, Standing]] = {}
     """Guarantee of the claim under each accounting; for all of ``accountings``, or for none."""

@@ -27,7 +27,7 @@ SECONDS = 60.0
 """Time that a call of a method, an import, or a protocol of a comparison may take."""
 _TICK = 0.1
 _LENGTH = 256
-#: File in which a child notes the method at work; None in every other process.
+#: File in which a child notes its running method; None in every other process.
 _note: int | None = None
 _noted, _changes = "", 0
 
@@ -40,7 +40,7 @@ class Ended(RuntimeError):  # noqa: N818  (names what happened, as Infeasible do
     Parameters
     ----------
     method : str
-        The method at work; empty if none was.
+        Name of the running method; empty without one.
     how : str
         Description of the event, as the end of a sentence.
     late : bool
@@ -80,7 +80,7 @@ def results(
     per_call : bool
         Limit the time of each call of a method that was given to `name_methods` instead, and none other.
     waiting : callable, optional
-        Called some times a second, with the method at work and the seconds since it began or since the last object
+        Called several times per second, with the running method and the seconds since it began or since the last object
         came.
 
     Raises
@@ -210,7 +210,7 @@ def _noting(what: str) -> str:
 
 @contextlib.contextmanager
 def at_work(what: str) -> Iterator[None]:
-    """Note the method at work for the parent of this process, if it is a child."""
+    """Write the running method for the parent process, if this process is a child."""
     before = _noting(what)
     yield
     _noting(before)

@@ -239,7 +239,7 @@ def _only_protocol(module: ModuleType, name: str) -> Any:
     return matching[0]
 
 
-#: Classes that were looked at: a configuration asks for the same ones a thousand times.
+#: Checked classes: a configuration may name the same class a thousand times.
 _FOLLOWING: WeakSet[type] = WeakSet()
 
 

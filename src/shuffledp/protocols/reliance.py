@@ -17,7 +17,7 @@ Reliance = Literal[
 
 _HIDE = "Those of them who collude with the analyzer, send something else or drop out hide no value."
 
-#: Sentences for each of them; `who` are the users whom it is about.
+#: Sentence for each reliance; `who` names the users.
 RELIANCE: Mapping[Reliance, str] = {
     "not stated": "The protocol does not state which other users must be honest.",
     "no other user": "No other user need be honest.",

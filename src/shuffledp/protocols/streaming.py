@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Numbers that the messages of a part may be: 32 MiB, and some times that while they are drawn.
 _NUMBERS = 1 << 22
-#: A message of more bits than a number has counts once per so many, as rows of bits are held in bytes.
+#: Bits per number for messages of more than 64 bits, as rows of bits are stored in bytes.
 _BITS = 16
 
 

@@ -24,8 +24,8 @@ from shuffledp.optional_dependencies import needed
 
 #: Rows of a block of a Parquet file or a data frame.
 BLOCK = 16_384
-#: Rows of a block of a CSV file: so few that its lists are gone before Python's collector moves them to its older
-#: generations, which it visits again and again, and that a wide file takes little memory.
+#: Rows of a block of a CSV file: few enough that its lists are freed before Python's collector moves them to its older
+#: generations, and that a wide file takes little memory.
 LINES = 512
 #: Bad rows that are named; the others are counted.
 NAMED = 5
@@ -33,7 +33,7 @@ NAMED = 5
 #: Columns that a message lists, and letters that it shows of a name.
 MOST_NAMES, MOST_LETTERS = 20, 60
 
-#: How packed files begin.
+#: First bytes of packed files.
 PACKED = ((b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "zip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ", "xz"))
 
 _BREAK = re.compile("\r\n|\r|\n")

@@ -729,7 +729,7 @@ def test_errors_of_bit_sums():
     for accounting, error in (("exact", 62.05), ("printed", 646.1)):
         found = calibrated("bit_sum", 10**5, 1, 1.0, 1e-8, accounting=accounting)
         assert rmse(found, 1) ** 2 == pytest.approx(error, rel=1e-4)
-        assert ("third parties" in found.guarantee_note) == (accounting == "printed")
+        assert ("third-party" in found.guarantee_note) == (accounting == "printed")
     assert found.guarantee == "unproven"
 
 

@@ -80,7 +80,7 @@ _XTOL = 1e-7
 _LEAST, _SCANNED = 1e-9, 80
 #: Losses of one user up to the end of its profile, where several steps are composed; and up to a bound on the end.
 _LOSSES, _MORE_LOSSES = 128, 160
-#: From so many times what is negligible on, delta is small beside the target: then so many losses have a chord.
+#: Multiple of a negligible value from which on delta is small beside the target, and the losses per chord there.
 _SMALL, _APART = 1e3, 4
 _ORDERS = 256
 

@@ -7,8 +7,7 @@ from shuffledp.guarantees import Standing
 #: Guarantee of the published rate.
 THIRD_PARTY = Standing(
     "unproven",
-    "the formula was read in code of third parties alone, which leaves it commented out; the theorem itself was not "
-    "available",
+    "the formula was read in third-party code only, where it is commented out; the theorem itself was not available",
 )
 
 

@@ -38,7 +38,7 @@ _ROUNDING = 1e-13
 _ONE_THREAD, _COLUMNS = 2**18, 256
 #: Cells of a table over data sets and places that is worked on at a time.
 _AT_A_TIME = 2**16
-#: Where terms are so many times larger than their sum, it is not told from rounding.
+#: Relative rounding error from which on a sum counts as lost in rounding.
 _LOST = 0.1
 
 
@@ -157,7 +157,7 @@ def _raise_to(
     good &= np.isfinite(value)
     good[:, 1:] &= np.diff(ratio) > 0
     counts = np.where(good.all(axis=1), places.size, np.argmin(good, axis=1))
-    # Right of the last place that is told from rounding a chord to the end, where the curve is 0.
+    # Right of the last place above rounding errors, a chord to the end, where the curve is 0.
     at, height = (np.concatenate((part, np.zeros((ones.size, 1))), axis=1) for part in (ratio, value))
     for i, count in enumerate(counts.tolist()):
         at[i, count], height[i, count] = q / p - 1, 0.0

@@ -73,7 +73,7 @@ _MOST_EXPONENT = 700.0
 _MOST_DECAY = math.log(2000)
 
 #: Guarantee under the constants of the conference version.
-WITHDRAWN_CONSTANTS = Standing("unproven", "constants whose proof its authors declare erroneous")
+WITHDRAWN_CONSTANTS = Standing("unproven", "the authors of the constants declare their proof erroneous")
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,10 @@ RAPPOR_CALIBRATIONS: tuple[str, ...] = get_args(RapporCalibration)
 
 MOST_FLIPS = 1e11
 """Expected flips of a bit among all users, beyond which the arrays of their law take gigabytes."""
-#: How far below its target the log of delta may end.
+#: Largest distance of the log of delta below its target.
 _YTOL = 1e-6
-#: Groups of sums per standard deviation, and expected flips from which on others who all hold a third value are not
-#: looked at.
+#: Groups of sums per standard deviation, and the expected flips from which on data sets with a third value are left
+#: out.
 _PER_DEVIATION, _FEW_FLIPS = 500.0, 50.0
 
 

@@ -13,7 +13,7 @@ its value in every row, and every cell of every row with probability gamma. Two 
 The losses are put on a grid and convolved by Fourier transforms. A loss between two grid points is split between them
 such that the totals of both distributions are kept: the divergence is convex in the likelihood ratio, so that this can
 only raise it, for sums of losses too, and by an amount of second order in the step. Mass outside of windows counts as
-lost privacy. Before the transform, the law of the losses is tilted towards eps, which keeps small probabilities clear
+lost privacy. Before the transform, the law of the losses is tilted toward eps, which keeps small probabilities clear
 of rounding errors.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
@@ -45,8 +45,8 @@ from shuffledp.numerics.windows import Window, binomial_window
 #: Guarantee of a printed rate above 1/2.
 BEYOND_PROOF = Standing(
     "violated",
-    "the lemma ends at a rate of 1/2 (DUMP-N8): for 30,433 users, 2 values, eps 1 and delta 0.001 one row alone has a "
-    "delta of 0.47",
+    "the lemma covers rates up to 1/2 (DUMP-N8): for 30,433 users, 2 values, eps 1 and delta 0.001 one row alone has "
+    "a delta of 0.47",
 )
 
 _XTOL = 1e-10

@@ -38,7 +38,7 @@ _Law = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
 _STEPS = 2**13
 #: Cells of the table over (N, a); beyond it numbers of coins are put into blocks.
 _CELLS = 400_000
-#: A rough law has so many times fewer steps, and fewer cells by the square of that.
+#: Factor by which a rough law has fewer steps; its cells are fewer by the square of the factor.
 _ROUGHLY = 4
 #: Coins from which on tails are contour integrals at places with about this distance, and cells of their table.
 _MANY_COINS, _PER_DEVIATION, _GROUPED_CELLS = 10_000, 300.0, 200_000

@@ -45,19 +45,19 @@ from shuffledp.numerics.windows import Window, binomial_window
 
 #: Points of the grid of a curve, and its step in the middle in units of the standard deviation of a loss.
 _POINTS, _STEP = 3001, 1 / 100
-#: Blocks at each end: the most, the least, and points of laws in all of them together.
+#: Largest and smallest number of blocks at each end, and the number of points of laws in all blocks together.
 _MOST_BLOCKS, _LEAST_BLOCKS, _WORK = 400, 48, 1_000_000
-#: Products of windows beyond which the Fourier transform is used, and what it may add to a tail; where more digits are
-#: needed, only beyond the second number.
+#: Products of windows beyond which the Fourier transform is used, without and with a need for more digits; and its
+#: largest error in a tail.
 _DIRECT, _DIRECT_AT_MOST, _ROUNDING = 2**20, 2**26, 1e-13
 _FEW_DIGITS = 1e-26
 #: Standard deviation from which on tails are contour integrals, and places per deviation that they are found at.
 _WIDE, _PER_DEVIATION = 3.0, 100
-#: How far rates of coins are from fair, up to where others' bits may as well be told.
+#: Distance from fair coins up to which revealed bits of the others are the better bound.
 _NEARLY_FAIR = 0.05
 #: The least scale of losses: closer to 1 the slopes of a curve have too few digits.
 _LEAST_SCALE = 1e-6
-#: A rough curve has so many times fewer blocks, points and places. And by what blocks widen until they are few enough.
+#: Factor by which a rough curve has fewer blocks, points and places; and the factor by which blocks widen.
 _ROUGHLY, _MORE = 4, 1.05
 #: Probabilities below are left out, so that none underflows when it is multiplied with p.
 _TINY = 1e-270
@@ -151,10 +151,10 @@ def _grid(most: float, scale: float, points: int) -> NDArray[np.float64]:
 def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[int, int]]:
     """Return ranges that cover ``0, .., others``, small ones at both ends: first and last number of each."""
     spread = math.sqrt(others * flip_probability * (1 - flip_probability))
-    # Near 1/2 told bits are the better bound anyway.
+    # Near 1/2 revealed bits are the better bound anyway.
     work = _WORK if 1 - 2 * flip_probability > _NEARLY_FAIR else 0.4 * _WORK
     most = max(_LEAST_BLOCKS, min(_MOST_BLOCKS, round(work / (16 * spread + 16)))) // fewer
-    # Told bits cost half their share of eps; the skewness of the sum is what eps falls by towards the middle.
+    # Revealed bits cost half their share of eps; the skewness of the sum is what eps falls by toward the middle.
     growth = fewer * 2 * (1 - 2 * flip_probability) / (spread + 1)
     share = 0.0 if others < 2 * most else max(_share(most, growth) / _MORE, 1e-7)
     while len(widths := _widths(others, share, growth, most)) > most:

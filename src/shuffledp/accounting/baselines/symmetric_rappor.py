@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from shuffledp.numerics.sum_excess import Side
 
 
-#: Mass that windows leave out, relative to a target, and the least that is told from nothing.
+#: Mass outside the windows, relative to a target, and the smallest mass.
 _OMITTED, _LEAST = 1e-9, 1e-300
-#: Nats per bit up to which bits that the adversary is told cost less than those of blocks.
+#: Nats per bit up to which revealed bits cost less than blocks.
 _TOLD = 0.1
-#: How far above rough bounds are at most, about, as ratios: for sums they are some percent above, for told bits 1e-3.
+#: Largest ratios of a rough bound to delta, about: some percent for sums, 1e-3 for revealed bits.
 _FAR_SUMMED, _FAR_TOLD = 1.3, 1.01
 
 

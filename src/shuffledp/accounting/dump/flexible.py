@@ -49,12 +49,12 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import binomial_window
 
 FLEXIBLE_ACCOUNTINGS = ("printed", "corrected", "exact")
-#: Guarantee of the printed theorems. The witness is one of both: with a local budget of 600 mixDUMP needs as many
-#: dummies, and sends other values with negligible probability.
+#: Guarantee of the printed theorems. The witness is for both protocols: with a local budget of 600 mixDUMP needs as
+#: many dummies, and sends other values with negligible probability.
 RANDOM_SENDERS = Standing(
     "violated",
-    "far fewer users than expected may send dummies (DUMP-N4): for 3000 users of whom each sends with probability "
-    "0.06, 2 values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
+    "far fewer users than expected may send dummies (DUMP-N4): for 3000 users who each send with probability 0.06, 2 "
+    "values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
 )
 
 #: Pairs summed where a delta only shows where to begin; the evenly spaced ones of more are off by 1e-3 at most.

@@ -34,7 +34,7 @@ Law = tuple["NDArray[np.int64]", "NDArray[np.float64]", float]
 #: Mass that windows may leave out on either side, relative to delta, and the least that floats can tell from 0.
 OMITTED = 1e-12
 FLOOR = 1e-320
-#: Numbers of messages at which delta is bounded before it is summed over all of them.
+#: Numbers of messages in the bounds of delta that precede the sum over all numbers.
 _NODES = (32, 128, 512)
 #: Terms of the double sum over numbers of messages and of pairs that take seconds, and about a minute. Beyond the first
 #: number delta is only bounded, with this relative excess, where the bound is negligible; beyond the second, always.
@@ -44,7 +44,8 @@ _NEGLIGIBLE = 1e-15
 _EXCESS = 0.02
 #: Mass that a quick bound leaves out on either side, and the most that any sum does.
 _LEFT_OUT = 1e-30
-#: Numbers of senders whose windows are held at once; from which number of them on a single sum has one dummy each.
+#: Numbers of senders whose windows are in memory at once; number of senders from which on a single sum has one dummy
+#: per sender.
 _PIECE, _MANY_SENDERS = 256, 1 << 14
 
 
@@ -206,7 +207,7 @@ def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local:
 
 def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
     """Return the law of the number of uniform messages of all kinds."""
-    if dummies == 0:  # nobody sends any, whoever would
+    if dummies == 0:  # no user sends a dummy
         return blanket
     width = blanket.pmf.size
     pmf = np.zeros(dummies * (senders.pmf.size - 1) + width)

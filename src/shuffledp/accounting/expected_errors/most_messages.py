@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 
-#: Probability with which any of the users may send more than what is stated.
+#: Probability with which at least one user sends more than the stated number.
 RARE = 1e-6
 #: Numbers of messages that a law is worked out for, at least and at most; and these over Chernoff's bound.
 _LEAST, _MOST, _ROOM = 2**10, 2**20, 4

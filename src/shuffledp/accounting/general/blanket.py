@@ -69,7 +69,7 @@ _MOST_EPS = 350.0
 _GROUPS = 48
 #: Mass of unbounded outputs that is cut off, relative to delta, and at first.
 _CUT, _FIRST_CUT = 1e-4, 1e-9
-#: While a root is approached, delta need not be told from 0 below this part of its target.
+#: Fraction of the target below which delta counts as 0 during a search for a root.
 _FLOOR = 1e-9
 _REMEMBERED = 4096
 

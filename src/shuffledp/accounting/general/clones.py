@@ -50,7 +50,7 @@ REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 
 #: Relative tolerance of roots, in eps.
 _XTOL = 1e-11
-#: How many ratios are added up from a probability that is known.
+#: Number of ratios that are summed from a known probability.
 _BLOCK = 4096
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: Losses up to the end of the profile that ends first; and up to the end of any, at most.
 _LOSSES = 128
 _MOST_LOSSES = 50_000
-#: What all ends together may add to delta, relative.
+#: Largest relative contribution of all ends together to delta.
 _NEGLIGIBLE = 1e-4
 
 

@@ -42,14 +42,15 @@ if TYPE_CHECKING:
 
 #: Terms that a window may have; beyond this the arrays no longer fit.
 _MOST_TERMS = 1e7
-#: Cells of the table over (m, c) that are treated at once.
+#: Cells of the table over (m, c) per pass.
 _CELLS = 500_000
-#: Consecutive numbers of messages whose deltas are kept together, how many such blocks, and the most values of T.
+#: Consecutive numbers of messages per block of deltas, the number of blocks in memory, and the largest number of values
+#: of T.
 _BLOCK, _REMEMBERED, _FEW_PAIRS = 128, 1024, 512
-#: Pairs (m, c) from which on several m gain nothing by being treated at once.
+#: Number of pairs (m, c) from which on joint evaluation of several m saves no time.
 _TOGETHER = 8192
-#: Values of T of which all are summed; of more there are evenly spaced ones, this number at least, and the sum is
-#: raised by more, relatively, than it can be off (see `_pairs`).
+#: Largest number of values of T with a complete sum. Beyond it the sum is over evenly spaced values, at least the
+#: second number, and raised by more than its relative error (see `_pairs`).
 MOST_PAIRS, _SPACED, _RAISED = 1 << 19, 1024, 2e-5
 #: Logs of factors up to this leave room for the product of three in a float.
 _MOST_LOG = 200.0
@@ -445,7 +446,7 @@ def _log_factors(
 
 
 def log_factorials(x: NDArray[np.int64], anchor: int) -> NDArray[np.float64]:
-    """Return ``log(x! / (anchor! anchor^(x - anchor)))`` for consecutive x, among them the anchor; inf below 0."""
+    """Return ``log(x! / (anchor! anchor^(x - anchor)))`` for consecutive x that include the anchor; inf for x < 0."""
     base = max(anchor, 1)
     steps = np.log1p((np.maximum(x[1:], 1) - base) / base)
     at = anchor - int(x[0])

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 FINE, COARSE = 1e-5, 1e-3
 #: The same at the ends of the range, where only the sign counts.
 ROUGH = 0.05
-#: Part of eps that the gap of delta may cost.
+#: Largest relative excess of eps from the gap of delta.
 _LOSS = 1e-6
-#: Relative tolerance of eps, below what the gap of delta leaves.
+#: Relative tolerance of eps, below the excess from the gap of delta.
 _XTOL = 1e-7
 #: While a root is approached: fine, as slopes are measured over a hundred times as much.
 _XTOL_COARSE = 1e-6
 #: A slope that is as good as none.
 _FLAT_SLOPE = 1e-4
-#: How far the root is from a guess, about, in logs: of the limit, of a rough delta, from a hint, of a coarse delta.
+#: Approximate distance of the root from a guess, in logs: from the limit, a rough delta, a hint, a coarse delta.
 _FROM_LIMIT, _FROM_ROUGH, FROM_HINT, _FROM_COARSE = 0.3, 0.01, 1e-3, 1e-5
-#: How close a rough delta has to get, as a logarithm.
+#: Distance of a rough delta from its target at which the search ends, as a logarithm.
 _ROUGH_NEAR = 0.2
 #: Distance, in logs, over which slopes are measured.
 _NEAR, _FAR = 2e-3, 0.1

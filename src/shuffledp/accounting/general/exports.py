@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 #: Largest number of points of a loss distribution on either side.
 _MOST_POINTS = 200_000
-#: Points at which a profile is asked when no step is given.
+#: Evaluation points of a profile without a given step.
 _POINTS = 240
 #: Largest eps that is searched for the end of a profile.
 _MOST_EPS = 300.0
-#: Where the Renyi divergence ends: beyond it a delta is not told from 0.
+#: Smallest delta in a Renyi divergence; smaller ones count as 0.
 _VANISHED = 1e-280
-#: Share of the last cell in an integral of which the rest is not negligible.
+#: Share of the last cell in an integral from which on the rest is not negligible.
 _LOG_SHARE = math.log(1e-6)
 
 

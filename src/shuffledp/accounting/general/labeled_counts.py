@@ -45,7 +45,7 @@ _FLOOR = 1e-320
 #: Beyond this e^eps overflows; the divergence no longer changes.
 _MOST_EPS = 700.0
 _STEEP = 15.0
-#: From so many terms on, and below this eps, tails are summed up along the path of thresholds.
+#: Number of terms from which on, below this eps, tails are summed along the path of thresholds.
 _LONG = 64
 _SUMMED_EPS = 3.0
 

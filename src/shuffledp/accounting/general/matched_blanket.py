@@ -60,13 +60,13 @@ if TYPE_CHECKING:
 
 #: Terms that a window may have; beyond this the arrays no longer fit.
 _MOST_TERMS = 1e7
-#: Cells of the table over (m, a) that are treated at once.
+#: Cells of the table over (m, a) per pass.
 _CELLS = 500_000
 #: The same of the table over (C, T), which needs more arrays at once.
 _WIDE_CELLS = 100_000
 #: Beyond this e^eps overflows; the divergence no longer changes.
 _MOST_EPS = 700.0
-#: Numbers of messages per standard deviation that are told apart in a mixture.
+#: Distinct numbers of messages per standard deviation in a mixture.
 BLOCKS = 64
 
 

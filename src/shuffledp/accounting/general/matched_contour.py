@@ -24,7 +24,7 @@ from shuffledp.populations import Fixed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: What delta exceeds the value by at most, relative.
+#: Largest relative excess of delta over the value.
 GAP = 1e-6
 #: Cells of a table beyond which the contour is faster than one evaluation of it.
 _MOST_CELLS = 1e6

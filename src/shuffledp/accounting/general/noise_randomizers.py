@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from shuffledp.numerics.sum_excess import Side
 
-#: By how much rounding may make probabilities of intervals more than 1 together.
+#: Largest excess over 1 of the total probability of intervals, from rounding.
 MOST_EXCESS = 1e-9
 #: More inputs make more pairs than are worth looking at.
 MOST_INPUTS = 64
@@ -138,7 +138,7 @@ class LaplaceRandomizer:
 
 #: Guarantee of Gaussian noise, with the unproven statement.
 _ENDS = Standing(
-    "unproven", "that the ends of the interval are the worst inputs under Gaussian noise is not proven"
+    "unproven", "the ends of the interval are not proven to be the worst inputs under Gaussian noise"
 )
 
 
@@ -301,7 +301,7 @@ class DensityRandomizer:
         return max(1 - float(np.sum(self._mass(x, edges[:-1], edges[1:]))), 0.0)
 
     def _edges(self) -> NDArray[np.float64]:
-        """Return the edges, and the points between them where the least density passes from one input to another."""
+        """Return the edges, and the points between them where the densities of two inputs cross."""
         edges = np.array(self.edges)
         logs = np.array([self._log(x, edges) for x in self.inputs])
         if not np.all(np.isfinite(logs)):

@@ -59,7 +59,7 @@ MOST_EPS = 350.0
 _FLOOR = 1e-9
 #: From here on the law of a sum is so smooth that one tilt serves for many eps, however far they are apart.
 _SMOOTH_SIGMA, _SMOOTH_STEPS = 2.0, 100
-#: How many neighboring eps share a law where cells end elsewhere for every eps, at most, and how far they are apart.
+#: Largest number of neighboring eps that share a law if the cells depend on eps, and their largest distance.
 _GROUP, _GROUP_SPAN = 24, 1.0
 #: Mass that is cut off relative to delta, the first cut, and the least one.
 _CUT, _FIRST_CUT, _LEAST_CUT = 1e-4, 1e-9, 1e-150
@@ -197,7 +197,7 @@ def allocation_deltas_within(
         both = np.maximum(*(_gaussian_deltas(sigma, steps, eps, way, target) for way in ("remove", "add")))
     else:
         removed = _grouped_deltas(sigma, steps, eps, "remove", target)
-        # Mostly far less is learned of somebody who is added.
+        # Adding a user mostly reveals far less.
         added = _most_added(sigma, steps, eps, target)
         some = added > removed
         added[some] = _grouped_deltas(sigma, steps, eps[some], "add", target)
@@ -453,7 +453,7 @@ def _summed(
 
 @remember(16)
 def _likelier(steps: int, eps_local: float, omitted: float) -> Window:
-    """Return the law of the number of steps with the larger L if the user is absent."""
+    """Return the law of the number of steps with the larger likelihood ratio without the user."""
     return binomial_window(steps, math.exp(-eps_local) / (1 + math.exp(-eps_local)), omitted)
 
 

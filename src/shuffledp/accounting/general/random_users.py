@@ -177,9 +177,7 @@ def mixed_delta(
         # The sum of few terms itself: a difference of cumulative sums loses the digits of small masses.
         return float(np.sum(numbers.mass[start:stop]) if stop - start <= 64 else total[stop] - total[start])
 
-    pieces = {
-        0: size
-    }  # where each starts and stops; values are asked for from below, where they matter and are quick
+    pieces = {0: size}  # where each starts and stops; evaluated from below, where values matter and are fast
     while True:
         upper = sum(mass(start, stop) * value(start) for start, stop in pieces.items())
         off = {

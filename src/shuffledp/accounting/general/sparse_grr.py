@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from shuffledp.accounting.general.randomizers import Randomizer
     from shuffledp.populations import Law
 
-#: Reports of others that show one of two values, on average, and half the square of a window for the number of uniform
-#: ones, up to which both are summed over.
+#: Largest mean number of other users' reports with one of two values, and half of the squared window of the number of
+#: uniform reports, for which the sum is over both numbers.
 _MOST_MATCHES, _MOST_SPREAD = 40.0, 2.2e5
 #: Mass that is left out, relative to the target, and at least.
 _TABLE, _LEAST_TAIL = 1e-12, 1e-320

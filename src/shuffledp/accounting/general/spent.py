@@ -19,11 +19,11 @@ PRECISION = 1e-3
 #: Relative excess of a quick upper bound on delta, which moves eps by less than the precision, and the least delta for
 #: which profiles have one.
 EXCESS, BOUNDED = 0.01, 1e-20
-#: Logarithms of ratios to delta: what counts as none, and what is far.
+#: Logarithms of ratios to delta: a negligible one, and a distant one.
 ROUNDING, FAR = 1e-6, -20.0
 #: Logarithm of the ratio to the budget at which the search ends.
 LOWEST = 20.0
-#: Stands for a delta of 0 where a first step is guessed.
+#: Value in place of a delta of 0 in the guess of a first step.
 SMALLEST = 1e-30
 
 

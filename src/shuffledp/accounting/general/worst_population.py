@@ -182,7 +182,7 @@ class _MomentProblem:
         """Return a proven upper bound on the largest delta, tight to about 1e-6 relative."""
         deviation = self._deviation
         values = self._deltas(self._grid, eps_central)
-        best = float(values[0])  # nobody else: delta_n is largest at n = 0
+        best = float(values[0])  # no other users: delta_n is largest at n = 0
         for _ in range(60):
             if not np.max(values) > 0:
                 return 0.0

@@ -41,7 +41,7 @@ from shuffledp.accounting.random_population.amplification import (
 _TIE = 1e-9
 
 
-#: Candidates, evenly spread over the grid, that the search for the best number of dummies looks at first.
+#: Candidates, evenly spread over the grid, in the first pass of the search for the best number of dummies.
 _PROBES = 16
 #: Candidates of the default grid, at most, besides 0.
 _MOST_CANDIDATES = 10_000

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _STEP = 0.2
 #: Beyond this eps, e^-eps is below the rounding error of 1 - shape, the limit.
 _MOST_EPS = 40.0
-#: Numbers of users treated at once.
+#: Numbers of users per pass.
 _CHUNK = 2048
 _REMEMBERED = 1024
 #: Below this eps the factors of a product leave the range of floats, though the product does not.

@@ -11,7 +11,7 @@ from shuffledp.numerics.argument_ranges import check_positive
 
 #: Distance of the nodes of the trapezoidal rule; its relative error is of the order exp(-pi^2 / (2 _STEP)) < 1e-16.
 _STEP = 0.125
-#: How far the nodes reach beyond the hump of the integrand, on which terms fall by e with every unit.
+#: Distance of the nodes beyond the maximum of the integrand; terms there fall by a factor of e per unit.
 _REACH = 40.0
 #: Up to here the squares of the nodes stay within floating point.
 _MOST_SHAPE = 1e100

@@ -29,7 +29,7 @@ ORDER_FORMS: tuple[str, ...] = get_args(OrderForm)
 _BALLE_USERS = 19
 #: More users than planned for with at most this probability.
 TOO_MANY = 1e-12
-#: Bits of the fixed-point number that stands for the fractional part of sigma.
+#: Bits of the fixed-point number for the fractional part of sigma.
 _FRACTION_BITS = 60
 
 

@@ -53,7 +53,7 @@ _MOST_INTEGERS = 2000
 #: Relative precision of the best m within its piece, where the objective is flat, and of the ends of the flat range.
 _MTOL = 1e-4
 _ETOL = 1e-3
-#: What counts as flat.
+#: Ratio of errors up to which the error counts as flat.
 _FLAT = 1.05
 _GOLDEN = (math.sqrt(5) - 1) / 2
 

@@ -48,14 +48,14 @@ _LEAST_RATE = 1e-9
 _MOST_BLANKETS = 1e9
 #: Relative error of delta that the grid may add.
 _GRID_ERROR = 2e-5
-#: Blanket messages on all exchanged items together; if fewer are expected, there are so few outcomes that the grid must
-#: be finer.
+#: Expected blanket messages on all exchanged items together below which the grid is finer, since there are few
+#: outcomes.
 _FEW = 30.0
 #: Mass that may be left out, relative to the answer; the first attempt; and the least that floats can tell from 0.
 _OMITTED = 1e-12
 _FIRST_TAIL = 1e-40
 _FLOOR = 1e-290
-#: What is left of the tilted law outside the transform, as a natural logarithm.
+#: Mass of the tilted law outside the transform, as a natural logarithm.
 _LOG_OUTSIDE = -34.0
 #: Losses above this count as infinite; e^-40 is nothing.
 _CAP = 40.0

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _REMEMBERED = 64
-#: So many sizes are treated at once, that the working array stays in the cache.
+#: Number of sizes per pass, for which the working array fits into the cache.
 _CHUNK = 256
 
 

@@ -16,7 +16,7 @@ from shuffledp.numerics.tails import binomial_upper_tail, log_binomial_pmf
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: The numbers of participants within so many standard deviations are summed one by one, if they are not too many.
+#: Standard deviations within which the numbers of participants are summed one by one, unless they are too many.
 _REACH = 12.0
 _MOST_SINGLE = 4096
 _SPLIT = 8

@@ -53,7 +53,7 @@ SubsampledForm = Literal["printed", "convex", "pair"]
 SUBSAMPLED_FORMS: tuple[str, ...] = get_args(SubsampledForm)
 
 _REMEMBERED = 64
-#: The curves evaluate no more orders than this unless told to.
+#: Default limit on the orders of the curves.
 _MOST_CURVE_ORDER = 512
 
 

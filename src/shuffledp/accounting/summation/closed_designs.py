@@ -101,7 +101,7 @@ def modular_design(
     atoms: str = "halving",
     hubs: Sequence[int] | None = None,
 ) -> NoiseDesign:
-    """Return a design by the paper's modular theorem, with the smallest noises that fulfil its conditions exactly.
+    """Return a design by the paper's modular theorem, with the smallest noises that fulfill its conditions exactly.
 
     Parameters
     ----------

@@ -32,17 +32,17 @@ Offset = tuple[int, int]
 
 #: Cells below this count as empty: far below any threshold, and far above where floats lose digits.
 _LEAST = 1e-150
-#: Logarithm that stands for that of an empty cell, in grid steps: beyond all grids, and its differences are numbers.
+#: Logarithm of an empty cell, in grid steps: beyond all grids, with differences that are numbers.
 _EMPTY = -1e12
-#: Sigmas that say where blocks begin: the multiples of D up to so many, either sign.
+#: Largest multiple of D, of either sign, among the Sigmas at which blocks begin.
 _LOOKED_AT = 6
 #: Largest width of a block in cells, each way.
 _MOST_WIDE = 16
-#: Losses of a block are put on two points that are a power of two grid steps apart; so many powers, from 1 on.
+#: Number of powers of two, from 1 on. Losses of a block are put on two points that are a power of two grid steps apart.
 _POWERS = 8
 _WIDEST = 2 ** (_POWERS - 1)
-#: Largest logarithm of which errors of losses are a rounding: those of cells, four times, as there are differences of
-#: differences.
+#: Largest logarithm for which errors of losses are rounding errors: four times the logarithm of a cell, for differences
+#: of differences.
 LARGEST_LOG = -4 * float(np.log(_LEAST))
 
 

@@ -48,7 +48,7 @@ from shuffledp.numerics.memoize import remember
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: What an input adds to ``(Sigma, u, v)``, and to the ``y_j``.
+#: Increments of ``(Sigma, u, v)`` and of the ``y_j`` by an input.
 Move = tuple[tuple[int, int, int], dict[int, int]]
 #: Largest D of a design.
 MOST_COARSE = 128

@@ -70,7 +70,7 @@ _MOST_CELLS = 2**20
 BEYOND = 3.0
 #: For estimates all Sigma are likely but some with a probability of about e to minus this.
 _LIKELY = 9.0
-#: Cells that are gone through at a time: so few that a processor's cache holds them.
+#: Cells per pass, which fit into a processor's cache.
 _BLOCK = 2**16
 
 
@@ -347,7 +347,7 @@ def summed_parts(
     """
     cells = every * np.sum([part.cells for part in parts], axis=0)
     kept = math.fsum(part.kept for part in parts)
-    # Rounding of sums of so many positive numbers, in slices, over them, and over parts.
+    # Rounding of sums of n positive numbers, in slices, over slices, and over parts.
     most = max(part.most for part in parts)
     summing = UNIT * (most + law.slices + len(parts) + 20)
     log_error = 8 * UNIT * (max(part.largest for part in parts) + 1)

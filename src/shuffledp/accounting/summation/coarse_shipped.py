@@ -32,7 +32,7 @@ PACKAGE_DATA = ("coarse_designs.json",)
 MOST_QUICK = 3
 #: Certified like any other, but with some percent to spare.
 _QUICK = Precision(40, 1e-3, 1e-8)
-#: Outcomes of the joint law up to which a design is made when asked for; up to about ten seconds.
+#: Outcomes of the joint law up to which a missing design is computed; up to about ten seconds.
 _MOST_WORK = 3e7
 #: Error of a transform in double precision, at the least.
 _ROUNDING = 1e-16

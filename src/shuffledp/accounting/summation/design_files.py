@@ -23,7 +23,7 @@ PACKAGE_DATA = ("designs.json",)
 """Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
 #: Kinds of atoms, and ``best``: whichever needs the fewest messages.
 ATOM_CHOICES: tuple[str, ...] = (*ATOM_KINDS, "best")
-#: Largest D for which a design is made when asked for; a few seconds.
+#: Largest D for which a missing design is computed; a few seconds.
 MOST_QUICK = 20
 #: From each D on: the hubs with which the search found the fewest messages, at eps = 1 and delta = 1e-6.
 _GOOD_HUBS: tuple[tuple[int, tuple[int, ...]], ...] = (

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 Bound = Literal["upper", "lower", "estimate"]
 BOUNDS: tuple[str, ...] = get_args(Bound)
 
-#: Grid steps within ``eps - eps_star``, what is left for the noises when the sum has lost most.
+#: Grid steps within ``eps - eps_star``, the budget of the noises at the largest loss of the sum.
 _STEPS = {"upper": 400, "lower": 2000, "estimate": 25}
 #: Largest grid.
 _MOST_CELLS = 2**20

@@ -41,12 +41,13 @@ from shuffledp.numerics.roots import root_below
 
 Floats = NDArray[np.float64]
 
-#: Rates of the jumps that are tried, over the smallest: without a jump a counter hides nothing. And what is added.
+#: Rates of the jumps to try, over the smallest, at which a counter has no jumps and hides nothing. And the addition to
+#: a rate.
 _RATES, _MORE = (1.2, 1.35, 1.5), 0.3
-#: Grid steps within what the errors of both counters leave of eps; the largest grid; precision of the center.
+#: Grid steps within the part of eps that the errors of both counters leave; the largest grid; precision of the center.
 _STEPS, _MOST_CELLS, _XTOL = 200, 2**20, 1e-4
-#: Largest center that is tried. And how far beyond the center that the search starts from a delta that is too large is
-#: taken for rounding, which no larger jumps lower: the best center is below twice the start.
+#: Largest center to try. And the distance beyond the first center from which on a delta that is too large counts as
+#: rounding, which no larger jumps lower: the best center is below twice the first.
 _MOST_CENTER, _REACH = 4000.0, 16.0
 
 

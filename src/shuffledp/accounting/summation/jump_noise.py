@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 #: Where ``(1 - (1 + u) e^-u) / u``, the exponent per unit of mean and tau, is largest: ``e^u = 1 + u + u^2``.
 BEST_JUMP = 1.7932821329007607
-#: Where ``c (log(1 + 1/c) - 1 / (c + 1))`` is, that of jumps at rates ``e^(-c u) / u``: the negative binomial's.
+#: Maximizer of ``c (log(1 + 1/c) - 1 / (c + 1))``, for jumps at rates ``e^(-c u) / u``: the negative binomial's.
 _BEST_DECAY = 0.46241
 _BEST_EXPONENT = -math.expm1(-BEST_JUMP) / BEST_JUMP - math.exp(-BEST_JUMP)
 #: Smallest mean of a negative binomial over that of all infinitely divisible noises, as delta and then tau go to 0.

@@ -82,7 +82,7 @@ def atom_inverse(
     Notes
     -----
     ``c_1 = 0``, ``c_(-1) = e_1``, ``c_i = e_i - sum of c_part``: atom i produces one message i and parts that have to
-    be cancelled, and messages +1 are free.
+    be canceled, and messages +1 are free.
 
     Ghazi et al. 2021 (ICML), Section 4.4 (Theorem 12); other atoms than ``halving`` are derived for this project.
 

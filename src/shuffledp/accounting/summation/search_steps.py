@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-#: How many times larger than the trust region the box of the quadratic stage is, which takes so many steps at once.
+#: Ratio of the box of the quadratic stage to the trust region; the stage takes several steps at once.
 _BOX = 3.0
 _INNER = 20
 #: Shapes outside of this range are not tried.

@@ -14,7 +14,7 @@ VIOLATION = "violation"
 """Status of a row whose claim is labeled as sound and does not hold."""
 
 
-class Violated(RuntimeError):  # noqa: N818  (what the audit says)
+class Violated(RuntimeError):  # noqa: N818  (a finding of the audit)
     """Error for sound claims that are exceeded."""
 
 

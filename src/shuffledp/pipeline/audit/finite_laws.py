@@ -36,7 +36,7 @@ UNIT = 2.0**-53
 """Relative error of one rounding in float64."""
 LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2
 """The same of numpy's long double; equal to `UNIT` where there is no longer one."""
-#: What cells that round to 0 may add up to.
+#: Largest sum of cells that round to 0.
 _TINY = 1e-290
 #: Roundings of a term and of the sum over outcomes: numpy adds up pairwise, in blocks of 128 with 8 partial sums.
 _SUMMED = 48

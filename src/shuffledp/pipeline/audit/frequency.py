@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 Noise = Callable[[Any, int], Block]
 """Law of the noise of a calibrated protocol when n users take part."""
 
-#: Cells of a law with all kinds of messages; beyond it two values are told apart and the others are lumped together.
+#: Cells of a law with all kinds of messages; beyond it the law distinguishes two values and lumps the others together.
 _ALL_KINDS = 30_000
 
 

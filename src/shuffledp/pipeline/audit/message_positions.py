@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shuffledp.pipeline.audit.finite_laws import Own
 
-#: Many users can be enumerated where what the others hold does not matter.
+#: Number of users that can be enumerated if the others' inputs do not matter.
 MANY = 1_000_000
 
 

@@ -17,7 +17,7 @@ from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Task
 
 Draw = Callable[[np.random.Generator, Task], Any]
 
-#: What a protocol refuses is asked for now and then, to see that it does.
+#: Share of unusual settings, some of which a protocol must reject.
 _ODD = 0.04
 
 
@@ -90,7 +90,7 @@ OPTIONS: Mapping[str, Draw] = {
     "other_rows": _one_of("dropped", "blanket"),
     "failure": _log_between(1e-9, 0.1),
 }
-"""How an option is drawn, ``eps_star`` as a part of eps; `OWN_OPTIONS` has those of one protocol."""
+"""Law of each option, with ``eps_star`` as a part of eps; `OWN_OPTIONS` has the options of one protocol."""
 
 OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
     ("frequency", "sageo", "beta"): _sometimes(
@@ -111,19 +111,19 @@ OWN_OPTIONS: Mapping[tuple[TaskKind, str, str], Draw] = {
     ("summation", "fragmented_rappor", "calibration"): _sometimes(_one_of("worst_case")),
 }
 
-#: Protocols where a handful of users cannot cover each other; what the others hold does not matter, so that any
-#: number of them is enumerated.
+#: Protocols in which a few users cannot hide each other; the others' inputs do not matter, so any number of users is
+#: enumerated.
 _MANY = tuple(
     ("frequency", name) for name in ("truncation", "public_coin", "balls_into_bins", "designated_coins")
 )
 
 
-#: Protocols whose messages count for several values, or whose bits depend on what others hold: fewer users.
+#: Protocols whose messages count for several values, or whose bits depend on the others' inputs: fewer users.
 _PAIRED = (
     *("fake_users", "fragmented_rappor", "hashed_balls_into_bins", "private_coin"),
     *("solh", "subset_selection", "symmetric_rappor", "unary_rows"),
 )
-#: Protocols of sums whose inputs only move the counts, so that what the others hold does not matter.
+#: Protocols of sums whose inputs only shift the counts, so that the others' inputs do not matter.
 _SHIFTS = (
     *("central_laplace", "central_gaussian", "skellam"),
     *("coarse_correlated_sum", "correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"),

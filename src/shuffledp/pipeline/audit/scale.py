@@ -134,7 +134,7 @@ PROFILES: Mapping[str, Callable[..., Measured]] = {
     "sets._separate.SeparateLevels": separate,
     "sets._subset.SubsetReports": subsets,
 }
-"""What is written down of the messages, by the family of the protocol."""
+"""Description of the messages, by the family of the protocol."""
 PRESENCES: Mapping[str, Callable[..., Measured]] = {
     "frequency._curator_noise.NoisyHistogram": presence,
     "frequency.skellam.Skellam": presence,

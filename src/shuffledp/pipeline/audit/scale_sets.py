@@ -81,7 +81,7 @@ def separate(protocol: SeparateLevels, population: Law, level: int, eps: float) 
 
 
 def subsets(protocol: SubsetReports, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of subsets that meet exactly one of two sets; the others have a third, disjoint set."""
+    """Return delta of the counts of subsets that meet one of two sets; other users hold a third, disjoint set."""
     of = protocol.mechanism
     d, s, k, faint = of.domain_size, of.set_size, of.subset_size, math.exp(-of.eps_local)
     if 2 * s > d:

@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 _SUMS = "the noise of sums, moved by user 1"
 #: Standard deviations and scales of a geometric law beyond which noise is as good as absent.
 _FAR, _FADED = 24, 80
-#: Numbers of user 1 that are compared with 0, at most, and the difference of +1 and -1 up to which both are counted.
+#: Largest number of numbers of user 1 that are compared with 0, and the difference of +1 and -1 up to which both are
+#: counted.
 _NUMBERS, _BAND = 3, 12
 #: Likely numbers of one noise message up to which its law is used: others hide user 1's far better than these.
 _MOST_DRAWS = 100_000

@@ -222,7 +222,7 @@ def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float)
 
 
 def whole_rows(protocol: WholeRows, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of rows with the bit of exactly one of two values; the others' rows are of a third value."""
+    """Return delta of the counts of rows that contain one of two values; other users hold a third value."""
     if protocol.domain_size == 2:
         raise NoProfile("no third value that the others could hold")
     n = number_of(population)
@@ -233,7 +233,7 @@ def whole_rows(protocol: WholeRows, population: Law, level: int, eps: float) -> 
 
 
 def subset_selection(protocol: SubsetSelection, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of subsets with exactly one of two values; the others hold a third one."""
+    """Return delta of the counts of subsets that contain one of two values; other users hold a third value."""
     k, w, faint = protocol.domain_size, protocol.report.size, math.exp(-protocol.report.eps_local)
     if k == 2:
         raise NoProfile("no third value that the others could hold")

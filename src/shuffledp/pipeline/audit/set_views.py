@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from shuffledp.protocols.sets.balls_into_bins import BallsIntoBins
     from shuffledp.protocols.sets.segmented import Segmented
 
-#: What the others hold, in full up to so many possibilities, and an even selection of them beyond.
+#: Number of possible inputs of the others up to which all are enumerated; beyond it an even selection.
 _MOST_OTHERS = 60
 #: Users up to which every number is enumerated, if more than planned take part.
 _MOST_USERS = 6

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 #: Cells of the law of all shares up to which the shares themselves are enumerated, not only their sum.
 _SHARES = 300_000
-#: What the law of a sum of three dimensions may leave out of the error of the sum, and what wraps around.
+#: Largest omitted mass of the law of a sum of three dimensions, and the largest mass that wraps around.
 _CENTRAL_TAIL = 1e-12
 #: Relative error of the numbers of ways to split up shares, and of the noise of one user's sum.
 _LOG_GAMMA = 2.0**-44
@@ -178,7 +178,7 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
     band = max(1, most * protocol.n_users)
     pair = PairNoise(design.central_ratio, tuple(drawn.get(1, ())), band)
 
-    part = 1.0 if number is None else number / protocol.n_users  # of the noise, from so many users
+    part = 1.0 if number is None else number / protocol.n_users  # share of the noise from n users
     whole = part == 1
 
     def noise(n: int) -> tuple[Block, ...]:

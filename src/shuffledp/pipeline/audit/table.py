@@ -61,12 +61,12 @@ LEAST_DELTA = 1e-3
 RATE = 1e-6
 """Probability with which a bound from runs is above the truth, or a right law or estimate is rejected."""
 LEVEL = 1e-7
-"""p-value below which a law is rejected: those of large samples are not exact in the tails."""
+"""p-value below which a law is rejected: p-values of large samples are not exact in the tails."""
 MEAN_LEVEL = 1e-9
 """The same of a mean estimate, whose errors may be skewed."""
 #: Random settings that are drawn of a protocol, feasible ones of an accounting per setting that is wanted, other users.
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
-#: How numbers that are bounds are rounded to the digits of the table.
+#: Rounding of bounds to the digits of the table.
 _SIDES = {"found_delta": ROUND_FLOOR, "error": ROUND_CEILING}
 _LEFT_OUT = "left out of a quick run: no experiment of it has this protocol"
 _TOO_LITTLE = "no setting with a handful of users could be looked at"

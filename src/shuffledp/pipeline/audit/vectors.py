@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shuffledp.protocols.vectors.random_checkin import RandomCheckin
 
 _NOTE = "reports grouped into ranges"
-#: Reports up to which four and two ranges within the clipping norm are told apart, and one beyond.
+#: Numbers of reports up to which four and two ranges within the clipping norm are distinguished; beyond it, one.
 _FEW, _SOME = 6, 10
 
 

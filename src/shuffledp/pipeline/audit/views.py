@@ -40,7 +40,7 @@ from shuffledp.tasks import Users
 Held = tuple[int, ...]
 """Inputs of all users as places in `View.inputs`, user 1 first."""
 
-#: Numbers of users that are less likely are not looked at.
+#: Probability below which a number of users is left out.
 _NEGLIGIBLE = 1e-14
 #: Laws of the counts of all users together that are worked out for one number of users, in cells.
 _WORK = 40_000_000
@@ -517,11 +517,11 @@ class SlotsView(View):
         return mixed(parts)
 
     def numbers(self, law: Law) -> list[tuple[int, float]]:
-        """Return the numbers of users; a single placeholder if the number is not seen."""
+        """Return the numbers of users; a single placeholder for an invisible number."""
         return super().numbers(law) if self.rate is None else [(2, 1.0)]
 
     def of_participants(self) -> View:
-        """Return the view without the coin."""
+        """Return the view of participating users, without the coin for participation."""
         return self if self.rate is None else replace(self, rate=None, _known={})
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:

@@ -28,13 +28,13 @@ from shuffledp.pipeline.claims.witness import Witness, WitnessFunction
 
 EFFECTS: Final = {
     "safe": "the guarantee holds, with more noise than needed or a needless restriction",
-    "unsafe": "a guarantee is claimed that does not hold",
-    "biased": "the estimate is wrong on average",
+    "unsafe": "the claimed guarantee does not hold",
+    "biased": "the mean of the estimate is wrong",
     "wrong_optimum": "the optimization returns a point that is not the optimum",
-    "wrong_claim": "a statement about errors, messages, conditions or other work that is not true",
-    "cosmetic": "a slip in the text, a remark or a proof; the result that is used is right",
+    "wrong_claim": "a statement about errors, messages, conditions or other work is not true",
+    "cosmetic": "a slip in the text, a remark or a proof; the result in use is right",
 }
-"""What happens to somebody who uses the printed form letter for letter."""
+"""Consequence of the printed form for its users, by effect."""
 _ON_ONE_LINE = AfterValidator(lambda text: " ".join(text.split()))
 Line = Annotated[str, _ON_ONE_LINE]
 _NUMBER = r"[1-9][0-9]*(\.[1-9][0-9]*)*"

@@ -11,7 +11,7 @@ from collections import Counter
 from shuffledp.pipeline.claims.errata_data import findings, papers
 from shuffledp.pipeline.claims.evaluation import code, markdown
 
-#: What a verdict means.
+#: Meaning of each verdict.
 VERDICTS: dict[str, str] = {
     "kept": "the quoted words are in the paper and support the erratum",
     "narrowed": "a part of the erratum was withdrawn, and the quoted words support the rest",

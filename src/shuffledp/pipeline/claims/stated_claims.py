@@ -19,7 +19,7 @@ from shuffledp.pipeline.claims.outcomes import Outcome, Verdict
 
 Accounting = Literal["printed", "simplified", "corrected", "exact", "-"]
 Target = Literal["participants", "population", "-"]
-"""What an error is measured from: the frequencies of those who take part, or of all from whom they are drawn."""
+"""Reference of an error: the frequencies of the participants, or of the population from which they are drawn."""
 Rule = Callable[..., Verdict]
 """Called with a case, and with the options of the claim by name."""
 AnyRule = TypeVar("AnyRule", bound=Rule)

@@ -218,7 +218,7 @@ LAWS: dict[str, type[Law]] = {
 
 
 USERS = "{users}"
-"""Branch of a population that no law is named after; messages leave out what stands in braces."""
+"""Branch of a population that is not named after a law; messages omit text in braces."""
 
 
 def _named(value: Any, key: str) -> str | None:

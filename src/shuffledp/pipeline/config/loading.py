@@ -40,7 +40,7 @@ from shuffledp.pipeline.config.settings import Experiment, Paper, Settings
 from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingRun, left_out, missing
 
 OWN_STUDY = "an experiment of our own"
-"""What stands in the place of a citation where a study gives none."""
+"""Text in place of a citation for a study without one."""
 
 
 def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:

@@ -32,9 +32,11 @@ from shuffledp.protocols.registry import get
 CALLS = 150
 """Calls of the library's functions after which a trial ends."""
 ACCOUNTANT = "dp_accounting"
-"""The package with other accountants: a function that turns to it has looked at its arguments."""
+"""The package with other accountants; a function that calls it has checked its arguments."""
 _SEARCHES, _STEP = "shuffledp.numerics.roots", 10
-"""A step of a search for a root counts as so many calls: it repeats what the step before has looked at."""
+"""Modules of searches for a root, and the number of calls that one step counts as: it repeats the previous step's
+checks.
+"""
 _UNCOUNTED = frozenset(("shuffledp.numerics.argument_guards", "shuffledp.numerics.argument_types"))
 """Looks at the kinds of arguments in many small calls, before a function sees them."""
 

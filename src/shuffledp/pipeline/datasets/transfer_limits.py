@@ -21,7 +21,7 @@ SLACK = 1 << 20
 ARCHIVE_SLACK = 1 << 24
 """Bytes that an archive may have beyond the files that are wanted of it."""
 LEAST = (1024.0, 30.0)
-"""Bytes per second, on average over so many seconds, that a transfer must have."""
+"""Smallest rate of a transfer, in bytes per second, and the seconds over which it is averaged."""
 
 
 @dataclass

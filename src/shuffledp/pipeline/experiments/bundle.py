@@ -43,17 +43,17 @@ VALUES = pa.schema(
 )
 CELL_NUMBERS = tuple(f.name for f in CELLS if f.type == _NUMBER)
 CELL_TEXTS = ("label", "protocol", "accounting", "trust", "reduction", "guarantee")
-"""Columns of the cells that say in words what a method is."""
+"""Columns of the cells that describe a method in words."""
 PARAMETER_PREFIX = "parameters."
-"""``parameters.dummies`` stands for an entry of the column ``parameters``."""
+"""Prefix of an entry of the column ``parameters``, as in ``parameters.dummies``."""
 GUARANTEE_LABELS: tuple[str, ...] = GUARANTEES
 """Values of the column ``guarantee``, from the strongest to the weakest; none for infeasible cells."""
 IN_DOUBT = NEED_A_NOTE
-"""Those of them whose reason stands in ``guarantee_note``."""
+"""Guarantees whose reason is in ``guarantee_note``."""
 TRAINED_METRICS = ("accuracy",)
-"""What a training run adds to the cells of a method; absent where training is left out."""
+"""Columns that a training run adds to the cells of a method; absent without training."""
 SPENT_METRICS = ("eps_spent", "slack")
-"""What the privacy profile of a calibrated protocol spends of its eps, and what it leaves; where it is asked for."""
+"""Spent and remaining eps of the privacy profile of a calibrated protocol; present on request."""
 RESERVED = frozenset(
     {*CELLS.names, *VALUES.names, "mean", "count", "standard_error", "curve"} - set(CELL_NUMBERS)
 )

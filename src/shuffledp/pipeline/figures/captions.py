@@ -39,7 +39,7 @@ from shuffledp.pipeline.figures.variants import BOTH
 DIGITS = 3
 #: The longest finding, in characters: it is a heading.
 LONGEST_FINDING = 160
-#: What a caption says that nobody has written.
+#: Computed parts of a caption.
 PLAIN_FACTS = (
     "about",
     "data",
@@ -51,7 +51,7 @@ PLAIN_FACTS = (
     "accounting",
     "guarantee",
 )
-#: What every caption of a picture with both accountings says about how it is drawn.
+#: Sentence in every caption of a picture with both accountings.
 DRAWN_TWICE = (
     "Gray dashed lines are printed, colored solid lines exact; the strip has the ratio of printed to exact."
 )

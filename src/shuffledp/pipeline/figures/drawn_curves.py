@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 FEWEST_BEHIND_A_BAR = 3.0
-"""A standard error is drawn if its variance rests on so many repeats, or an eighth of them if these are below 24."""
+"""Fewest repeats behind the variance of a drawn standard error; an eighth of the repeats if they are below 24."""
 BEHIND_BAR = "repeats_behind_bar"
 """Column of a summary: on how many repeats a standard error rests."""
 TOUCHING = 0.01

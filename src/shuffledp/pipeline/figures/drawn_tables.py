@@ -14,11 +14,11 @@ from tabulate import tabulate
 from shuffledp.pipeline.figures.plotter import long_form
 
 LINES = (84, 136)
-"""About so many of the small letters of a table fit beside each other in LaTeX: upright and sideways, on A4."""
+"""Approximate number of small letters in a row of a LaTeX table, upright and sideways, on A4."""
 GAP = 1.5
-"""What the space between two columns takes of them."""
+"""Letters that fit into the space between two columns."""
 LONGEST_WORD = 12
-"""Up to so many letters of its longest word a column keeps together."""
+"""Letters of its longest word up to which a column does not break words."""
 
 
 def as_table(

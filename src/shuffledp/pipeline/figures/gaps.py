@@ -37,7 +37,7 @@ def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Mapping[str, Seque
 
 
 def _where(variables: Sequence[str], points: Iterable[Point], grid: Mapping[str, Sequence[Any]]) -> str:
-    """Return points in words: a product of values by variable, or several of them."""
+    """Return a description of points, as products of values of the variables."""
     every = set(points)
     if not variables:
         return ""

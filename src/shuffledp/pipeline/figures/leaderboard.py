@@ -16,7 +16,7 @@ from shuffledp.pipeline.figures.selected_rows import by_cell, chosen
 INFEASIBLE, ABSENT = "infeasible", "–"
 WHY = "why not"
 CONTROL = "control"
-#: What text an order treats as the last.
+#: Rank of a text in the order of the models of trust: the last.
 _LAST = len(TRUST)
 
 

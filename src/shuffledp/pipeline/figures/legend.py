@@ -19,7 +19,7 @@ PAPER = "paper"
 """Curve of the points read off the paper."""
 READ_OFF = "read off the paper"
 POINTS = Look(BLACK, "x", "")
-"""Their marker is that of no method."""
+"""Look of points that belong to no method."""
 POINT_SIZE = 6.5
 
 

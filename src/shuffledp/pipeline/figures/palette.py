@@ -61,7 +61,7 @@ _ACCOUNTINGS = {
 
 
 OWN = 1_000_000
-"""Looks from this number on are those of methods of the user's own, which stand out."""
+"""Number from which on looks belong to the user's own methods, which are highlighted."""
 _OWN_COLORS = ("#E6007E", "#00A000", "#5A00FF")
 _OWN_WIDTH = 2.4
 
@@ -81,7 +81,7 @@ def look(number: int) -> Look:
         return Look(_OWN_COLORS[(own + own // len(MARKERS)) % len(_OWN_COLORS)], marker, dash, _OWN_WIDTH)
     cycle = number // len(COLORS)
     dash = DASHES[(number + cycle) % len(DASHES)]
-    again = number // (len(COLORS) * len(MARKERS))  # so many pairs of color and marker there are
+    again = number // (len(COLORS) * len(MARKERS))  # after all pairs of color and marker
     if again:
         dash = (0, (_LONGEST_SOLID + again, 1, 1, 1))
     return Look(COLORS[number % len(COLORS)], MARKERS[(number + cycle) % len(MARKERS)], dash)

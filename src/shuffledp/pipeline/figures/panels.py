@@ -18,7 +18,7 @@ from shuffledp.pipeline.figures.palette import Look
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.style import SETTINGS
 
-MARKERS_PER_CURVE = 12  # about so many at most: on dense curves they would hide each other
+MARKERS_PER_CURVE = 12  # upper limit, about: on dense curves markers hide each other
 _SMALL = 6.5  # points: letters beside arrows
 
 
@@ -145,7 +145,7 @@ def _arrow(ax: Axes, strand: Strand, beyond: Any, look: Look, slot: int, top: bo
         middle = float(np.median(strand.x[beyond]))
         x = float(ax.transAxes.inverted().transform(ax.transData.transform((middle, 1.0)))[0])
     y = 0.965 - 0.065 * slot if top else 0.035 + 0.065 * slot
-    side = 1 if x < 0.6 else -1  # towards the middle
+    side = 1 if x < 0.6 else -1  # toward the middle
     own: dict[str, Any] = {"transform": ax.transAxes, "zorder": 6}
     arrow = Look(look.color, "^" if top else "v", "")
     sheet.add(ax, [x], [y], arrow, ms=4, mfc=look.color, label=f"{strand.curve} beyond", **own)

@@ -62,7 +62,7 @@ from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
 MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
-"""What a picture says of data that are not the real ones, by their source."""
+"""Marks of pictures with other than the real data, by the source of the data."""
 
 
 def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = None) -> list[Drawn]:
@@ -235,7 +235,7 @@ KINDS: Mapping[str, Callable[[DrawingJob, pd.DataFrame, pd.DataFrame, str], Made
     "pareto": pareto,
     "regions": regions,
 }
-"""What makes the pictures of each kind."""
+"""Function that draws the pictures of each kind."""
 
 
 def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:

@@ -48,7 +48,7 @@ class Picture:
     points: Sequence[tuple[float, float]] = ()
     mark: str = ""
     ratios: bool = False
-    """Whether a strip below each panel has the printed over the exact numbers."""
+    """Whether a strip below each panel has the ratio of printed to exact numbers."""
 
     @cached_property
     def places(self) -> dict[Any, float] | None:

@@ -30,7 +30,7 @@ from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.style import SETTINGS
 
 _ROOM = 3.0
-"""The highest bound is so many times the cost of the dearest winner."""
+"""Ratio of the highest bound to the largest cost of a winner."""
 _BELOW = 1.25
 """The lowest bound is the cost of the cheapest method over this."""
 _MARKED_FROM = 0.035

@@ -89,7 +89,7 @@ def _entry_of(
         try:
             _check_entry(with_it, experiment, place)
         except ConfigurationError as error:
-            if named:  # the user asked for this figure, and the fault is not the figure's
+            if named:  # requested by the user, and the error is not in the figure
                 raise ConfigurationError(
                     f"config/baselines: methods.{m} cannot join {paper.key}.{name}: {error}"
                 ) from None

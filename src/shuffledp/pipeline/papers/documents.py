@@ -67,7 +67,7 @@ def _budget(eps: float) -> str:
 
 
 Format = str | Callable[[float], str] | None
-"""How a column is written: a format specification, a function, or not at all where its cells are texts."""
+"""Format of a column: a format specification, a function, or None for cells that are texts."""
 
 
 def _cell(value: Any, form: Format) -> str:
@@ -125,7 +125,7 @@ def _deployed_sources() -> pd.DataFrame:
     return table.assign(**{"what was read": links})[wanted]
 
 
-#: What can stand between the marks, by name.
+#: Tables between the marks, by name.
 TABLES: dict[str, Callable[[], str]] = {
     **{f"errata {paper}": partial(markdown_table, paper) for paper in papers()},
     **{f"notes {paper}": partial(markdown_table, paper, "reading_notes") for paper in papers()},
@@ -236,7 +236,7 @@ def _segmented_best(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
     return markdown(header, body)
 
 
-#: Tables that are read off the reference, by name: paper, experiments, and what is made of their tables.
+#: Tables from the reference, by name: paper, experiments, and the function of their tables.
 FROM_RESULTS: dict[str, tuple[str, tuple[str, ...], Callable[..., str]]] = {
     "segmented gains": ("segmented", ("msnbc", "uniform"), _segmented_gains),
     "segmented best": ("segmented", ("msnbc", "uniform"), _segmented_best),

@@ -1,6 +1,6 @@
 """Open questions of the papers, with the findings of this run's searches, and with proofs.
 
-Every row has a number from a search and none that is typed; the arguments of a search define its extent.
+A search computes the number of every row; the arguments of a search define its extent.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ COLUMNS: Final = (
     *("id", "paper", "question", "statement", "searched", "method", "seed", "settings", "measure", "extreme"),
     *("where", "violations", "verdict", "proof", "related", "effort"),
 )
-"""Of the table; see results/README.md."""
+"""Columns of the table; see results/README.md."""
 VERDICTS: Final = ("violated", "no violation found", "bracketed")
-"""Settings violate the statement; none of those searched does; or two proven bounds enclose the answer."""
+"""Some setting violates the statement; no searched setting does; or two proven bounds enclose the answer."""
 Effort = Literal["full", "quick"]
 Values = Iterator[tuple[float, str]]
 
@@ -47,22 +47,22 @@ class Question:
 
 
 def listed(values: Sequence[float]) -> str:
-    """Return numbers in words."""
+    """Return numbers as a list in words."""
     words = [f"{value:g}" for value in values]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 _BALL = (
-    "For records in a ball of diameter 1, wherever the others are, the divergence of order l is at most that of "
-    "Theorem 1, where all others are at the old place."
+    "For records in a ball of diameter 1, with the others at any place, the divergence of order l is at most the "
+    "divergence of Theorem 1, where all others are at the old place."
 )
-_BALL_MEASURE = "divergence over that of Theorem 1 at distance 1; the pair of the theorem itself has 1"
+_BALL_MEASURE = "ratio of the divergence to Theorem 1 at distance 1; the pair of the theorem has ratio 1"
 _OBTUSE = (
-    "For two users and order 2 if the other record sees old and new place under a right or obtuse angle, which "
-    "includes the other direction of the theorem's pair (the other record at the new place): 1 / cosh x <= (cosh x + "
+    "For two users and order 2, if the angle between old and new place at the other record is right or obtuse. This "
+    "includes the other direction of the theorem's pair (the other record at the new place). 1 / cosh x <= (cosh x + "
     "cos(sqrt(3) x)) / 2, since the coefficients of cosh(x)^2 + cosh(x) cos(sqrt(3) x) - 2 in (2 x)^(2 j) / (2 j)! are "
-    "1/2 + cos(2 pi j / 3) >= 0; the means of the right side are exponentials, and what is left is an inequality "
-    "between polynomials (shuffledp.pipeline.papers.shuffle_gaussian.unit_ball_search). Under an acute angle: none."
+    "1/2 + cos(2 pi j / 3) >= 0. The means of the right side are exponentials, which leaves an inequality between "
+    "polynomials (shuffledp.pipeline.papers.shuffle_gaussian.unit_ball_search). For an acute angle: none."
 )
 _INTEGRAL = "trapezoidal rule over the differences of the reports, both directions"
 
@@ -74,7 +74,11 @@ def _small_balls(full: bool) -> Iterator[Question]:
         ("OQ-3", 3, 2, (2,), (1.0, 4.0), *((120, 60) if full else (3, 1))),
     ):
         place = (
-            "on a line" if dimension == 1 else "anywhere, which is in a plane" if users == 2 else "in a plane"
+            "on a line"
+            if dimension == 1
+            else "at any place, which is in a plane"
+            if users == 2
+            else "in a plane"
         )
         seed = f"open questions, {key}"
 
@@ -84,7 +88,7 @@ def _small_balls(full: bool) -> Iterator[Question]:
             question=f"Is the pair of Theorem 1 the worst for {users} users with records {place}?",
             statement=_BALL,
             searched=f"{draws} random data sets, half of the points on the surface, order {listed(orders)}, sigma "
-            f"{sigmas[0]:g} to {sigmas[1]:g} (logarithmic); then {ascents} steps upwards from the best of them",
+            f"{sigmas[0]:g} to {sigmas[1]:g} (logarithmic); then {ascents} ascending steps from the best data set",
             method=_INTEGRAL,
             measure=_BALL_MEASURE,
             limit=unit_ball_search.LIMIT,
@@ -112,7 +116,7 @@ def _gaussian(full: bool) -> Iterator[Question]:
         measure=_BALL_MEASURE,
         limit=unit_ball_search.LIMIT,
         values=lambda: unit_ball_search.many_users(numbers, draws, seed),
-        proof="none beyond two users; if the others are at the old place, it is the theorem.",
+        proof="none beyond two users; with the others at the old place it is the theorem.",
         seed=seed,
         related=("SG-4", "SG-N5"),
     )
@@ -120,11 +124,11 @@ def _gaussian(full: bool) -> Iterator[Question]:
 
 _FLIPS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
 _WORST = (
-    "No data set of the others has a larger delta than the worst of three: all on one of the victim's two values, all "
-    "on the other, all on a third."
+    "No data set of the others has a larger delta than the worst of three: all with one of the victim's two values, "
+    "all with the other, all with a third."
 )
-_RAPPOR_MEASURE = "delta of the worst data set over the largest of the three"
-_COUNTEREXAMPLE = "The setting in the column beside is a counterexample."
+_RAPPOR_MEASURE = "ratio of delta of the worst data set to the largest of the three"
+_COUNTEREXAMPLE = "The setting in the column `where` is a counterexample."
 _ALL = "all data sets of the others, eps at five shares of the local budget"
 
 
@@ -145,7 +149,7 @@ def _rappor(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-5",
         paper="summation",
-        question="Which data set is the worst for fragmented RAPPOR, with few users?",
+        question="Which data set is the worst for fragmented RAPPOR with few users?",
         statement=_WORST,
         searched=f"{_ALL}: {few[0]} to {few[-1]} others, {several}",
         method="exact laws of both counts",
@@ -158,10 +162,10 @@ def _rappor(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-6",
         paper="summation",
-        question="Which data set is the worst for RAPPOR, fragmented or symmetric, with many users and sums seen?",
+        question="Which data set is the worst for sums of RAPPOR, fragmented or symmetric, with many users?",
         statement=_WORST,
         searched=f"{_many_users(full)}; all data sets in which at most {rappor_search.APART} of the others hold "
-        "another value than most",
+        "another value than the rest",
         method="exact laws of both counts",
         measure=_RAPPOR_MEASURE,
         limit=rappor_search.LIMIT,
@@ -172,11 +176,11 @@ def _rappor(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-7",
         paper="deployments",
-        question="Which data set is the worst for symmetric RAPPOR with two values, with few users and sums seen?",
-        statement="No data set of the others has a larger delta than all on one of the two values.",
+        question="Which data set is the worst for sums of symmetric RAPPOR with two values and few users?",
+        statement="No data set of the others has a larger delta than the data set with one of the two values only.",
         searched=f"{_ALL}: {few[0]} to {few[-1]} others, {several}",
         method="exact laws of both counts",
-        measure="delta of the worst data set over that of all others on one value",
+        measure="ratio of delta of the worst data set to delta with all others on one value",
         limit=rappor_search.LIMIT,
         values=lambda: rappor_search.sums(few, flips, third=False),
         proof=_COUNTEREXAMPLE,
@@ -185,10 +189,10 @@ def _rappor(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-8",
         paper="deployments",
-        question="Which data set is the worst for symmetric RAPPOR whose whole vectors are seen, with few users?",
+        question="Which data set is the worst for whole vectors of symmetric RAPPOR with few users?",
         statement=_WORST,
         searched=f"{_ALL}: {listed(handful)} others, {listed(domains)} values, {several}",
-        method="all multisets of vectors listed",
+        method="enumeration of all multisets of vectors",
         measure=_RAPPOR_MEASURE,
         limit=rappor_search.LIMIT,
         values=lambda: rappor_search.vectors(handful, domains, flips),
@@ -197,27 +201,30 @@ def _rappor(full: bool) -> Iterator[Question]:
 
 
 _FAILS = (
-    "It fails for every number N of others and k >= 3 values: let all others hold the victim's value, and let eps be "
-    "so close to the local budget e0 that only the outcomes of the largest likelihood ratio e^e0 count. The responses "
-    "have one, all N + 1 equal, with probability (E / (E + k - 1))^(N + 1) for E = e^e0; the pair of counts has one, "
-    "(N + 1, 0), with E / (E + k - 1)^(N + 1). So the exact delta is e^(N e0) times the stated one."
+    "It fails for every number N of others and k >= 3 values. Let all others hold the victim's value, and let eps be "
+    "so close to the local budget e0 that only the outcomes of the largest likelihood ratio e^e0 contribute. The "
+    "responses have one such outcome, all N + 1 equal, with probability (E / (E + k - 1))^(N + 1) for E = e^e0. The "
+    "pair of counts has one, (N + 1, 0), with probability E / (E + k - 1)^(N + 1). So the exact delta is e^(N e0) "
+    "times the stated delta."
 )
-_STATED = "The delta of shuffled k-ary randomized response is at most that of the pair of counts, for any k."
+_STATED = (
+    "The delta of shuffled k-ary randomized response is at most the delta of the pair of counts, for any k."
+)
 
 
 def _variation_ratio(full: bool) -> Iterator[Question]:
     budgets = (0.5, 1.0, 2.0, 4.0)
     handful, domains = ((1, 2, 3, 4), (3, 4, 5)) if full else ((1, 2), (3, 4))
     searched = f"{_ALL}: {listed(handful)} others, {listed(domains)} values, local budgets {listed(budgets)}"
-    listing = "all multisets of responses listed"
+    listing = "enumeration of all multisets of responses"
     yield Question(
         id="OQ-9",
         paper="segmented",
-        question="How far off is the variation-ratio theorem with a residual component, with few users?",
+        question="How far off is the variation-ratio theorem with a residual component and few users?",
         statement=_STATED,
         searched=searched,
         method=listing,
-        measure="exact delta of the worst data set over the stated one",
+        measure="ratio of the exact delta of the worst data set to the stated delta",
         limit=residual_search.LIMIT,
         values=lambda: residual_search.few_users(handful, domains, budgets, "stated"),
         proof=_FAILS,
@@ -228,12 +235,12 @@ def _variation_ratio(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-10",
         paper="segmented",
-        question="How far off is the variation-ratio theorem with a residual component, with many users?",
+        question="How far off is the variation-ratio theorem with a residual component and many users?",
         statement=_STATED,
         searched=f"all {listed(numbers)} others with the victim's value, {listed(more)} values, local budgets "
         f"{listed(budgets)}, eps at which the stated delta is {listed(targets)}",
-        method="exact law of the two counts that are sufficient",
-        measure="exact delta over the stated one",
+        method="exact law of the two sufficient counts",
+        measure="ratio of the exact delta to the stated delta",
         limit=residual_search.LIMIT,
         values=lambda: residual_search.many_users(numbers, more, budgets, targets),
         proof=_FAILS,
@@ -242,15 +249,15 @@ def _variation_ratio(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-11",
         paper="segmented",
-        question="How small can a bound be that holds with a residual component?",
+        question="How small is the best bound that holds with a residual component?",
         statement="The replacement used here is an upper bound for every data set.",
         searched=searched,
         method=listing,
-        measure="exact delta of the worst data set over the replacement; the nearer to 1, the smaller the margin",
+        measure="ratio of the exact delta of the worst data set to the replacement; at 1 the bound is tight",
         limit=residual_search.LIMIT,
         values=lambda: residual_search.few_users(handful, domains, budgets, "replacement"),
-        proof="It holds: telling the adversary whether the residual was used leaves a randomizer without one "
-        "(shuffledp.accounting.general.variation_ratio). That none is smaller: none.",
+        proof="It holds: an adversary who knows whether the residual was used faces a randomizer without a residual "
+        "(shuffledp.accounting.general.variation_ratio). No proof excludes a smaller bound.",
         related=("SEG-6.2",),
     )
 
@@ -259,18 +266,18 @@ def _bracket(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-12",
         paper="summation",
-        question="How far above the worst of the three data sets can any other be for RAPPOR, with many users and sums "
-        "seen?",
-        statement="The delta that is proven for every data set is close above that of the worst of three: all others "
-        "on one of the victim's two values, all on the other, all on a third.",
+        question="How far above the worst of the three data sets can another data set be, for sums of RAPPOR with many "
+        "users?",
+        statement="The delta proven for every data set is close above the delta of the worst of three: all others with "
+        "one of the victim's two values, all with the other, all with a third.",
         searched=_many_users(full),
-        method="exact delta of the three data sets, and the bound that is proven for all",
-        measure="delta proven for every data set over that of the worst of the three: no data set exceeds it by more",
+        method="exact delta of the three data sets, and the bound proven for every data set",
+        measure="ratio of the proven delta to the delta of the worst of the three: no data set exceeds it by more",
         limit=math.inf,
         floor=1 / rappor_search.LIMIT,
         values=lambda: rappor_search.many(*_many(full)),
-        proof="The upper bound is (shuffledp.accounting.baselines.summed_bits): domination is kept by products, and "
-        "telling the adversary some bits only helps it. That others are above the three: OQ-6.",
+        proof="The upper bound is proven (shuffledp.accounting.baselines.summed_bits): products keep domination, and "
+        "an adversary who learns some bits only gains. Data sets above the three: OQ-6.",
         related=("SUM-N4",),
     )
 
@@ -308,5 +315,5 @@ def row(question: Question, effort: Effort) -> dict[str, str]:
 
 
 def table(effort: Effort) -> list[dict[str, str]]:
-    """Return the table: a row per question, columns `COLUMNS`, all of them text; raises as `questions`."""
+    """Return the table, with a row per question and columns `COLUMNS` of texts; raises as `questions` does."""
     return [row(question, effort) for question in questions(effort)]

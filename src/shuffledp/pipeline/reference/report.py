@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from shuffledp.pipeline.reference.comparison import DIFFERENT, REFUSED, SAME, Comparison, Section
 
 FIRST = 10
-"""How many differences, and how many missing or additional entries, are listed per paper."""
+"""Largest number of differences, and of missing or additional entries, in the list of a paper."""
 _VERDICTS = {
     SAME: "Everything agrees with the reference.",
     DIFFERENT: "The run does not agree with the reference.",

@@ -36,7 +36,7 @@ MEASURED = ("expected", "mean", "standard_error", "count")
 PARAMETERS = "parameters"
 """Calibrated parameters, for readers; the digest covers them, and flat optima have no tolerance."""
 DIGEST = "digest"
-"""Of all numbers of a row at full precision, so that equal bytes can be told from equal digits."""
+"""Digest of all numbers of a row at full precision, which distinguishes equal bytes from equal digits."""
 COLUMNS = (*KEY, *TEXTS, *CLAIMED, *COST, *MEASURED, PARAMETERS, DIGEST)
 CURVE = ("round", "accuracy", "loss", "participants")
 UNKNOWN = ""

@@ -21,7 +21,7 @@ PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "messages": ("law of messages", "laws of messages"),
     "estimate": ("mean estimate", "mean estimates"),
 }
-"""How claims were looked at, in words: of one, and of several."""
+"""Parts of the audit in words, for one claim and for several."""
 
 
 def read(results: Path) -> tuple[Row, ...]:

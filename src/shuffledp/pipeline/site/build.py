@@ -193,7 +193,7 @@ def audit_page(results: Results) -> Iterator[Page]:
 PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (
     *(overview, paper_pages, claims_page, audit_page, errata_page, open_questions_page),
 )
-"""What makes the pages, in the order of the navigation."""
+"""Functions that write the pages, in the order of the navigation."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ REPRODUCES = "reproduces"
 IN_THE_SWITCH = "accounting"
 GUARANTEES = ("guarantee", "why in doubt")
 SAID_ONCE_FROM = 3
-"""From how many cards on a paragraph or a setting that they have in common stands at the top of the page alone."""
+"""Number of cards from which on a common paragraph or setting appears once, at the top of the page."""
 
 
 @dataclass(frozen=True)

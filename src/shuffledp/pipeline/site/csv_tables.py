@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Row = Mapping[str, Any]
-"""What a page shows of one row, by name."""
+"""Cells of one row on a page, by name."""
 DIGITS = 6  # significant digits of a number on a page
 NO_NUMBER = ("infeasible", "–")
-"""What stands in place of a number in a column of numbers."""
+"""Text in place of a number in a column of numbers."""
 
 
 @dataclass(frozen=True)

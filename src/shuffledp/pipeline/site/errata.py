@@ -16,10 +16,10 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "errata": ("erratum", "printed form", "corrected form", "printed value", "correct value"),
     "reading_notes": ("reading note", "as read", "as used", "value as read", "value as used"),
 }
-"""What a row of a table is, and its columns of what is said and what holds: in words, and as numbers."""
+"""Kinds of rows, with the names of their columns for the printed and the correct form, in words and in numbers."""
 _PLACED = {"id", "place", "quantity", "effect", "shown"}  # a remark whose numbers do not show it ends the run
 EFFECTS = ("unsafe", "biased", "wrong_optimum", "wrong_claim", "safe", "cosmetic", "")
-"""What an erratum does to somebody who uses the printed form, what matters most first; notes have none."""
+"""Effects of an erratum on users of the printed form, the most important first; notes have none."""
 
 
 def is_remarks(entry: Entry) -> bool:

@@ -20,7 +20,7 @@ KINDS = {
     "stand_in": "stand-ins",
     "synthetic": "synthetic",
 }
-"""What a source of prepared data (see results/README.md) is to a reader, what is closest to the papers first."""
+"""Description of each source of prepared data (see results/README.md), the closest to the papers first."""
 _DATA = re.compile(r"(?P<what>.*?) \(source: (?P<sources>[^()]*)\)")
 
 

@@ -20,7 +20,7 @@ STYLE = "site/style.css"
 SCRIPT = "site/site.js"
 EXPLORE = "site/explore.js"
 LIBRARY = ("site/bokeh.min.js", "site/bokeh-api.min.js")
-"""The library that draws charts to explore; loaded by a page when somebody asks for such a chart, not before."""
+"""The library for interactive charts; a page loads it when a reader opens such a chart."""
 
 
 def paper_page(paper: str) -> str:

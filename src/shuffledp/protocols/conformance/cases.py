@@ -266,7 +266,7 @@ def _set_cases(multi_level: bool, users: int, accounting: str, extra: Options) -
         return Case(budget, law, task, accounting, (), extra, SameSets(task, sets, times))
 
     part = users // 10  # users per set and level, twice
-    five = ((0, 1), (1, 3), (2, 3), (0, 3), (3, 1))  # nobody holds item 4
+    five = ((0, 1), (1, 3), (2, 3), (0, 3), (3, 1))  # no user holds item 4
     seven = ((0, 1, 2), (3, 4, 5), (4, 2, 6), (2, 0, 5), (6, 1, 4))
     fixed = Fixed(10 * part - 1)
     yield case((1.0, 1.5), 1e-3, fixed, Sets(5, 2, 2), five, part // 2, 2 * part - part // 2)

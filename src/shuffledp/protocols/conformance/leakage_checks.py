@@ -37,7 +37,7 @@ MOST_INPUTS = 12
 REPORTS = 1_000_000
 """Reports drawn per input where there are two, fewer where there are more."""
 RARE = 10_000
-"""One in so many: how rare a message may be for an excess to go unseen, with `REPORTS` of them."""
+"""Inverse of the largest probability of a message for which an excess may be missed, with `REPORTS` messages."""
 VIEWED = 2_000
 """Runs of the shuffler per input where its messages are drawn one run after another."""
 BINS = 16
@@ -193,7 +193,7 @@ def _within(seen: tuple[NDArray[Any], NDArray[Any]], case: Case, where: str) -> 
 def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
     held, users = more_inputs(case.task), 1 + int(case.population.mean)
     pairs = neighbours(held)
-    seen_whole = protocol.trust in ("secure_sum", "central")  # nobody sees more than the aggregate
+    seen_whole = protocol.trust in ("secure_sum", "central")  # only the aggregate is visible
     if seen_whole or _drawn_at_once(protocol, case):
         few = users > GROUPS[1][0].others + 1 or (seen_whole and not has_fast_law(type(protocol)))
         for first, second in pairs[:1] if few else pairs:

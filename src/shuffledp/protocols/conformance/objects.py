@@ -99,7 +99,7 @@ def _refused(protocol_class: Protocol, case: Case, what: str, mention: str, **ch
 def check_seeded(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Check that results depend on the generator alone: same seed, same bytes; numpy's global state is unchanged."""
     for case, protocol, where in sending(protocol_class, cases):
-        before = repr(np.random.get_state())  # noqa: NPY002  # to see that nobody else uses it
+        before = repr(np.random.get_state())  # noqa: NPY002  # to check that no other code uses it
         for level, run in _levels(protocol, case):
             first, second = run(generator()), run(generator())
             same = np.array_equal(first, second)

@@ -14,7 +14,7 @@ Errors = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 #: Grids: the number of the first one, and the step of the second.
 _SHARES, _FINE = 1001, 1e-6
-#: Minima of the first grid that are looked at more closely.
+#: Minima of the first grid that are refined.
 MINIMA = 3
 #: Errors that differ by less, relative, are the same: then no messages are dropped.
 _SAME = 1e-4

@@ -26,7 +26,8 @@ from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, hel
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
-#: What a profile among dummies is, with GRR an upper bound: it is told which other reports are uniform.
+#: Description of a profile among dummies. With GRR it is an upper bound: the adversary knows which other reports are
+#: uniform.
 BLANKET = "hockey stick of the counts of two values, averaged over the uniform messages"
 
 

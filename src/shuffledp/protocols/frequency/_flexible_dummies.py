@@ -22,7 +22,7 @@ from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._dummy_points import BLANKET, DummyPoints
 from shuffledp.tasks import Floats, Participants, Public, Users
 
-#: How the flexible variants subtract the dummies: by their expected or by their observed number.
+#: Number of dummies that the flexible variants subtract: the expected or the observed one.
 ESTIMATORS = ("expected", "observed")
 
 

@@ -125,7 +125,7 @@ def _searched_rate(n: int, eps: float, delta: float) -> float:
 
 TOO_FEW = Standing(
     "violated",
-    "the authors' search takes a ratio of counts for the likelihood ratio: with 5,000 users, eps 0.2 and delta 1e-8 it "
+    "the authors' search uses a ratio of counts as the likelihood ratio: with 5,000 users, eps 0.2 and delta 1e-8 it "
     "finds dummies whose delta is 1e-7",
 )
 

@@ -124,7 +124,7 @@ class FakeUsers(WholeRows):
     relies_on = "others' dummies"
     guarantees = under(
         printed=Standing(
-            "unproven", "the theorem was read in the code of third parties only, not in the text of its paper"
+            "unproven", "the theorem was read in third-party code only, not in the text of its paper"
         ),
         exact=UPPER,
     )

@@ -52,10 +52,10 @@ BIN_RULES = ("logarithmic", "cubed", "economical")
 #: Values and bins up to which products of residues fit into 64 bits.
 MOST_BINS = 2**31
 
-#: Cells of the table over matches of both values and of one that are summed; their number over the product of both
-#: standard deviations.
+#: Largest number of cells in the table over matches of both values and of one; cells over the product of both standard
+#: deviations.
 _MOST_CELLS, _WINDOWS = 3e5, 550
-#: What delta may be too large by where a contour replaces the table, relative; the number of dummies less.
+#: Largest relative excess of delta with a contour in place of the table; the number of dummies has less.
 _GAP = 1e-5
 
 
@@ -151,7 +151,7 @@ def hashed_balls_delta(eps: float, family: HashFamily, dummies: int) -> float:
     return matched_delta(eps, dummies, rate, both_rate=both)
 
 
-#: Pairs of a message and a value of its bin that are treated at once.
+#: Pairs of a message and a value of its bin per pass.
 _PAIRS = 2**20
 #: Pairs of values under all hash functions, and different sets of values that a message counts for, up to which the
 #: counts of these sets are drawn.

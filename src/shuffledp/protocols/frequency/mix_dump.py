@@ -23,9 +23,9 @@ from shuffledp.protocols._requests import from_request, positive_delta
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
 from shuffledp.tasks import Budget
 
-#: Nats above the largest budget with which reports suffice: what is tried first.
+#: Nats above the largest budget with which reports suffice: the first values of the search.
 _FIRST = (0.0, 0.15, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0, 5.0, 8.0)
-#: Steps of the search from the best of them on, nats, and how many of each at most.
+#: Steps of the search from the best first value on, in nats, and the largest number of each.
 _STEPS, _MOST = (0.15, 0.05), 4
 #: Budgets between eps and the largest under the printed theorem, whose formula is cheap.
 _POINTS = 200

@@ -29,9 +29,9 @@ from shuffledp.protocols.frequency._binary_subspaces import (
 from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
-#: Elements of subspaces, or of matrices, that are treated at once.
+#: Elements of subspaces, or of matrices, per pass.
 _CELLS = 2**20
-#: Subspaces of one dimension up to which all of them are listed.
+#: Number of subspaces of one dimension up to which all are listed.
 _FEW_SUBSPACES = 200
 
 
@@ -125,7 +125,7 @@ class PrivateCoin(PlannedUsers):
         return Cost(sent, self.entries * self.bits, most_messages=sent)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return each user's tuple from the codeword of its value, and rho uniform ones, (n (1 + rho), tau)."""
+        """Return a tuple from each user's codeword, and rho uniform tuples per user: (n (1 + rho), tau)."""
         values = np.asarray(users.values, np.int64)
         vectors = (values + 1)[:, None]
         own = rng.integers(0, 2**self.bits, size=(len(vectors), self.entries), dtype=self._kind)

@@ -50,12 +50,12 @@ Shares = NDArray[np.float64] | np.float64
 
 #: Beyond this e^(3 h) overflows; a smaller eps is on the safe side.
 MOST_HALF = 200.0
-#: What the shuffler's noise states.
+#: Deviation of the shuffler's noise from the calibrated noise.
 RATIONAL = (
     "The noise is that of the same family for e^h replaced by an integer over 2^64, the largest that is at most e^h: "
     "of a half eps that is smaller by less than 2^-63."
 )
-#: Log ratios are that far from the truth, relative, and what differs by so little does not differ.
+#: Relative error of log ratios; smaller differences count as 0.
 _ROUNDING = 1e-13
 
 

@@ -66,8 +66,8 @@ AUGMENTED_ACCOUNTINGS = ("printed", "exact")
 _MOST_HALF = 200.0
 #: Numbers of coins of the first grid, and relative accuracy of beta for each.
 _NUMBERS, _SHARE_TOL = 32, 1e-6
-#: The best beta is rounded to hundredths, of which so many on either side are compared: a share of 0.99995 with one
-#: coin less is no better in practice, and within a percent of the least error there are many.
+#: Hundredths on either side of the rounded best beta that are compared: a share of 0.99995 with one coin less is no
+#: better in practice, and many values are within a percent of the least error.
 _NEAR = 5
 
 

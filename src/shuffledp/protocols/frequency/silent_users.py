@@ -44,7 +44,7 @@ from shuffledp.protocols.frequency._count_shares import (
 )
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, poisson_noise
 
-#: Relative tolerance of mu, and of what the search for p compares.
+#: Relative tolerance of mu, in the result and in the search for p.
 _XTOL, _ROUGH = 1e-11, 1e-5
 #: Steps of the log of p on the first grid, and where the search for a minimum ends.
 _STEP, _END = 0.15, 2e-3

@@ -48,7 +48,7 @@ _XTOL, _SEARCHED = 1e-8, 1e-4
 _BLOCKS = 3
 #: Reports from which on a contour is faster than a table, and numbers in blocks would make tables loose.
 _MANY = 64
-#: Subsets up to which all of them are listed.
+#: Number of subsets up to which all are listed.
 _FEW_SUBSETS = 200
 
 

@@ -67,12 +67,12 @@ _XTOL, _SEARCHED = 1e-8, 3e-6
 _ROUNDING = 2e-15
 #: Blocks of numbers of rows per standard deviation.
 _BLOCKS = 32
-#: Numbers of users from which on the typical number of rows stands for all of them while searching for p.
+#: Number of users from which on the search for p uses the typical number of rows only.
 _MANY = 4096
 #: Log odds of p between which the best one is looked for, and half the widths of the parabolas through its errors.
 _LOG_ODDS = np.linspace(-5.0, 14.0, 191)
 _WIDTHS = (0.7, 0.2, 0.05, 0.02)
-#: A second local minimum is looked at if its error is estimated within this factor of the smallest.
+#: Ratio of estimated errors up to which a second local minimum is refined.
 _CLOSE = 1.3
 #: Steps downhill, at most, from where an estimate has its minimum, and halvings of the logarithm of a rate.
 _STEPS, _HALVINGS = 12, 60

@@ -19,7 +19,7 @@ from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, S
 
 #: Items of messages that are held in memory together: 256 MiB.
 _ITEMS = 1 << 26
-#: Numbers that are ranked, or items that are counted, at once: so few that their 64 bits are no matter.
+#: Numbers to rank, or items to count, per pass; their 64 bits need little memory.
 _AT_ONCE = 1 << 20
 TOGETHER = 1 << 18
 """About how many users' messages are drawn at once."""
@@ -143,7 +143,7 @@ def _sets_of(participants: Participants) -> Callable[[int], Iterator[Users]]:
 
 
 def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-    """Draw messages of users with the sets `held`, (n, s) -> (n, k), in no particular order."""
+    """Draw messages of users with the sets `held`, (n, s) -> (n, k), in any order."""
     n, s, k = len(held), mechanism.set_size, mechanism.subset_size
     sets = held.astype(np.int32)
     own = np.searchsorted(_overlap_law(mechanism), rng.random(n), side="right")

@@ -32,7 +32,7 @@ from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.summation._sums import Numbers, SumReports, numbers_of
 from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
-#: Bits of a user at most, unless the option says otherwise: twice as many hardly lower the error of noise.
+#: Default limit on the bits of a user: twice as many hardly lower the error of the noise.
 _MOST_BITS = 64
 #: Numbers of coins are put into blocks of this part of their mean, which adds less than 1 % to delta.
 _BLOCKS = 1200

@@ -41,7 +41,7 @@ MODULES = {
 }
 """By kind of task, what holds its data; a job imports its own only."""
 OF_THEIR_OWN = {("vectors", DIRECTIONS): "shuffledp.pipeline.experiments.sources.directions"}
-"""Data that another module than that of their task holds, by kind of task and name."""
+"""Data sets outside the module of their task, by kind of task and name."""
 OWN, OWN_MODULE = "file", "shuffledp.pipeline.experiments.sources.user_file"
 """Data of a file of the user's own: its name in a configuration, and what holds them."""
 COLUMNS: Mapping[str, tuple[str, ...]] = {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shuffledp.tasks import Floats, Ints, Participants, Public, Task
 
 Held = NDArray[Any]
-"""What the participants of one repeat hold."""
+"""Data of the participants of one repeat."""
 DIRECTIONS = "axes"
 """Vectors along the axes, either way."""
 SYNTHETIC = ("uniform", "categorical", "zipf", "heavy", DIRECTIONS)
@@ -52,7 +52,7 @@ class Source(ABC):
     details: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     drawable: ClassVar[bool] = True
-    """Whether participants can be drawn; a stand-in of another shape than the task's only carries closed forms."""
+    """Whether participants can be drawn; a substitute of another shape than the task's has closed forms only."""
 
     @abstractmethod
     def draw(self, n: int, rng: np.random.Generator) -> Held:

@@ -34,12 +34,12 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "summation": ("column", "low", "high", "draw"),
     "sets": ("column", "separator", "user", "item", "values", "split", "padding", "draw"),
 }
-"""What may be said of a file besides its path, by kind of task."""
+"""Keys that describe a file besides its path, by kind of task."""
 AT_ONCE = 10_000_000
 """Users times items of the sets that are brought to one size at a time."""
 
 
-# -- what is asked of a file -----------------------------------------------------------------------------------------
+# -- checks of a file -----------------------------------------------------------------------------------------
 
 
 def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,11 +53,11 @@ def search_without_a_check() -> Witness:
     none_passes = all(_criterion(n, _MOST_MU, eps) > n**-2.0 for n in users)
     true = [_bins_delta(n, _MOST_MU, eps) for n in users]
     return Witness(
-        "delta at mu = 1,000, n = 100,000, eps = 0.2: as asked for, n^-2, and true",
+        "delta at mu = 1,000, n = 100,000, eps = 0.2: target n^-2, and true",
         users[1] ** -2.0,
         true[1],
         none_passes and all(t > 10 * n**-2.0 for t, n in zip(true, users, strict=True)),
-        f"For n = 10,000 and 1,000,000 it is {true[0]:.2g} and {true[2]:.2g} instead of 1e-08 and 1e-12.",
+        f"For n = 10,000 and 1,000,000 delta is {true[0]:.2g} and {true[2]:.2g} in place of 1e-08 and 1e-12.",
     )
 
 
@@ -71,11 +71,11 @@ def search_criterion() -> Witness:
     larger = _searched(5000, 0.2, delta, 2500.0)
     true, other = _bins_delta(n, found, eps), _bins_delta(5000, larger, 0.2)
     return Witness(
-        "delta at the mu found, n = 1,000, eps = 0.5: as asked for and true",
+        "delta at the mu found, n = 1,000, eps = 0.5: target and true",
         delta,
         true,
         other > delta,
-        f"That mu is {found:.1f}. For n = 5,000 and eps = 0.2 it is {larger:,.0f}, and delta {other:.2g}.",
+        f"The mu found is {found:.1f}. For n = 5,000 and eps = 0.2 mu is {larger:,.0f}, and delta {other:.2g}.",
     )
 
 
@@ -102,7 +102,7 @@ def cells_beyond_the_prime() -> Witness:
     cells, prime = _hash_sizes(n, values, 1)
     collision = _collision(cells, prime)
     each = prime // cells
-    # Of a value that nobody holds: dummies, and messages of users, each less what is subtracted for it.
+    # Of a value without users: dummies, and messages of users, each less its subtracted mean.
     dummies = mu * cells * ((each + 1) / prime - 1 / cells)
     users = n * (each / (prime - 1) - collision)
     bias = (dummies + users) / (1 - collision)
@@ -116,7 +116,7 @@ def cells_beyond_the_prime() -> Witness:
     )
     enumerated = counted / (b * q * (q - 1))
     return Witness(
-        "mean of the estimated number of holders of a value that nobody holds, n = 100,000, k = 5,000, c = 1",
+        "mean of the estimated number of users with a value that no user holds, n = 100,000, k = 5,000, c = 1",
         0.0,
         bias,
         math.isclose(enumerated, (q // b + 1) / q),
@@ -137,11 +137,11 @@ def dropped_fraction() -> Witness:
     collision = 1 / cells
     least = (1 - collision) - math.exp(eps) * collision
     return Witness(
-        "delta of one report, n = 10,000,000, eps = 1, c = 3: as asked for, and at least",
+        "delta of one report, n = 10,000,000, eps = 1, c = 3: target, and lower bound of the true delta",
         delta,
         least,
         math.floor(called_for) == 0 and called_for > 0,
-        f"About {called_for:.2f} dummies per user are called for, and none is sent.",
+        f"About {called_for:.2f} dummies per user are required, and none is sent.",
     )
 
 
@@ -165,15 +165,15 @@ def table_of_dummies() -> Witness:
             np.where(y < middle, left ** (middle - y.astype(float)), right ** np.maximum(y - middle, 0.0))
             / kappa
         )
-        law = np.append(law, 1 - law.sum())  # the rest stands on the next number
+        law = np.append(law, 1 - law.sum())  # the remaining mass is at the next number
         count = MovingCount(np.append(0.0, law), np.append(law, 0.0))
         found.append(pair_delta(count, count, eps))
     return Witness(
-        "delta of SAGeo-Shuffle with sampling rate 1, eps = 1: as asked for, and of the table",
+        "delta of SAGeo-Shuffle with sampling rate 1, eps = 1: target, and delta with the table",
         delta,
         found[2],
         min(found) > 1e4 * delta,
-        f"For eps from 0.1 to 5 it is {min(found):.1e} to {max(found):.1e}.",
+        f"For eps from 0.1 to 5 delta is {min(found):.1e} to {max(found):.1e}.",
     )
 
 
@@ -188,6 +188,6 @@ def benchmark_rate() -> Witness:
         used,
         needed,
         bit_sum_rate(n, eps, delta) > needed,
-        f"The blanket has delta {true:.1e} at the first, which bounds the true one from above; the published rate is "
+        f"The blanket has delta {true:.1e} at the first, which bounds the true delta from above; the published rate is "
         f"{bit_sum_rate(n, eps, delta):.3g}.",
     )

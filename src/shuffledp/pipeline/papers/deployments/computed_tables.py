@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Fractions of users who tell the analyzer their reports.
 COLLUDING = (0.01, 0.1)
-#: What becomes of a printed eps.
+#: Verdicts on a printed eps.
 HOLDS, OPEN, FAILS = "holds", "open: proven for a larger eps only", "too small: some data set loses more"
 _STEPS = 100_000
 _MECHANISMS = {"symmetric_rappor": "symmetric RAPPOR, sums"}

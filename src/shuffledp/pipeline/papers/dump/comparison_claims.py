@@ -203,9 +203,9 @@ def _leads(pairs: pd.DataFrame) -> str:
     "lowest everywhere",
     figure="fig5",
     headline=True,
-    wrong="the catalogue: its single outcome is that of printed accounting, and with exact accounting it foresaw "
-    "ties with private-coin and the truncation-based protocol only; the latter, truncated, is below pureDUMP "
-    "on IPUMS at large eps, where most values have no holders",
+    wrong="the catalogue: its single outcome is for printed accounting. With exact accounting it expected ties with "
+    "private-coin and the truncation-based protocol only. The latter, truncated, is below pureDUMP on IPUMS at "
+    "large eps, where most values have no users",
     of="pure_dump",
     rivals=["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
 )
@@ -226,8 +226,9 @@ def _leads(pairs: pd.DataFrame) -> str:
     "Both DUMP protocols send fewer messages than all other multi-message protocols.",
     "fewest",
     figure="fig6",
-    wrong="the catalogue: with exact accounting it looked at Ratings at the largest eps only; at the smallest, "
-    "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, though not than mixDUMP",
+    wrong="the catalogue: with exact accounting it considered Ratings at the largest eps only. At the smallest eps, "
+    "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, but not than "
+    "mixDUMP",
     of=["pure_dump", "mix_dump"],
     rivals=["truncation", "private_coin", "public_coin", "correlated_noise"],
     quantity="extra messages",
@@ -272,8 +273,8 @@ def _leads(pairs: pd.DataFrame) -> str:
     "Single-message protocols are less accurate on Ratings.",
     "less",
     figure="fig11",
-    wrong="the catalogue: with exact accounting it compared SOLH with pureDUMP only; with its local budget of 8, "
-    "mixDUMP is then above both single-message protocols at most eps",
+    wrong="the catalogue: with exact accounting it compared SOLH with pureDUMP only. With its local budget of 8, "
+    "mixDUMP is above both single-message protocols at most eps",
     of=["pure_dump", "mix_dump"],
     rivals=["grr_blanket", "solh"],
     experiments=["ratings"],
@@ -287,7 +288,7 @@ def lowest(
     large_domain: bool = False,
     shares: Sequence[float] = (),
 ) -> Verdict:
-    """Check that every method of ``of`` is below every rival, at all points where a rival is feasible."""
+    """Check that every method in ``of`` is below every feasible rival at all points."""
     ours = [of] if isinstance(of, str) else of
     pairs = sides(case, experiments, ours, rivals, QUANTITIES[quantity], shares)
     said = f"the best rival has {_leads(pairs)} times the {quantity}"
@@ -317,9 +318,9 @@ def lowest(
     "The error of pureDUMP is never above the error of any other protocol except correlated noise.",
     "never above",
     figure="fig5",
-    wrong="the catalogue: its single outcome is that of printed accounting, and with exact accounting it foresaw "
-    "ties with private-coin and the truncation-based protocol only; the latter, truncated, is below pureDUMP "
-    "on IPUMS at large eps, where most values have no holders",
+    wrong="the catalogue: its single outcome is for printed accounting. With exact accounting it expected ties with "
+    "private-coin and the truncation-based protocol only. The latter, truncated, is below pureDUMP on IPUMS at "
+    "large eps, where most values have no users",
     chain=[
         ["pure_dump"],
         ["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
@@ -354,8 +355,9 @@ def lowest(
     "Both DUMP protocols never send more messages than any other multi-message protocol.",
     "never above",
     figure="fig6",
-    wrong="the catalogue: with exact accounting it looked at Ratings at the largest eps only; at the smallest, "
-    "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, though not than mixDUMP",
+    wrong="the catalogue: with exact accounting it considered Ratings at the largest eps only. At the smallest eps, "
+    "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, but not than "
+    "mixDUMP",
     chain=[["pure_dump", "mix_dump"], ["truncation", "private_coin", "public_coin", "correlated_noise"]],
     quantity="extra messages",
     shares=[0.01, 0.5],

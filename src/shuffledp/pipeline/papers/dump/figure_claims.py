@@ -360,8 +360,8 @@ def lost_messages(case: Case, experiment: str, methods: Sequence[str], eps: floa
     "Correlated noise has nearly optimal error and sends far more messages.",
     "far more",
     figure="fig6",
-    wrong="the catalogue: its single outcome is that of printed accounting; with exact accounting it noted "
-    "itself that the messages are no longer far more, which is so at small eps",
+    wrong="the catalogue: its single outcome is for printed accounting. For exact accounting it already noted that "
+    "the messages are no longer far more, which is the case at small eps",
     most=2,
     least=10,
 )

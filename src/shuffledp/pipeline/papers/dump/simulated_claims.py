@@ -122,8 +122,8 @@ def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     "1,450 h",
     "fails",
     figure="fig11",
-    wrong="the catalogue: it took the hours of one program for a claim that no simulation is possible. The paper "
-    "says what the matching of its own program takes.",
+    wrong="the catalogue: it read the hours of one program as a claim that no simulation is possible. The paper "
+    "reports the time that the matching of its own program takes.",
     method="private_coin",
 )
 def simulated_all_the_same(case: Case, method: str) -> Verdict:
@@ -152,7 +152,7 @@ def simulated_all_the_same(case: Case, method: str) -> Verdict:
     "fails",
     figure="flexible_error",
     errata="DUMP-N3",
-    wrong="the catalogue: it took the formula as rebuilt for the paper's, which is lost in the available text.",
+    wrong="the catalogue: it used the reconstructed formula as the paper's, which is missing in the available text.",
     methods=["flexible_pure_dump", "flexible_mix_dump"],
 )
 def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
@@ -191,8 +191,8 @@ def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
     "fails",
     figure="flexible_error",
     errata="DUMP-N3",
-    wrong="the catalogue: it compared with pureDUMP with as many dummies on average. The paper says that with "
-    "many users not even a single dummy of every user is needed.",
+    wrong="the catalogue: it compared with pureDUMP at the same mean number of dummies. The paper states that with "
+    "many users not even one dummy per user is needed.",
     method="flexible_pure_dump",
 )
 def flexible_saves(case: Case, method: str) -> Verdict:

@@ -455,8 +455,8 @@ claim(
     "not naively",
     "fails",
     errata="DUMP-N10",
-    wrong='the catalogue: it left out "naively", and took what the authors found for a statement about what '
-    "there is. Footnote 2 names the usual sampler itself.",
+    wrong='the catalogue: it omitted "naively", and read the authors\' finding as a statement that no sampler '
+    "exists. Footnote 2 names the usual sampler itself.",
     by="DUMP-N10",
     shown="holds",
 )(erratum)

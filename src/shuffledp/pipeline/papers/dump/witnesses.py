@@ -91,8 +91,9 @@ def flexible_error() -> Witness:
         true,
         math.isclose(single, _true_flexible_mse(USERS, k, 1, rate), rel_tol=1e-9)
         and observed < printed * 1.001,
-        f"{true / printed:.1f} times the error as read. Subtracting the observed number of dummies instead of the "
-        f"expected one gives {observed:.3g}.",
+        f"The error is {true / printed:.1f} times the error as read. Subtracting the observed number of dummies in "
+        f"place of the "
+        f"expected number gives {observed:.3g}.",
     )
 
 
@@ -132,10 +133,10 @@ def random_senders() -> Witness:
         float(printed),
         float(proven),
         max(deltas) <= DELTA and excess > 1,
-        f"In the 16 settings of Table 3 the exact delta of its numbers is at most {max(deltas):.1e}. Elsewhere they "
-        f"are too few: where delta is near the probability (1 - gamma)^n that nobody sends. For {n} users, {k} values, "
-        f"gamma = {rate:g}, eps = {eps:g} and delta = {delta:g}, where that probability is "
-        f"{math.exp(n * math.log1p(-rate)):.1e}, the exact delta is {excess:.1f} times the promised one.",
+        f"In the 16 settings of Table 3 the exact delta of its numbers is at most {max(deltas):.1e}. They are too few "
+        f"if delta is near (1 - gamma)^n, the probability that no user sends dummies. For {n} users, {k} values, "
+        f"gamma = {rate:g}, eps = {eps:g} and delta = {delta:g}, with this probability "
+        f"{math.exp(n * math.log1p(-rate)):.1e}, the exact delta is {excess:.1f} times the stated delta.",
     )
 
 
@@ -191,7 +192,7 @@ def decade_of_users() -> Witness:
 
     others = {(eps, few): ratio(eps, few) for eps in (0.2, 0.5, 1.0) for few in (10_000, 100_000)}
     return Witness(
-        "error of mixDUMP with 100,000 users over that with a million, 50 values, eps = 1",
+        "ratio of the errors of mixDUMP with 100,000 and with a million users, 50 values, eps = 1",
         100.0,
         others[1.0, 100_000],
         all(value < 100 for value in others.values()),
@@ -238,8 +239,8 @@ def public_coin_range() -> Witness:
         0.5,
         noise,
         rate(0.7) > 0.5 > rate(0.8),
-        f"gamma falls below 1/2 at eps = {0.6 * math.sqrt(noise / 0.5):.2f}. Nothing is lost in these points: the "
-        f"exact delta at gamma = {noise:.2f} is {exact:.1e}.",
+        f"gamma falls below 1/2 at eps = {0.6 * math.sqrt(noise / 0.5):.2f}. Privacy holds at these points: the exact "
+        f"delta at gamma = {noise:.2f} is {exact:.1e}.",
     )
 
 
@@ -255,13 +256,13 @@ def truncation_error() -> Witness:
     plain = miss * (1 - miss) / USERS
     pure = math.ceil(_theorem_dummies(k, eps)) * (k - 1) / (USERS * k) ** 2
     return Witness(
-        "mean squared error over that of pureDUMP, 50 equally frequent values, eps = 0.4 (as read: similar)",
+        "ratio of the mean squared error to pureDUMP, 50 equally frequent values, eps = 0.4 (as read: similar)",
         1.0,
         truncated / pure,
         plain > 10 * pure,
-        f"Values need {USERS * miss:.0f} holders and have {held}: some estimate is not 0 with probability "
-        f"{k * float(lost.pmf @ kept) + 1e-30:.0e} at most. Not truncated, the error is {plain / pure:.0f} times that "
-        "of pureDUMP.",
+        f"Values need {USERS * miss:.0f} users and have {held}: some estimate is not 0 with probability "
+        f"{k * float(lost.pmf @ kept) + 1e-30:.0e} at most. Without truncation the error is {plain / pure:.0f} times "
+        f"the error of pureDUMP.",
     )
 
 
@@ -285,8 +286,8 @@ def real_shape_sampled() -> Witness:
     mixture, _ = quad_vec(joint, -40.0, math.log(60 * scale), epsabs=0, epsrel=1e-10, norm="max")
     worst = float(np.max(np.abs(mixture / nbinom.pmf(counts, shape, 1 - p) - 1)))
     return Witness(
-        "largest relative difference between the probabilities of a Poisson number with gamma distributed mean and "
-        f"those of one user's noise, shape {shape:.3g} (as read: no sampler)",
+        "largest relative difference between the probabilities of a Poisson number with gamma-distributed mean and of "
+        f"one user's noise, shape {shape:.3g} (as read: no sampler)",
         1.0,
         worst,
         worst < 1e-6,
@@ -295,7 +296,7 @@ def real_shape_sampled() -> Witness:
 
 
 def range_of_eps() -> Witness:
-    """Return the witness of DUMP-N11: delta at large eps by Theorem 5.2's rebuilt formula."""
+    """Return the witness of DUMP-N11: delta at large eps by Theorem 5.2's reconstructed formula."""
     k, eps = 500, 10.0
     dummies = math.ceil(_theorem_dummies(k, eps))
     none = math.exp(log_binomial_pmf(0, dummies, 1 / k))

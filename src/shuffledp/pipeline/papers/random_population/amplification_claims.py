@@ -228,8 +228,8 @@ def variance_costs(case: Case, delta: float) -> Verdict:
     "fails",
     figure="fig2",
     errata="RP-E1",
-    wrong="the catalogue: it counted the sentence as false although nothing is amplified beyond the limit at "
-    "this delta by the printed theorem; what fails is that something is below the limit.",
+    wrong="the catalogue: it counted the sentence as false, although the printed theorem amplifies nothing beyond the "
+    "limit at this delta. The sentence fails because nothing is amplified below the limit either.",
     stated=8700,
     delta=0.0001,
     within=0.05,
@@ -298,8 +298,8 @@ claim(
     "threshold with a square root",
     "fails",
     errata="RP-E7",
-    wrong='the catalogue: it left out that the sentence has "generally": Omega falls for a while above the '
-    "stated threshold, and grows from there on.",
+    wrong='the catalogue: it omitted "generally" from the sentence. Omega falls for a while above the stated '
+    "threshold, and then grows.",
     by="RP-E7",
     shown="in part",
 )(erratum)
@@ -310,8 +310,8 @@ claim(
     "valid",
     "in part",
     errata="RP-N10",
-    wrong="the catalogue: it took tau for a variance proxy. The definition stands in a supplement that was not "
-    "at hand, and for a tail of exp(-t^2/tau^2) the form read is right.",
+    wrong="the catalogue: it took tau for a variance proxy. The definition is in a supplement that was not available, "
+    "and for a tail of exp(-t^2/tau^2) the printed form is right.",
     by="RP-N10",
     shown="untestable",
 )(erratum)
@@ -322,8 +322,8 @@ claim(
     "O(tau^2)",
     "fails",
     errata="RP-N26 RP-E26",
-    wrong="the catalogue: it asked for the sum itself. The theorem speaks of the order of the mean squared "
-    "error, and in that sense the group read is enough (RP-N26).",
+    wrong="the catalogue: it required the sum itself. The theorem concerns the order of the mean squared error, for "
+    "which the printed group is sufficient (RP-N26).",
     by="RP-N26",
     shown="holds",
 )(erratum)

@@ -172,7 +172,7 @@ def sub_gaussian_definition() -> Witness:
         DELTA,
         lower,
         covered and atom > DELTA and lower >= atom,
-        f"eps_c is {eps:.4f}. The event that nobody else takes part, of probability {below[0]:.3g}, "
+        f"eps_c is {eps:.4f}. The event without other participants, of probability {below[0]:.3g}, "
         f"alone contributes {atom:.2e}.",
     )
 
@@ -191,7 +191,7 @@ def missing_division() -> Witness:
     used = printed_omega(OtherReports(SubExponential(float(others), a, b)), DELTA, 1 / e)
     tail = below_omega(clones, read)
     return Witness(
-        "Pr[C < Omega] for 5000 others for certain, eps_l 1, delta 1e-5, a = 1, b = 10: promised and exact",
+        "Pr[C < Omega] for 5000 others for certain, eps_l 1, delta 1e-5, a = 1, b = 10: stated and exact",
         DELTA / 2,
         literal,
         abs(used - read) < 1e-9 * read and tail <= DELTA / 2,

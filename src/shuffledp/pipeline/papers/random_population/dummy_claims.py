@@ -75,8 +75,8 @@ def dummies_amplify(case: Case) -> Verdict:
     "fails",
     figure="fig3",
     errata="RP-N3",
-    wrong="the catalogue: by its own default rule a gain of the right sign and another size is in part, which is "
-    "what the printed theorem gives; there is no gain with exact accounting, as it says.",
+    wrong="the catalogue: by its own default rule a gain of the right sign and another size holds in part, which is "
+    "the outcome of the printed theorem. With exact accounting there is no gain, as the catalogue states.",
     stated=0.2,
 )
 def best_number_gains(case: Case, stated: float) -> Verdict:
@@ -265,8 +265,8 @@ def gain_of_panel(case: Case, experiment: str, panel: float, of: str, stated: fl
     "fails",
     figure="fig4",
     errata="RP-E15",
-    wrong="the catalogue: the two are tied at most points; ADAPTIVE is better at some Poisson points under the "
-    "printed theorems only, which is fewer than half of all points.",
+    wrong="the catalogue: the two are tied at most points. ADAPTIVE is better at some Poisson points under the "
+    "printed theorems only, which are fewer than half of all points.",
     experiments=["adult", "poisson_even", "poisson_skewed"],
     worse="adaptive",
     better="non_adaptive",
@@ -291,8 +291,8 @@ def dominated(case: Case, experiments: Sequence[str], worse: str, better: str) -
     "almost equal",
     figure="fig4",
     errata="RP-E15",
-    wrong='the catalogue: it overlooked the half "slightly better", which neither exact accounting nor the '
-    "simplified form shows.",
+    wrong='the catalogue: it overlooked "slightly better", which neither exact accounting nor the simplified form '
+    "shows.",
     experiment="adult",
     of="adaptive",
     within=0.02,

@@ -462,9 +462,9 @@ def in_proportion(
     "The reductions on gradients resemble the reductions on the binary task.",
     "similar",
     figure="fig9",
-    wrong="the catalogue: it compares the printed accounting only. With exact accounting the noise of both tasks "
-    "has the same ratio, but the binary error against all participants counts the reports that RandomCheckin "
-    "drops, and that of gradients hardly.",
+    wrong="the catalogue: it compares the printed accounting only. With exact accounting the noise of both tasks has "
+    "the same ratio. The binary error against all participants includes the reports that RandomCheckin drops, "
+    "and the error of gradients hardly does.",
     within=0.05,
 )
 def similar_gaps(case: Case, within: float) -> Verdict:

@@ -52,9 +52,9 @@ _SHARES_LISTED = (2, 5, 18, 19, 1000, 100_000)
     "60 %",
     targets=TARGETS,
     figure="fig7",
-    wrong="the catalogue: its single outcome is that of the printed accounting against the participants; it "
-    "states the smaller reduction with exact accounting on both sides itself, and sampling noise hides much of "
-    "the gap against the population.",
+    wrong="the catalogue: its single outcome is for the printed accounting against the participants. It also states "
+    "the smaller reduction with exact accounting on both sides. Sampling noise hides much of the gap against "
+    "the population.",
     experiments=["adult", "poisson_even"],
     stated=0.6,
 )

@@ -135,7 +135,7 @@ TABLE_TWO_POPULATIONS: dict[str, Population] = {
 }
 
 
-#: Verdict on the bound of a law whose definition is not at hand.
+#: Verdict on the bound of a law whose definition is not available.
 OPEN = "open"
 
 

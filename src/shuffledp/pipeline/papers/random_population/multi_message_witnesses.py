@@ -92,8 +92,8 @@ def table_ii_binomial() -> Witness:
         corrected[rate] = population_shortfall(law, population_lower_bound(law, share, form="corrected"))
     listed = ", ".join(f"{tail:.2g} at rate {rate:g}" for rate, tail in tails.items())
     return Witness(
-        "probability that fewer users of Adult take part than the printed bound, rate 0.01, delta_a 5e-6: promised "
-        "and exact",
+        "probability that fewer users of Adult take part than the printed bound, rate 0.01, delta_a 5e-6: stated and "
+        "exact",
         share,
         tails[0.01],
         apart < 1e-6
@@ -125,12 +125,12 @@ def swapped_roles() -> Witness:
     )
     return Witness(
         "Pr[C < Omega] with Omega of Theorem 2, 500 or 1500 others with probability 1/2 each, eps_l 0.5, delta 1e-5: "
-        "promised by Theorem 2, and exact",
+        "stated by Theorem 2, and exact",
         DELTA / 2,
         below,
         right <= DELTA < named,
-        f"So Theorem 2 is not what works for any law with a known lower bound; Theorem 5 is. With delta_a = 9e-6 for "
-        f"the protocol, as in the theorem, and delta_a for the population too, as in Table II, the sum is {named:.3g} "
+        f"So Theorem 2 does not hold for every law with a known lower bound; Theorem 5 does. With delta_a = 9e-6 for "
+        f"the protocol, as in the theorem, and also for the population, as in Table II, the sum is {named:.3g} "
         f"for Poisson mean 125000; with delta_b for the population it is {right:.3g}.",
     )
 
@@ -176,7 +176,7 @@ def shifted_index() -> Witness:
         correct,
         correct <= DELTA / 2 < printed and few_printed < few,
         f"The sum also leaves out the case of no others: with mean 1 its weights add up to {1 - math.exp(-1):.4f}, and "
-        f"it gives {few_printed:.4f} where {few:.4f} is right.",
+        f"it gives {few_printed:.4f} in place of {few:.4f}.",
     )
 
 

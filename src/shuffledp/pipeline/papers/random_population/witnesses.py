@@ -170,8 +170,8 @@ def simplified_form_range() -> Witness:
         3.0,
         root,
         abs(omega) < 1e-6 and implied and root < 14 and eps < eps_local and true <= DELTA,
-        f"At 3 log(4/delta), Omega is 0 and the theorem is silent. The simplified eps_c there, {eps:.4f} for "
-        f"eps_l 2, has exact delta {true:.2g}: not a violation, only without proof.",
+        f"At 3 log(4/delta), Omega is 0 and the theorem does not apply. The simplified eps_c there, {eps:.4f} for "
+        f"eps_l 2, has exact delta {true:.2g}: no violation, but without proof.",
     )
 
 
@@ -233,7 +233,7 @@ def subsampling_step() -> Witness:
         correct,
         gap < 1e-12 and true <= DELTA and factor < 1 and gain_printed < gain,
         f"Delta shrinks by the factor {factor:.4f} as well. Both sides of the identity agree to 1e-12 by "
-        f"enumeration with {c} clones. This correction alone takes the gain by dummies in Figure 3 from "
+        f"enumeration with {c} clones. This correction alone reduces the gain by dummies in Figure 3 from "
         f"{1 - gain_printed:.1%} of the squared error to {1 - gain:.1%}, with {k} dummies.",
     )
 

@@ -139,8 +139,8 @@ def gain_of_each(case: Case, rivals: Sequence[str], split: str, least: float) ->
     "about 70 %",
     targets=TARGETS,
     figure="fig2",
-    wrong="the catalogue: its single outcome is that of printed accounting against the frequencies of the "
-    "participants; the others agree in direction only",
+    wrong="the catalogue: its single outcome is for printed accounting against the frequencies of the participants; "
+    "the others agree in direction only",
     split="25-50-25",
     stated=0.7,
 )
@@ -345,8 +345,8 @@ def total_messages(case: Case, users: Sequence[int]) -> Verdict:
     "1/30",
     targets=TARGETS,
     figure="errors_msnbc",
-    wrong="the catalogue: its outcome is that against the frequencies of the participants; against those of the "
-    "population the sampling of users adds to both errors",
+    wrong="the catalogue: its outcome is for the frequencies of the participants. Against the frequencies of the "
+    "population, the sampling of users adds to both errors",
     users=[5000, 50_000],
     low=22,
     high=40,

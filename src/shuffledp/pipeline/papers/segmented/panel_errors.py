@@ -23,7 +23,7 @@ RIVALS = {
     "separate": "SepMM",
     "separate_weighted": "weighted SepMM",
 }
-"""What the paper compares with, in words."""
+"""Competitors in the paper, in words."""
 NAMES = {
     **RIVALS,
     OURS: "the segmented protocol",

@@ -31,7 +31,7 @@ from shuffledp.pipeline.claims.message_multisets import hockey_stick, others_law
 
 #: A ratio above is a violation; deltas are good for a hundredth of it.
 LIMIT = 1 + 1e-6
-#: Settings whose delta is smaller are of no interest, and are not looked at.
+#: Smallest delta of a setting in the search.
 LEAST_DELTA = 1e-12
 _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 Form = Literal["stated", "replacement"]

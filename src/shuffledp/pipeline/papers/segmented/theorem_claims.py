@@ -61,7 +61,7 @@ def _delta(n: int) -> float:
     "fails",
     figure="errata",
     errata="SEG-6.1 SEG-6.4.2",
-    wrong="the catalogue: its outcome is that of the number of blanket messages as printed; if it is a Poisson "
+    wrong="the catalogue: its outcome is for the printed number of blanket messages. If this number is a Poisson "
     "variable, the pair of counts is exact",
     domain_size=128,
     n=5000,
@@ -158,7 +158,7 @@ def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
         )
     found = [one for (d, s), m in itertools.product(sizes, numbers) for one in _claimed(n, d, s, m)]
     if not found:
-        raise Untestable("everybody may report everything at these numbers of messages")
+        raise Untestable("all users may report everything at these numbers of messages")
     usual, alone, change = zip(*found, strict=True)
     verdict: Outcome = "holds"
     if max(*usual, *alone) > 1 + ROUNDING:
@@ -334,8 +334,8 @@ claim(
     "in part",
     figure="reading_notes",
     errata="SEG-N6.4.6",
-    wrong="the catalogue: it asked for more than the paper, which assumes that data of all levels are drawn from "
-    "one law.",
+    wrong="the catalogue: it required more than the paper, which assumes that data of all levels are drawn from one "
+    "law.",
     by="SEG-N6.4.6",
     shown="holds",
 )(erratum)

@@ -101,13 +101,14 @@ def residual_component() -> Witness:
     left, right = (_responses(2, eps_local, (x, 0)) for x in (0, 1))
     truth = sum(max(mass - math.exp(0.3) * right[o], 0.0) for o, mass in left.items())
     return Witness(
-        "delta at 0.8 nats of 5-ary randomized response of 1 nat, shuffled with that of one user who holds the "
+        "delta at 0.8 nats of 5-ary randomized response of 1 nat, shuffled with the response of one user with the "
         "victim's value",
         printed,
         correct,
         correct > 2.5 * printed and sound >= correct and binary >= truth * (1 - 1e-9),
-        "Two equal messages are seen that the pair of counts does not tell from others: the other user's residual is "
-        "not the victim's. The replacement, which shows whether the victim's residual was used, gives "
+        "The adversary sees two equal messages, which the pair of counts does not distinguish from others: the other "
+        "user's residual is not the victim's. The replacement, which shows whether the victim's residual was used, "
+        "gives "
         f"{sound:.4g}.",
     )
 
@@ -141,7 +142,7 @@ def two_labels() -> Witness:
     own, second = beta * p / (p - 1), beta / (p - 1 - beta * p)
     other = (1 - own) * second
     return Witness(
-        "probability that the victim adds to both counts, p 3, beta 0.3: two Bernoulli variables, and as meant",
+        "probability that the victim adds to both counts, p 3, beta 0.3: two Bernoulli variables, and as intended",
         own * second,
         0.0,
         abs(other - beta / (p - 1)) < 1e-15 and own + other <= 1,
@@ -285,11 +286,12 @@ def below_four() -> Witness:
         for s, n in ((4, 5000), (4, 50_000), (8, 5000), (8, 50_000))
     }
     return Witness(
-        "best m for 128 items, 8 per user, n 5000, S1: at most 4, as the summary says of most settings, and computed",
+        "best m for 128 items, 8 per user, n 5000, S1: at most 4, as in the summary for most settings, and computed",
         4.0,
         best[8, 5000],
         best[8, 5000] > 10 and best[8, 50_000] > 4 and abs(best[4, 50_000] - 1.8) < 0.05,
-        f"For 8 items per user and n 50000 it is {best[8, 50_000]:.3g}. For 4 items per user it is {best[4, 5000]:.3g} "
+        f"For 8 items per user and n 50000 the best m is {best[8, 50_000]:.3g}. For 4 items per user the best m is "
+        f"{best[4, 5000]:.3g} "
         f"and {best[4, 50_000]:.3g}, where the text reads 4.0 and 1.0 off the figure.",
     )
 
@@ -314,11 +316,11 @@ def liberal_users() -> Witness:
         for shares in (_S2, _S3)
     ]
     return Witness(
-        "squared error of Weighted SepMM, MSNBC, n 50000, S3: at most that in S2, as read, and computed",
+        "squared error of Weighted SepMM, MSNBC, n 50000, S3: at most the error in S2, as read, and computed",
         errors[0],
         errors[1],
         errors[1] > 1.2 * errors[0] and ours[1].expected_sse(_SPREAD) < ours[0].expected_sse(_SPREAD),
-        "At n 5000 the remark agrees with what is computed, and for the segmented protocol everywhere.",
+        "At n 5000 the remark agrees with the computed errors, and for the segmented protocol everywhere.",
     )
 
 

@@ -42,7 +42,8 @@ MOST_ORDER = 30
 PRINTED_OURS = ("0.22820", "0.22820", "0.22821", "0.22821", "0.22821", "0.22822", "0.22822")
 PRINTED_CLONES = ("0.18623", "0.38461", "0.59516", "0.79355", "1.02241", "1.22689", "1.43138")
 
-#: Figure 1a after 10 epochs. The noise of a report is over the clipping norm C; the sum of a batch has that of all.
+#: Figure 1a after 10 epochs. The noise of a report is relative to the clipping norm C; the noise of a batch is the sum
+#: over its reports.
 BATCH = 60
 FIGURE_DELTA = 1e-5
 FIGURE_ROUNDS = 10_000

@@ -199,8 +199,8 @@ def _number_of_partitions(last: int) -> tuple[int, ...]:
     "computationally intensive.",
     "can be",
     "fails",
-    wrong="the catalogue: it took a cheaper algorithm for a contradiction. The first sentence is about the "
-    "paper's own algorithm, the second is an open question, which the cheaper one answers.",
+    wrong="the catalogue: it read a cheaper algorithm as a contradiction. The first sentence concerns the paper's own "
+    "algorithm. The second is an open question, which the cheaper algorithm answers.",
     order=200,
 )
 def expensive(case: Case, order: int) -> Verdict:
@@ -254,7 +254,7 @@ SUBSETS = ((1000, 10), (1000, 100), (1000, 900), (USERS, BATCH), (USERS, USERS /
     "The bound for subsampling without replacement is valid.",
     "valid",
     errata="SG-4",
-    wrong="the catalogue: it looked at the pair of Theorem 1 alone, which is not the worst.",
+    wrong="the catalogue: it considered the pair of Theorem 1 alone, which is not the worst.",
 )
 def sampled_is_valid(case: Case) -> Verdict:
     """Compare Theorem 2 with the exact value of its pair, which is not the worst one (SG-4)."""
@@ -332,8 +332,8 @@ def theorem_3(case: Case) -> Verdict:
     "Direct evaluation of (11) is cumbersome, as it is a sum over n.",
     "cumbersome",
     "fails",
-    wrong="the catalogue: it is a sum over n as stated. That few of its terms count makes another evaluation "
-    "cheap, and the sentence is about the direct one.",
+    wrong="the catalogue: the formula is a sum over n, as stated. Few of its terms matter, which makes another "
+    "evaluation cheap, but the sentence concerns the direct one.",
 )
 def cumbersome(case: Case) -> Verdict:
     """Count the terms of the sum (11) as printed, and the terms that matter."""
@@ -467,8 +467,8 @@ claim(
     "tighter",
     "fails",
     errata="SG-N7",
-    wrong="the catalogue: the paper states a valid bound and says nothing of how small it is; a bound that could "
-    "be smaller is no error.",
+    wrong="the catalogue: the paper states a valid bound and nothing about its smallness; a bound that could be "
+    "smaller is no error.",
     by="SG-N7",
     shown="untestable",
 )(erratum)

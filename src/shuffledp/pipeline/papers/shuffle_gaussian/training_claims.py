@@ -96,8 +96,8 @@ def sampling_error(accuracy: float) -> str:
     figure="composition_figure",
     errata="SG-4",
     headline=True,
-    wrong="the catalogue: it took the eps of Theorem 1 for a bound. It is exact for one pair and less than that "
-    "of others, so that it cannot be called tighter than the clones bound, which holds for all.",
+    wrong="the catalogue: it took the eps of Theorem 1 for a bound. This eps is exact for one pair and below the eps "
+    "of other pairs. So it cannot be called tighter than the clones bound, which holds for all pairs.",
 )
 def composition(case: Case) -> Verdict:
     """Check that the eps of the method is below the eps of clones, for all rounds of Table 1 above 1."""
@@ -266,7 +266,7 @@ def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
     """Check that the method has the least eps of Figure 1b at these rounds."""
     if case.accounting == "exact":
         raise Untestable(
-            "the rivals are bounds with a single accounting, so there is no comparison on like terms"
+            "the rivals are bounds with a single accounting, so no comparison with the same accounting exists"
         )
     rivals = {name: budgets(case, "checkin", name) for name in ("generic", "baseline")}
     ours = budgets(case, "checkin", "gauss")

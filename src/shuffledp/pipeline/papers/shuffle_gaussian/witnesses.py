@@ -85,7 +85,8 @@ def order_limit() -> Witness:
         float(short[0]),
         float(long[0]),
         best == {30.0} and share > 0.999 and long[0] < clones < short[0],
-        f"Order 30 is the best in all seven columns, and its conversion alone makes {100 * share:.2f}% of the last. "
+        f"Order 30 is the best in all seven columns, and its conversion alone accounts for {100 * share:.2f}% of the "
+        f"last. "
         f"After 7 rounds eps is {long[-1]:.5f}. The clones bound at the same sensitivity gives {clones:.4f} for one.",
     )
 
@@ -107,7 +108,7 @@ def two_sensitivities() -> Witness:
         printed,
         correct,
         abs(printed - 0.18623) < 5e-6 and abs(seven - 1.43138) < 5e-6,
-        f"The first and the last entry of the row, {printed:.5f} and {seven:.5f}, come out with sensitivity 2. "
+        f"The first and the last entry of the row, {printed:.5f} and {seven:.5f}, follow from sensitivity 2. "
         f"At that distance the paper's own method gives {own:.5f} for one round.",
     )
 
@@ -144,7 +145,8 @@ def triangle() -> Witness:
         printed,
         correct,
         all(a < b for a, b in pairs) and abs(own / pairs[0][0] - 1) < 1e-9,
-        f"Larger by {correct / printed:.3f}. With n 2 and sigma 1 it is {pairs[0][1]:.4f} against {pairs[0][0]:.4f}, "
+        f"The divergence is larger by a factor of {correct / printed:.3f}. With n 2 and sigma 1 it is "
+        f"{pairs[0][1]:.4f} against {pairs[0][0]:.4f}, "
         f"with n 1000 and sigma 1 {pairs[2][1]:.6f} against {pairs[2][0]:.6f}.",
     )
 
@@ -184,7 +186,7 @@ def clipped_distance() -> Witness:
         printed,
         correct,
         abs(local - 12) < 0.1,
-        f"The paper's local budget of 12 is that of sensitivity 2 C ({local:.2f}).",
+        f"The paper's local budget of 12 belongs to sensitivity 2 C ({local:.2f}).",
     )
 
 
@@ -269,7 +271,7 @@ def algorithm_returns_sum() -> Witness:
         moment(1.0),
         correct,
         abs(repaired - correct) < 1e-12,
-        f"With both repairs, in plain floats, it returns {repaired:.4g}.",
+        f"With both corrections, in float arithmetic, it returns {repaired:.4g}.",
     )
 
 

@@ -254,8 +254,8 @@ def messages_vanish(case: Case, methods: Sequence[str]) -> Verdict:
     "The method needs fewer bits than IKOS.",
     "fewer",
     figure="fig1b",
-    wrong="the catalogue: its outcome is that of the figure's own search; with the parameters in closed form "
-    "IKOS needs fewer bits where users are few",
+    wrong="the catalogue: its outcome is for the figure's own search. With parameters in closed form IKOS needs fewer "
+    "bits for few users",
 )
 def fewer_bits(case: Case) -> Verdict:
     """Check for fewer bits than IKOS at every n of Figure 1b."""
@@ -293,7 +293,7 @@ def shares_fall(case: Case) -> Verdict:
 @claim.under("corrected", "exact")(
     "SU-32",
     "Fig. 1c",
-    "Bits grow faster than linearly in D, an artefact of the parameter search.",
+    "Bits grow faster than linearly in D, an artifact of the parameter search.",
     "artefact",
     figure="fig1c",
     errata="SUM-N8",
@@ -411,8 +411,8 @@ def chain(
     "1 + o(1) messages per user",
     figure="fig1b",
     headline=True,
-    wrong="the catalogue: its outcome is that of the figure's own search; with the parameters in closed form it "
-    "takes more users",
+    wrong="the catalogue: its outcome is for the figure's own search. With parameters in closed form more users are "
+    "needed",
     users=1_000_000,
     most_extra=1.0,
 )

@@ -24,14 +24,14 @@ from shuffledp.pipeline.claims.message_multisets import hockey_stick, others_law
 
 #: A ratio above is a violation; deltas are good for a hundredth of it.
 LIMIT = 1 + 1e-6
-#: Data sets whose delta is smaller are of no interest, and are not looked at.
+#: Smallest delta of a data set in the search.
 LEAST_DELTA = 1e-12
 _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
-#: How far the log of the largest delta of the three data sets may be below that of its target.
+#: Largest distance of the log of the largest delta of the three data sets below the log of its target.
 _YTOL = 1e-6
 #: Mass that windows of many bits leave out, relative to delta.
 _OMITTED = 1e-9
-#: At most how many of many users hold another value than most others.
+#: Largest number of users with another value than most others.
 APART = 4
 
 

@@ -130,8 +130,8 @@ def bounded_overhead(case: Case) -> Verdict:
     "below",
     "in part",
     figure="scaling_messages",
-    wrong="the catalogue: it asked for linear growth. The sentence says that the growth might be below the "
-    "proven rate, and it is.",
+    wrong="the catalogue: it required linear growth. The sentence states that the growth might be below the proven "
+    "rate, and it is.",
 )
 def nearly_linear(case: Case) -> Verdict:
     """Judge the growth of N over D, beside the proven rate."""
@@ -640,9 +640,10 @@ def ikos_points(case: Case) -> Verdict:
     sizes=[5, 15],
 )
 def unary_shares(case: Case, sizes: Sequence[int]) -> Verdict:
-    """Judge shares of unary noise.
+    """Judge the shares of unary noise of one user.
 
-    The part above 1, their mean length given a share, and their part of all messages.
+    The verdict rests on the probability of a share above 1, the mean of a nonzero share, and the noise's fraction of
+    all messages.
     """
     rare, long, part = [], [], []
     for size in sizes:
@@ -680,8 +681,8 @@ claim(
     "fails",
     figure="fig1b",
     errata="SUM-N1",
-    wrong="the catalogue: which Delta the panel shows is inferred from values that were read off it; the text "
-    "does not name it.",
+    wrong="the catalogue: the Delta of the panel is inferred from values that were read off it; the text does not "
+    "state it.",
     by="SUM-N1",
     shown="untestable",
 )(erratum)

@@ -64,7 +64,8 @@ def ikos_security() -> Witness:
         promised[0],
         exact,
         promised[0] < promised[1] < exact <= promised[2],
-        f"One share more would promise {promised[1]:.2g}, two more {promised[2]:.2g}, which holds. The figure has "
+        f"The bound with one share more is {promised[1]:.2g}, with two more {promised[2]:.2g}, which holds. The "
+        f"figure has "
         f"{_listed(forms[0])} shares, the proven formula {_listed(forms[1])}.",
     )
 
@@ -94,11 +95,11 @@ def rappor_calibration() -> Witness:
     true = rappor_delta(n, p, _EPS, calibration="worst_case")
     needed = rappor_flip_probability(n, _EPS, _DELTA, calibration="worst_case")
     return Witness(
-        "delta of RAPPOR at its calibrated p, n = 10^4, all other users holding one of the two values",
+        "delta of RAPPOR at its calibrated p, n = 10^4, all other users with one of the two values",
         _DELTA,
         true,
         true > 4.5 * _DELTA and rappor_delta(n, p, _EPS, calibration="optimistic") <= _DELTA,
-        f"lambda is {rappor_count_variance(n, p):.2f}; that data set needs {rappor_count_variance(n, needed):.2f}.",
+        f"lambda is {rappor_count_variance(n, p):.2f}; this data set needs {rappor_count_variance(n, needed):.2f}.",
     )
 
 
@@ -117,7 +118,7 @@ def base_of_the_logarithm() -> Witness:
         1.0,
         load(13, math.log(13)),
         right <= 1 + 1e-12 and fails[:3] == [6, 7, 11],
-        f"It is above 1 for {len(fails)} of the D up to 64; with base 2 the largest sum is {right:.4f}.",
+        f"The largest sum is above 1 for {len(fails)} of the D up to 64; with base 2 it is {right:.4f}.",
     )
 
 
@@ -135,11 +136,11 @@ def conditioning_of_lemma_9() -> Witness:
     lone = sum(joint[given - j, j] for j in range(given + 1) if not kappa <= j <= given)
     lone /= sum(joint[given - j, j] for j in range(given + 1))
     return Witness(
-        "mass of z- given z+ + z- = 3 without a partner given z+ + z- = 1 and a shift by 2",
+        "mass of z- given z+ + z- = 3 without a counterpart given z+ + z- = 1 and a shift by 2",
         0.0,
         float(lone),
         all(abs(r * a**kappa - 1) < 1e-9 for r in by_difference),
-        "Given the difference, all of it has a partner, with the constant factor that the lemma needs.",
+        "Given the difference, all mass has a counterpart, with the constant factor that the lemma needs.",
     )
 
 
@@ -156,7 +157,7 @@ def parameter_search() -> Witness:
         best[15],
         _NOISE_MESSAGES[10] > 3 * best[10] and drawn > 10 and found < 3,
         f"D = 5: {_NOISE_MESSAGES[5]:.3g} and {best[5]:.3g}. From D = 5 to 15, messages per D grow {drawn:.1f} times "
-        f"in the figure, {found:.2f} times in fact.",
+        f"in the figure, and {found:.2f} times with the smallest noises.",
     )
 
 
