@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import nbformat
 import pytest
 from execute import execute, main
@@ -16,7 +18,8 @@ from shuffledp.pipeline.experiments import results, runner
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-NAMES = {"accounting_by_hand", "coarse_noise", "compare_your_baseline", "tour"}
+IN_A_KERNEL = "compare_your_baseline"
+NAMES = {"accounting_by_hand", "coarse_noise", IN_A_KERNEL, "tour"}
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -44,27 +47,52 @@ def succeeds(notebook: nbformat.NotebookNode, folder: Path) -> None:
         pytest.fail(str(error))
 
 
-@every_notebook
-def test_runs(path, alone):
-    notebook = read(path)
+def run_here(notebook: nbformat.NotebookNode) -> int:
+    """Run all cells in this process, where a warning is an error, and return the number of figures that are shown."""
+    shown = []
+
+    def display(value: object) -> None:
+        value._repr_html_()  # what a kernel sends of a table
+
+    def show() -> None:
+        for number in plt.get_fignums():
+            plt.figure(number).savefig(io.BytesIO())
+            shown.append(number)
+        plt.close("all")
+
+    names = {"__name__": "__main__", "display": display}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(plt, "show", show)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                exec(compile(cell.source, f"cell {cell.id}", "exec", dont_inherit=True), names)
+    return len(shown)
+
+
+def test_runs_in_a_kernel(alone):
+    """The notebook that loads a file of its own."""
+    notebook = read(ROOT / f"notebooks/{IN_A_KERNEL}.ipynb")
     probe = nbformat.v4.new_code_cell("import sys; print(sys.executable)", id="probe")
     notebook.cells.insert(0, probe)
     succeeds(notebook, alone)
     assert probe.outputs[0].text.strip() == sys.executable
-    complaints = [
-        output.text
-        for cell in notebook.cells
-        for output in cell.get("outputs", ())
-        if output.output_type == "stream" and output.name == "stderr"
-    ]
-    assert not complaints, f"{path.name} writes warnings: {complaints}"
-    assert any(
-        "image/png" in output.get("data", {}) for c in notebook.cells for output in c.get("outputs", ())
-    )
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    complaints = [o.text for o in outputs if o.output_type == "stream" and o.name == "stderr"]
+    assert not complaints, f"{IN_A_KERNEL} writes warnings: {complaints}"
+    assert any("image/png" in output.get("data", {}) for output in outputs)
     assert not list(alone.iterdir()), "a notebook leaves files behind"
 
 
-def test_tour_reads_the_results_of_a_finished_run(alone):
+@pytest.mark.parametrize("name", sorted(NAMES - {IN_A_KERNEL}))
+def test_runs(name, alone, monkeypatch, capfd):
+    """A kernel for each takes longer than most cells; `make notebooks` starts one."""
+    monkeypatch.chdir(alone)
+    assert run_here(read(ROOT / f"notebooks/{name}.ipynb")) > 0, "shows no figure"
+    assert not capfd.readouterr().err
+    assert not list(alone.iterdir()), "a notebook leaves files behind"
+
+
+def test_tour_reads_the_results_of_a_finished_run(alone, monkeypatch, capsys):
     """The way that the run in an empty folder does not take."""
     for method in ("local", "amplified"):
         job = {
@@ -87,8 +115,9 @@ def test_tour_reads_the_results_of_a_finished_run(alone):
         results.write(bundle, done.cells, done.values, {"job": job})
     notebook = read(ROOT / "notebooks/tour.ipynb")
     notebook.cells = [cell for cell in notebook.cells if cell.id in ("imports", "results")]
-    succeeds(notebook, alone)
-    printed = "".join(o.text for cell in notebook.cells for o in cell.outputs if o.output_type == "stream")
+    monkeypatch.chdir(alone)
+    run_here(notebook)
+    printed = capsys.readouterr().out
     assert printed.startswith("random_population, experiment adult: 16 cells, 64 values, of amplified, local")
 
 

@@ -112,16 +112,19 @@ def log_half_pmf(x: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.f
     u = (x_ - rest_) / n_
     # Half of (1 + u) log(1 + u) + (1 - u) log(1 - u) = sum over i >= 1 of u^(2i) / (2i (2i - 1)).
     square = u * u
-    series = np.zeros_like(u)
-    for i in range(12, 0, -1):
-        series = square * (series + 1 / (2 * i * (2 * i - 1)))
-    direct = 0.5 * ((1 + u) * np.log1p(u) + (1 - u) * np.log1p(-u))
-    distance = np.where(np.abs(u) < 0.2, series, direct)
+    distance = np.zeros_like(u)
+    for coefficient in _SERIES:
+        distance += coefficient
+        distance *= square
+    if np.any(far := np.abs(u) >= 0.2):
+        direct = 0.5 * ((1 + u) * np.log1p(u) + (1 - u) * np.log1p(-u))
+        distance = np.where(far, direct, distance)
     correction = _stirling_errors(n_) - _stirling_errors(x_) - _stirling_errors(rest_)
     value = correction - n_ * distance + 0.5 * np.log(n_ / (2 * math.pi * x_ * rest_))
     return np.where(edge, -n * math.log(2), value)
 
 
+_SERIES = [1 / (2 * i * (2 * i - 1)) for i in range(12, 0, -1)]
 _SMALL = np.array([0.0, *(_stirling_error(n) for n in range(1, 16))])
 
 
@@ -129,7 +132,8 @@ def _stirling_errors(n: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log n! minus Stirling's formula, elementwise, for integers n >= 1."""
     s = 1 / (n * n)
     series = (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s / 1188)))) / n
-    return np.where(n < 16, _SMALL[np.minimum(n, 15).astype(np.int64)], series)
+    small = n < 16
+    return np.where(small, _SMALL[np.minimum(n, 15).astype(np.int64)], series) if small.any() else series
 
 
 def binomial_upper_tail(x: ArrayLike, trials: ArrayLike, rate: float) -> NDArray[np.float64]:

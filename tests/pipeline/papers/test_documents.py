@@ -38,6 +38,16 @@ def test_tables_of_the_page_are_up_to_date(name):
     assert documents.refreshed(block) == block
 
 
+@pytest.mark.parametrize("paper", errata_data.papers())
+def test_reading_notes_accuse_nobody(paper):
+    """The table has all texts of the notes and of their witnesses, and is up to date by the test above."""
+    accusing = re.compile(
+        r"\b(unsafe|misprint\w*|mistake\w*|wrong\w*|slips?|erroneous\w*|incorrect\w*|falsely|fails?)\b",
+        re.IGNORECASE,
+    )
+    assert not accusing.findall(block_of(f"notes {paper}"))
+
+
 @pytest.mark.parametrize("name", sorted(documents.FROM_RESULTS))
 def test_tables_of_a_run_at_the_papers_scale_are_up_to_date(name):
     made = documents.from_results(name, ROOT / documents.REFERENCE)

@@ -134,6 +134,7 @@ def rows_delta(eps: float, n: int, rate: float, rows: int) -> float:
     return settled(lambda tail: _composed(eps, n, rate, rows, tail))
 
 
+@remember(4096)  # a calibration and its profile meet the same numbers of users
 def _composed(eps: float, n: int, rate: float, rows: int, tail: float, fineness: int = _FINENESS) -> float:
     eps = min(eps, _MOST_EPS)
     noise = binomial_window(n, rate, tail)

@@ -25,6 +25,7 @@ from shuffledp.accounting.general.dummy_blanket import (
     remembered_mean,
 )
 from shuffledp.accounting.general.grr_blanket import pieced_blanket_delta, uniform_reports
+from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import raised
 from shuffledp.numerics.windows import Window, binomial_window
 
@@ -104,8 +105,14 @@ def point_deltas(
 ) -> list[float]:
     """Return delta for given numbers of uniform messages, summed over `most` pairs or evenly spaced ones."""
     if eps_local == math.inf and not long_window(max(messages), domain_size, tail):
-        return [mixed_dummy_delta(pair_window(m, domain_size, tail), eps) for m in messages]
+        return [_delta_among(m, domain_size, tail, eps) for m in messages]
     return point_blanket_deltas(messages, domain_size, eps, eps_local, tail, most)
+
+
+@remember(1 << 14)  # a calibration meets the same numbers of messages again and again
+def _delta_among(messages: int, domain_size: int, tail: float, eps: float) -> float:
+    """Return delta of a value that is sent as it is, among a known number of uniform messages."""
+    return mixed_dummy_delta(pair_window(messages, domain_size, tail), eps)
 
 
 def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
@@ -285,7 +292,7 @@ def _average_dummy_delta(
         masses = senders.pmf[cut : cut + _PIECE].tolist()
         first, last = min(w.start for w in windows), max(w.stop for w in windows)
         if last - first > 4 * sum(w.pmf.size for w in windows):  # they hardly overlap
-            values = [mixed_dummy_delta(w, eps) for w in windows]
+            values = [_delta_among(count * dummies, domain_size, tail, eps) for count in counts]
         else:
             divergences = clone_divergences(first, last, math.inf, eps)
             values = [

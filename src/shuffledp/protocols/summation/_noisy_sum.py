@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import most_sent
+from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._noise_shares import Noise
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
@@ -46,6 +47,9 @@ class SumDesign(Protocol):
     @property
     def mse(self) -> float:
         """Variance of the error."""
+
+
+_most_sent = remember(1024)(most_sent)  # several accountings and copies of a protocol have the same noise
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ class NoisySum(PlannedUsers):
         """Return the expected communication: a user's number, counted for all users, and its shares of the noise."""
         copies = self.numbers.coordinates
         part = copies / self.n_users
-        most = 1 + most_sent(self._noises, part, self.expected_users)
+        most = 1 + _most_sent(tuple(self._noises), part, self.expected_users)
         bits = message_bits(copies * self._symbols)
         return Cost(1 + part * self.design.messages, bits, most_messages=most, most_certain=False)
 
