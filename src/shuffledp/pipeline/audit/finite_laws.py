@@ -161,9 +161,9 @@ def plus(block: Block, own: Own) -> Block:
     shape = np.array(block.mass.shape) + high - low
     if math.prod(shape.tolist()) > MOST_CELLS:
         raise TooLarge(f"a law with {math.prod(shape.tolist())} outcomes")
-    mass = np.zeros(shape)
+    mass, part = np.zeros(shape), np.empty_like(block.mass)
     for place, chance in own.items():
-        mass[_cells(place, low, block.mass.shape)] += chance * block.mass
+        mass[_cells(place, low, block.mass.shape)] += np.multiply(block.mass, chance, out=part)
     start = tuple(int(a + b) for a, b in zip(block.start, low, strict=True))
     return Block(mass, start, block.error.rounded(len(own) + 1))
 
