@@ -420,11 +420,12 @@ def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
         alone = binomial_counts(total, chance, WIDE_TAIL)
         if mass.size * alone.mass.size > MOST_CELLS:
             raise TooLarge(f"a law with {mass.size * alone.mass.size} outcomes")
-        before = sum(np.meshgrid(*spans, indexing="ij", sparse=True))
+        before = np.asarray(sum(np.meshgrid(*spans, indexing="ij", sparse=True)), np.int64)
         least = sum(start)
         rest = np.maximum(total - np.arange(least, before.max() + 1), 0)[:, None]
         x = np.arange(alone.mass.size) + alone.start[0]
-        mass = mass[..., None] * binom.pmf(x, rest, min(chance / left, 1.0))[before - least]
+        given = np.asarray(binom.pmf(x, rest, min(chance / left, 1.0)), float)
+        mass = mass[..., None] * given[before - least]
         error = Error(error.share + binomial_share(total), 0.0, error.beyond + alone.error.beyond)
         spans.append(x)
         start, left = (*start, *alone.start), max(left - chance, 0.0)
