@@ -104,27 +104,33 @@ def log_poisson_pmf(x: int, mean: float) -> float:
     return -_stirling_error(x) - _deviance(x, mean) - 0.5 * math.log(2 * math.pi * x)
 
 
+#: Factors 1 / (2i (2i - 1)), the last first.
+_HALF_SERIES = tuple(1 / (2 * i * (2 * i - 1)) for i in range(12, 0, -1))
+
+
 def log_half_pmf(x: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log Pr[Bin(n, 1/2) = x], elementwise, 0 <= x <= n (saddle-point form, as `log_binomial_pmf`)."""
     rest = n - x
     edge = (x == 0) | (rest == 0)
-    x_, rest_, n_ = np.where(edge, 1.0, x), np.where(edge, 1.0, rest), np.where(edge, 2.0, n)
+    if edge.any():
+        x_, rest_, n_ = np.where(edge, 1.0, x), np.where(edge, 1.0, rest), np.where(edge, 2.0, n)
+    else:
+        x_, rest_, n_ = x, rest, n
     u = (x_ - rest_) / n_
     # Half of (1 + u) log(1 + u) + (1 - u) log(1 - u) = sum over i >= 1 of u^(2i) / (2i (2i - 1)).
     square = u * u
     distance = np.zeros_like(u)
-    for coefficient in _SERIES:
-        distance += coefficient
+    for factor in _HALF_SERIES:
+        distance += factor
         distance *= square
-    if np.any(far := np.abs(u) >= 0.2):
-        direct = 0.5 * ((1 + u) * np.log1p(u) + (1 - u) * np.log1p(-u))
-        distance = np.where(far, direct, distance)
+    far = ~(np.abs(u) < 0.2)
+    if far.any():
+        distance = np.where(far, 0.5 * ((1 + u) * np.log1p(u) + (1 - u) * np.log1p(-u)), distance)
     correction = _stirling_errors(n_) - _stirling_errors(x_) - _stirling_errors(rest_)
     value = correction - n_ * distance + 0.5 * np.log(n_ / (2 * math.pi * x_ * rest_))
-    return np.where(edge, -n * math.log(2), value)
+    return np.where(edge, -n * math.log(2), value) if x_ is not x else value
 
 
-_SERIES = [1 / (2 * i * (2 * i - 1)) for i in range(12, 0, -1)]
 _SMALL = np.array([0.0, *(_stirling_error(n) for n in range(1, 16))])
 
 

@@ -12,6 +12,7 @@ from shuffledp.accounting.baselines.sets import (
     mm_plan,
     sep_mm_plan,
 )
+from shuffledp.accounting.segmented import plan_search
 from shuffledp.accounting.segmented.plan_search import segmented_choices, segmented_plan
 from shuffledp.accounting.segmented.plans import SegmentedPlan, full_reporting, level_rate
 from shuffledp.accounting.segmented.profile import SegmentedProfile
@@ -357,3 +358,16 @@ def test_given_blankets_are_not_searched_whatever_was_announced():
 def test_announcements_of_different_numbers_of_users_are_refused(sizes_):
     with pytest.raises(ValueError, match="one sum, the number of users"):
         segmented_choices(sizes_, [0.5, 1.0], 1e-5, 12, 3)
+
+
+@pytest.mark.parametrize("accounting", ["printed", "corrected", "exact"])
+@pytest.mark.parametrize("spread", [None, 2.985])
+def test_estimates_decide_searches_as_the_objective_does(accounting, spread):
+    """Estimates are closer to the objective than the differences at which they decide."""
+    search = plan_search._Search((1250, 2500, 1250), EPS, 0.01 / 5000, 17, 4, accounting, spread)
+    kinks = search.kinks()
+    points = plan_search._points(kinks, accounting)
+    estimate = plan_search._estimates(search, points, kinks)
+    between = points[3::29]
+    errors = [estimate(m) / search.objective(m) - 1 for m in between]
+    assert max(map(abs, errors)) < plan_search._CLOSE[accounting] / 2

@@ -322,22 +322,20 @@ class FiniteRandomizer:
         rows = every[np.sort(places)] if len(places) > 1 else every[:2]
         rows = rows if side == "upper" else rows[:_MOST_HELD]
         blankets = [np.min(rows, axis=0)] if side == "upper" else list(rows)
-        pairs = [pair for blanket in blankets for pair in _pairs(rows, blanket)]
+        pairs = sorted((*pair, i) for i, blanket in enumerate(blankets) for pair in _pairs(rows, blanket))
         if side == "upper" and len(pairs) > MOST_KINDS:
             raise ValueError(
                 f"FiniteRandomizer: at most {MOST_KINDS} kinds of pairs of inputs are compared, got {len(pairs)}."
             )
         found: dict[bytes, Outputs] = {}
-        for first, second, blanket in pairs[:MOST_KINDS]:
-            made = _finite(rows[first], rows[second], blanket)
+        for first, second, i in pairs:
+            made = _finite(rows[first], rows[second], blankets[i])
             found.setdefault(_kind(made), made)
         return tuple(found.values())
 
 
-def _pairs(
-    rows: NDArray[np.float64], blanket: NDArray[np.float64]
-) -> list[tuple[int, int, NDArray[np.float64]]]:
-    """Return the first ordered pair of inputs of every kind, with the blanket.
+def _pairs(rows: NDArray[np.float64], blanket: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Return the first ordered pair of inputs of every kind.
 
     The keys of a pair are sums over the outputs of products of two hashes of 15 bits, which double precision holds
     exactly. The order of outputs does not matter; two kinds share all four keys with a probability of about 2^-56.
@@ -356,7 +354,7 @@ def _pairs(
         keys = keys * _ODD + (own @ other.T).astype(np.uint64)
     at, to = np.nonzero(~np.eye(len(rows), dtype=bool))
     first = np.sort(np.unique(keys[at, to], return_index=True)[1])
-    return [(int(at[i]), int(to[i]), blanket) for i in first]
+    return [(int(at[i]), int(to[i])) for i in first]
 
 
 def _hashed(numbers: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:

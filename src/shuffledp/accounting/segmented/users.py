@@ -378,14 +378,17 @@ def _transformed(losses: _Losses, eps: float, pairs: int, theta: float, *, fine:
     length = next_fast_len(math.ceil(2 * reach / step) + 2, real=True)
     held, log_held = _on_grid(losses.held, losses.held_pmf, step, theta, length)
     exchanged, log_exchanged = _on_grid(losses.exchanged, losses.exchanged_pmf, step, theta, length)
-    tilted = irfft((held * exchanged) ** pairs, length)
+    held *= exchanged
+    tilted = irfft(np.power(held, pairs, out=held), length)
     first = math.floor((mean - reach) / step)
-    index = np.arange(first, first + length)
-    excess = index * step - eps
-    counted = excess > 0
+    excess = np.arange(first, first + length) * step
+    excess -= eps
+    skipped = int(np.searchsorted(excess, 0.0, side="right"))
+    excess = excess[skipped:]
     log_weight = pairs * (log_held + log_exchanged) - theta * eps
-    share = np.exp(-theta * excess[counted]) * -np.expm1(-excess[counted])
-    inside = float(tilted[np.mod(index[counted], length)] @ share)
+    share = np.exp(-theta * excess)
+    share *= np.negative(np.expm1(np.negative(excess, out=excess), out=excess), out=excess)
+    inside = float(np.roll(tilted, -((first + skipped) % length))[: share.size] @ share)
     return max(inside, 0.0) * math.exp(max(log_weight, -740.0)) + math.exp(min(outside, 0.0))
 
 

@@ -161,9 +161,9 @@ def plus(block: Block, own: Own) -> Block:
     shape = np.array(block.mass.shape) + high - low
     if math.prod(shape.tolist()) > MOST_CELLS:
         raise TooLarge(f"a law with {math.prod(shape.tolist())} outcomes")
-    mass = np.zeros(shape)
+    mass, part = np.zeros(shape), np.empty_like(block.mass)
     for place, chance in own.items():
-        mass[_cells(place, low, block.mass.shape)] += chance * block.mass
+        mass[_cells(place, low, block.mass.shape)] += np.multiply(block.mass, chance, out=part)
     start = tuple(int(a + b) for a, b in zip(block.start, low, strict=True))
     return Block(mass, start, block.error.rounded(len(own) + 1))
 
@@ -420,10 +420,12 @@ def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
         alone = binomial_counts(total, chance, WIDE_TAIL)
         if mass.size * alone.mass.size > MOST_CELLS:
             raise TooLarge(f"a law with {mass.size * alone.mass.size} outcomes")
-        grid = np.meshgrid(*spans, indexing="ij")
-        rest = np.maximum(total - sum(grid), 0)[..., None]
+        before = np.asarray(sum(np.meshgrid(*spans, indexing="ij", sparse=True)), np.int64)
+        least = sum(start)
+        rest = np.maximum(total - np.arange(least, before.max() + 1), 0)[:, None]
         x = np.arange(alone.mass.size) + alone.start[0]
-        mass = mass[..., None] * binom.pmf(x, rest, min(chance / left, 1.0))
+        given = np.asarray(binom.pmf(x, rest, min(chance / left, 1.0)), float)
+        mass = mass[..., None] * given[before - least]
         error = Error(error.share + binomial_share(total), 0.0, error.beyond + alone.error.beyond)
         spans.append(x)
         start, left = (*start, *alone.start), max(left - chance, 0.0)
@@ -618,8 +620,8 @@ Table = tuple[Floats, Floats]
 def _of_two(large: Table, small: Table, eps: float, slack: float) -> tuple[float, float]:
     """Return the sum, and ``P(A) + e^eps Q(A)``; each outcome of one factor meets a range of the other's ratios."""
     (p, q), (r, s) = large, small
-    p, q = p[p > 0], q[p > 0]
-    r, s = r[r > 0], s[r > 0]
+    likely, some = p > 0, r > 0
+    p, q, r, s = p[likely], q[likely], r[some], s[some]
     with np.errstate(divide="ignore"):
         ratio = r / s
     order = np.argsort(-ratio, kind="stable")

@@ -74,8 +74,8 @@ def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
 
     Kind 0 counts for the first of two values only, 1 for the second only, 2 for both, 3 for neither.
     """
-    first, second = counts_for.T.astype(np.int64)
-    return np.asarray(np.array([[3, 1], [0, 2]])[first, second], np.int64)
+    first, second = counts_for.T
+    return np.where(first, np.where(second, 2, 0), np.where(second, 1, 3))
 
 
 def row_law(protocol: UnaryBits, value: int) -> Own:
@@ -167,7 +167,7 @@ def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
     q, b = protocol.family.prime, protocol.family.bins
     if q * q > MOST_CELLS:
         raise TooLarge(f"{q * (q - 1)} hash functions")
-    u, v = (part.ravel() for part in np.meshgrid(np.arange(1, q), np.arange(q)))
+    u, v = (part.ravel() for part in np.meshgrid(*(np.arange(i, q, dtype=np.int32) for i in (1, 0))))
     bins = [(u * value + v) % q % b for value in range(min(protocol.domain_size, 3))]
 
     def counted(payload: NDArray[Any]) -> NDArray[np.int64]:
