@@ -17,6 +17,7 @@ from shuffledp import populations as p
 SKIPPED = {
     "Answer": "a result",
     "CoarseCertificate": "a result",
+    "Comparison": "a protocol of types",
     "Curves": "a result",
     "Deployment": "an entry of the shipped list",
     "DiscreteGaussianPlan": "a result",
@@ -25,6 +26,7 @@ SKIPPED = {
     "Infeasible": "an exception",
     "LastOrderWarning": "a warning",
     "Law": "abstract",
+    "Outputs": "what a randomizer returns",
     "PolyaPlan": "a result",
     "Population": "abstract",
     "PrivacyProfile": "a protocol of types",
@@ -190,6 +192,12 @@ def valid_calls() -> Calls:
             "population": None,
             "colluding": 0.1,
             "rounds": 1,
+        },
+        "calibrate_randomizer": {
+            "make": lambda eps_local: a.GRR(eps_local, 3),
+            "population": fixed,
+            "eps": 0.5,
+            "delta": 1e-6,
         },
         "amplified_epsilon": {
             "population": fixed,

@@ -42,6 +42,7 @@ from shuffledp.accountant.searches import XTOL, XTOL_ROUNDS, largest_budget, sma
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import OwnDelta, population_epsilon
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
+from shuffledp.accounting.user_functions import asked
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import MOST, Delta, Eps
 from shuffledp.populations import Fixed, Law, Population
@@ -248,7 +249,7 @@ def calibrate_randomizer(
 
     def remembered(eps_local: float) -> Randomizer:
         if eps_local not in made:
-            made[eps_local] = make(eps_local)
+            made[eps_local] = asked("make", make, eps_local)
         return made[eps_local]
 
     eps_local = budget(eps, delta=delta, population=population, randomizer=remembered).eps_local
