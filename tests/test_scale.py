@@ -28,7 +28,7 @@ FEWER_USERS = {
     ("vectors", "random_checkin"): 10**7,
 }
 #: No design of noise has so many levels.
-INFEASIBLE = {("summation", "real_sum")}
+INFEASIBLE: set[tuple[str, str]] = set()
 #: Whose exact calibration takes about a second.
 PRINTED = {("frequency", "solh"), ("frequency", "flexible_pure_dump"), ("frequency", "flexible_mix_dump")}
 #: Reads cases and runs each in a copy of itself, which has nothing but the library: a copy must have no threads.

@@ -45,4 +45,4 @@ def test_the_first_line_is_the_answer():
     assert "(lower bound: one round alone)" in text
     text = " ".join(sentences(amplification(None, 1000, 1e-6, randomizer=GaussianRandomizer(2.0))))
     assert "without a local budget" in text
-    assert "Guarantee: unproven. Note: that the ends" in text
+    assert "Guarantee: unproven. Note: the ends of the interval are not proven" in text

@@ -26,7 +26,6 @@ SKIPPED = {
     "Infeasible": "an exception",
     "LastOrderWarning": "a warning",
     "Law": "abstract",
-    "Outputs": "what a randomizer returns",
     "PolyaPlan": "a result",
     "Population": "abstract",
     "PrivacyProfile": "a protocol of types",

@@ -48,7 +48,9 @@ SKIPPED_METHODS = {
     "blanket_sse": "no arguments",
     "reports": "no arguments",
     "error_bound": "no arguments",
+    "plot": "no numbers",
     "to_dict": "no arguments",
+    "to_frame": "no arguments",
     "to_opendp": "needs a library that is no dependency",
 }
 """Names of public methods without a valid call, and why."""

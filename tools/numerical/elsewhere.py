@@ -11,6 +11,7 @@ REASONS: dict[str, str] = {
         [
             "ACCOUNTINGS",
             "ALLOCATION_METHODS",
+            "Comparison",
             "DUMP_ACCOUNTINGS",
             "Infeasible",
             "LastOrderWarning",
@@ -70,6 +71,7 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(["deployed_answer", "deployed_epsilon"], COMPOSED + "`amplification`"),
     "deployed_users": COMPOSED + "`smallest_batch`",
     "curves": COMPOSED + "`trade_off`, `renyi_from_profile`, `gaussian_fit`",
+    "calibrate_randomizer": SEARCH + "`amplification`",
     "rounds_epsilon": COMPOSED + "`composed_epsilon`",
     "group_order": COMPOSED + "tails of populations; integers",
     **dict.fromkeys(

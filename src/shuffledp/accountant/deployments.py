@@ -234,6 +234,10 @@ def calibrate_randomizer(
     Infeasible
         As :func:`amplification`.
 
+    Notes
+    -----
+    A lower bound on the largest valid budget, from the delta of the privacy blanket (Balle et al. 2019).
+
     Examples
     --------
     >>> from shuffledp.accounting import FiniteRandomizer, calibrate_randomizer

@@ -107,7 +107,7 @@ if TYPE_CHECKING:
         blanket_randomizer_delta,
     )
     from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
-    from shuffledp.accounting.general.comparisons import Comparison, Outputs
+    from shuffledp.accounting.general.comparisons import Comparison
     from shuffledp.accounting.general.composition import composed_epsilon
     from shuffledp.accounting.general.exports import (
         GaussianFit,
@@ -316,7 +316,6 @@ __all__ = [
     "LastOrderWarning",
     "NoiseDesign",
     "OtherReports",
-    "Outputs",
     "PolyaPlan",
     "PrivacyProfile",
     "Randomizer",

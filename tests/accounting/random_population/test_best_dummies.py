@@ -335,7 +335,7 @@ def test_arguments_out_of_range_are_refused():
         optimal_dummies(FIG3, 0.05, D, accounting="best")
     with pytest.raises(ValueError, match="eps_central"):
         optimal_dummies(FIG3, 0.0, D, accounting="printed")
-    with pytest.raises(Infeasible, match="MomentBounded is not a law"):
+    with pytest.raises(Infeasible, match="population must be a law"):
         optimal_dummies(MomentBounded(10, 1), 0.1, D, accounting="printed")
 
 

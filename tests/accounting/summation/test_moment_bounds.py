@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import nbinom
-from shuffledp.accounting.summation.shipped_designs import shipped_design
 
-from accounting.summation.test_joint_noise import design_of, enumerated
+from enumerated_sums import design_of, enumerated
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation import moment_bounds
+from shuffledp.accounting.summation.design_files import shipped_design
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta, pair_deltas
 from shuffledp.accounting.summation.moment_bounds import moment_delta
 from shuffledp.accounting.summation.noise_atoms import used_atoms

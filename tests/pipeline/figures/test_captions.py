@@ -833,7 +833,9 @@ def test_the_papers_reduction_by_segments_stands_beside_ours_where_the_paper_has
     assert finding_of(ours["25-50-25"]) == (
         "SegMM has 50 % (n = 5,000) less error than the best competitor; the paper states about 70 % less."
     )
-    assert "The mean reduction against its own competitors is 62 % (n = 5,000)." in ours["25-50-25"]
+    assert (
+        "The mean error reductions against the paper's competitors are 62 % (n = 5,000)." in ours["25-50-25"]
+    )
     assert "the paper states" not in ours["50-25-25"]
 
 

@@ -592,14 +592,14 @@ def test_the_results_of_the_configuration_become_the_reference(project):
 
 
 @pytest.mark.parametrize(
-    ("folder", "held"), [(".", "results/runs"), ("results", "results/runs"), ("config", "config/")]
+    ("folder", "held"), [(".", "results/runs"), ("results", "results/runs"), ("config", "config/config.yaml")]
 )
 def test_the_reference_has_a_folder_of_its_own(project, folder, held):
     compute(project)
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     code, output = call("reference", "--reference", folder)
     assert code == 1
-    assert output.startswith(f"Error: --reference {folder} holds {held}")
+    assert output.startswith(f"Error: --reference {folder} must not contain {held}, an input.")
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
 
 

@@ -56,7 +56,7 @@ def test_what_is_searched_for_is_the_sum_of_its_definition():
 
 def test_fair_coins_of_all_are_the_most_there_is():
     assert bin_dummy_rate(148, 1.0, 1e-6) <= 0.5
-    with pytest.raises(Infeasible, match="fair coins"):
+    with pytest.raises(Infeasible, match="147 users are too few"):
         bin_dummy_rate(147, 1.0, 1e-6)
     with pytest.raises(Infeasible, match="fair coin"):
         bin_dummy_rate(5, 0.1, 0.2, accounting="printed", search=True)

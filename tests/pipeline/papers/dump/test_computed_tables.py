@@ -53,7 +53,7 @@ def test_notes_hold_the_known_numbers():
     )
     assert "99 and 95 at eps = 0.2; 96 and 75 at eps = 0.5; 87 and 38" in ERRATA["DUMP-6"].compute().note
     assert "at most 1.4e-21" in ERRATA["DUMP-N4"].compute().note
-    assert ERRATA["DUMP-N4"].compute().note.endswith("the exact delta is 2.9 times the promised one.")
+    assert ERRATA["DUMP-N4"].compute().note.endswith("the exact delta is 2.9 times the stated delta.")
     assert "the true delta is 2.9 times as large" in RANDOM_SENDERS.note
     assert "from eps = 0.907 on; the remark is right for delta < 4.3e-08" in ERRATA["DUMP-N12"].compute().note
 
