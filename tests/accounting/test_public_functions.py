@@ -214,3 +214,8 @@ def test_a_sum_over_too_many_numbers_ends():
     design = accounting.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
     with pytest.raises(ValueError, match="xtol must be"):
         accounting.finished_design(design, xtol=-1.0)
+
+
+def test_an_infinite_delta_is_refused_where_the_number_of_users_is_a_float():
+    with pytest.raises(ValueError, match="delta must be in"):
+        accounting.checkin_generic_epsilon(n=40.0, rate=0.1, sigma=3.0, rounds=2, delta=-math.inf)

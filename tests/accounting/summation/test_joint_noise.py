@@ -212,7 +212,7 @@ def test_gradients_are_those_of_the_estimate(hub_design):
             ValueError,
             r"unknown \[7\]",
         ),
-        (lambda: NoiseDesign.from_dict({"max_value": 2}), ValueError, "A design has the keys"),
+        (lambda: NoiseDesign.from_dict({"max_value": 2}), ValueError, "content must have the keys"),
         (lambda: negative_binomial_shift_delta(0.5, 0.5, 1, 1.0), Infeasible, "shape must be at least 1"),
         (lambda: analytic_design(5, 1.0, 0.6, 0.1), Infeasible, "delta < 1/2"),
         (lambda: analytic_design(5, 1.0, 1e-6, 0.5), Infeasible, "gamma < 1/2"),

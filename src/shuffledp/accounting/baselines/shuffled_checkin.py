@@ -35,6 +35,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.rdp import best_epsilon, check_orders, gaussian_rdp, rdp_from_log_excess
 from shuffledp.accounting.shuffle_gaussian.subsampled import subsampled_rdp
 from shuffledp.numerics.argument_ranges import (
+    Delta,
     check_choice,
     check_count,
     check_nonnegative,
@@ -138,7 +139,7 @@ def checkin_generic_epsilon(
     rate: float,
     sigma: float,
     rounds: int,
-    delta: float,
+    delta: Delta,
     calibration: Calibration = "analytic",
     most_order: int = 64,
 ) -> float:

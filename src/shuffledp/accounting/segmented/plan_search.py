@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from shuffledp.accounting.segmented.items import blanket_slots
 from shuffledp.accounting.segmented.plans import (
@@ -407,6 +406,8 @@ def _estimates(search: _Search, points: list[float], kinks: list[float]) -> Call
     for m in [*kinks, *points[:: max(1, len(points) // _KNOTS)]]:
         if all(abs(math.log(m / knot)) > _APART for knot in knots):
             knots.append(m)
+    from scipy.interpolate import CubicSpline  # slow to import, and seldom needed
+
     knots.sort()
     x, rates = np.log(knots), np.array([search.rates(m) for m in knots])
     curves = []  # of each level with users: the spline up to its kink, and the kink

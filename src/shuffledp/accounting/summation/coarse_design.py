@@ -173,7 +173,7 @@ class CoarseDesign:
         """
         if content.keys() != set(_KEYS):
             raise ValueError(
-                f"A design has the keys {', '.join(sorted(_KEYS))}; got {', '.join(sorted(content))}."
+                f"content must have the keys {', '.join(sorted(_KEYS))}; got {', '.join(sorted(content))}."
             )
         lists = {key: tuple(content[key]) for key in ("rates", "centers", "hubs")}
         return cls(**{**content, **lists})

@@ -107,7 +107,7 @@ class ShippedCoarse:
         """
         if content.keys() != set(_KEYS):
             raise ValueError(
-                f"A shipped design has the keys {', '.join(_KEYS)}; got {', '.join(sorted(content))}."
+                f"content must have the keys {', '.join(_KEYS)}; got {', '.join(sorted(content))}."
             )
         first, second = content["worst"]
         certificate = CoarseCertificate(

@@ -209,7 +209,7 @@ class NoiseDesign:
         content = {"law": "negative_binomial", **content}
         if content.keys() != expected:
             raise ValueError(
-                f"A design has the keys {', '.join(sorted(expected))}; got {', '.join(sorted(content))}."
+                f"content must have the keys {', '.join(sorted(expected))}; got {', '.join(sorted(content))}."
             )
         lists = {key: tuple(content[key]) for key in ("hubs", "indices", "shapes", "ratios")}
         return cls(**{**content, **lists})
