@@ -12,8 +12,11 @@ import numpy as np
 
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.summation.jump_noise import jump_sizes
-from shuffledp.protocols.client.description import MORE, ratio_above, text
+from shuffledp.protocols.client.description import ClusterRate, decay_below, decaying_clusters, text
 from shuffledp.tasks import Floats, Ints
+
+#: Law of the clusters of a noise, and their rates.
+ClientNoise = tuple[dict[str, Any], list[ClusterRate]]
 
 #: Largest exponent that is taken; no tilt that matters comes near.
 _LARGE = 700.0
@@ -26,8 +29,8 @@ class Share(CompoundPoisson, Protocol):
         """Draw independent parts of the noise of the given sizes, in the shape of `part`."""
         ...
 
-    def as_clusters(self, part: Fraction) -> dict[str, Any]:
-        """Return a part of the noise, rounded up, as the parameters of `client.randomizers.clusters`."""
+    def as_clusters(self) -> tuple[Fraction, list[ClusterRate]]:
+        """Return decay and rates of the clusters of the noise, see `client.description.shares_part`."""
         ...
 
 
@@ -38,8 +41,8 @@ class Noise(CompoundPoisson, Protocol):
         """Draw the number of times that each message is sent, by message, in the shape of `part`."""
         ...
 
-    def client_parts(self, part: Fraction, levels: int) -> list[dict[str, Any]]:
-        """Return a part of the noise as parts of a client; the message m is the symbol ``m + levels``."""
+    def client_noises(self, levels: int) -> list[ClientNoise]:
+        """Return the noise for `client.description.shares_part`; the message m is the symbol ``m + levels``."""
         ...
 
 
@@ -64,9 +67,10 @@ class NegativeBinomialShare:
             return np.zeros(np.shape(part), np.int64)
         return np.asarray(rng.negative_binomial(self.shape * part, self.stop))
 
-    def as_clusters(self, part: Fraction) -> dict[str, Any]:
-        """Return shape and ratio of a part of the noise."""
-        return {"shape": text(Fraction(self.shape) * part), "ratio": ratio_above(self.stop)}
+    def as_clusters(self) -> tuple[Fraction, list[ClusterRate]]:
+        """Return decay and rates of the clusters of the noise."""
+        decay = decay_below(self.stop)
+        return decay, decaying_clusters(self.shape, decay)
 
     def rates(self, size: int) -> Floats:
         """Return ``shape (1 - stop)^j / j``, at most (size,)."""
@@ -101,11 +105,9 @@ class JumpShare:
         drawn = 1 + rng.choice(sizes.size, int(jumps.sum()), p=sizes)
         return summed(drawn, jumps)
 
-    def as_clusters(self, part: Fraction) -> dict[str, Any]:
-        """Return the rate of all jumps, and the weights of their sizes."""
-        rates = [Fraction(self.rate) * Fraction(law) * (1 + MORE) for law in jump_sizes(self.center)]
-        weights = [math.ceil(rate * 2**64) for rate in rates]
-        return {"rate": text(Fraction(sum(weights), 2**64) * part), "weights": [str(w) for w in weights]}
+    def as_clusters(self) -> tuple[Fraction, list[ClusterRate]]:
+        """Return the rates of jumps of each size, and no decay."""
+        return Fraction(0), [(self.rate * law, size, 1) for size, law in enumerate(jump_sizes(self.center), 1)]
 
     def rates(self, size: int) -> Floats:
         """Return the rates of the sizes of jumps, at most (size,)."""
@@ -144,10 +146,11 @@ class AtomNoise:
         drawn = self.share.draw(part, rng)
         return {message: times * drawn for message, times in self.content}
 
-    def client_parts(self, part: Fraction, levels: int) -> list[dict[str, Any]]:
+    def client_noises(self, levels: int) -> list[ClientNoise]:
         """Return the multiset, sent in clusters."""
+        decay, rates = self.share.as_clusters()
         content = [[message + levels, times] for message, times in self.content]
-        return [self.share.as_clusters(part) | {"part": "shares", "content": content}]
+        return [({"decay": text(decay), "content": content}, rates)]
 
     def rates(self, size: int) -> Floats:
         """Return the rates of the share, at multiples of the messages of the multiset, at most (size,)."""
@@ -197,13 +200,11 @@ class CoarseCentralNoise:
         found[1] = found.get(1, 0) + ones
         return found
 
-    def client_parts(self, part: Fraction, levels: int) -> list[dict[str, Any]]:
+    def client_noises(self, levels: int) -> list[ClientNoise]:
         """Return the jumps of either sign."""
-        law = {"shape": text(part), "ratio": ratio_above(1 - self.ratio)}
-        return [
-            law | {"part": "shares", "content": [], "jump": sign, "levels": self.max_value}
-            for sign in (1, -1)
-        ]
+        decay = decay_below(1 - self.ratio)
+        law = {"decay": text(decay), "content": [], "levels": self.max_value}
+        return [(law | {"jump": sign}, decaying_clusters(1.0, decay)) for sign in (1, -1)]
 
     def rates(self, size: int) -> Floats:
         """Return the rates at which 0, 1, .. messages are sent at once, (size,).

@@ -6,11 +6,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from shuffledp.protocols.client.files import CONFIDENCE
 from shuffledp.sampling.clients import ValueResponse
 from shuffledp.sampling.rationals import MOST_EXPONENT
+
+#: Rate of clusters of some sizes, the first size, and the number of sizes.
+ClusterRate = tuple[float, int, int]
 
 #: Noise is increased by this part, so that no rounding of floating point numbers makes it smaller.
 MORE = Fraction(1, 2**32)
@@ -80,9 +84,52 @@ def text(number: float | Fraction) -> str:
     return str(Fraction(number))
 
 
-def ratio_above(stop: float) -> str:
-    """Return a ratio of a negative binomial law above ``1 - stop``."""
-    return text(1 - Fraction(stop) * (1 - MORE))
+def decay_below(stop: float) -> Fraction:
+    """Return a rate of decay of a negative binomial law below ``-log(1 - stop)``."""
+    return Fraction(-math.log1p(-stop)) * (1 - MORE)
+
+
+def decaying_clusters(shape: float, decay: Fraction) -> list[ClusterRate]:
+    """Return bounds on the rates ``shape exp(-decay j) / j`` of clusters of the sizes j = 1, 2, ..
+
+    Notes
+    -----
+    Bounds are of the sizes between powers of two below ``1 / decay``, and of all sizes from there on.
+    """
+    x = float(decay)
+    bands = [2**power for power in range(max(math.ceil(-math.log2(x)), 0))]
+    last = 2 ** len(bands)
+    tail = shape * math.exp(-x * last) / (last * -math.expm1(-x))
+    return [*((shape * math.exp(-x * first), first, first) for first in bands), (tail, last, 0)]
+
+
+def shares_part(
+    noises: Iterable[tuple[Mapping[str, Any], Sequence[ClusterRate]]], part: Fraction, **more: Any
+) -> dict[str, Any]:
+    """Return a part of independent noises, all rates rounded up, see `client.randomizers.shares`.
+
+    Parameters
+    ----------
+    noises : iterable of (dict, sequence of (float, int, int))
+        ``decay`` and ``content``, or ``jump``; and rates of clusters of sizes from a first one on, with their number,
+        which is 0 without a last one.
+    part : Fraction
+        Part of the noises that the client draws.
+    """
+    laws, cells, weights = [], [], []
+    for law, rates in noises:
+        cells += [[len(laws), first, sizes] for _, first, sizes in rates]
+        weights += [math.ceil(Fraction(rate) * (1 + MORE) * 2**64) for rate, _, _ in rates]
+        laws.append(dict(law))
+    ends = list(accumulate(weights))
+    return {
+        "part": "shares",
+        **more,
+        "noises": laws,
+        "cells": cells,
+        "ends": [str(end) for end in ends],
+        "mean": text(Fraction(ends[-1], 2**64) * part),
+    }
 
 
 def reach(start: int, pmf: Iterable[float], mean: float) -> float:

@@ -7,7 +7,8 @@ The messages of a user are those of all parts of its protocol, in random order.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -17,6 +18,7 @@ from shuffledp.sampling.bits import SYSTEM_BITS, Source
 from shuffledp.sampling.clients import ValueResponse, shuffled
 from shuffledp.sampling.coins import bernoulli, uniform_below
 from shuffledp.sampling.laws import geometric, poisson
+from shuffledp.sampling.rationals import Exponential
 
 #: Parameters of a part, its messages, and the function that draws them.
 Part = Mapping[str, Any]
@@ -31,12 +33,6 @@ STEP = 0x9E3779B97F4A7C15
 def exact(text: str) -> Fraction:
     """Return the fraction of a text such as 3/8."""
     return Fraction(text)
-
-
-@cache
-def geometric_rate(shape: str, ratio: str) -> Fraction:
-    """Return the sum of ``shape ratio^j`` over j = 1, 2, .."""
-    return exact(shape) * exact(ratio) / (1 - exact(ratio))
 
 
 def kept(part: Part, value: int, place: int, source: Source) -> Sent:
@@ -118,44 +114,43 @@ def poisson_dummies(part: Part, value: int, place: int, source: Source) -> Sent:
     return [(uniform_below(part["values"], source),) for _ in range(number)]
 
 
-def clusters(part: Part, source: Source) -> Iterator[int]:
-    """Draw the sizes of a Poisson number of clusters.
+def cluster(part: Part, source: Source) -> tuple[Part, int]:
+    """Draw a noise and the size of one of its clusters, or a size 0 for none.
 
-    Sizes j come at the rates ``shape ratio^j / j``, those of a negative binomial number, or at given rates. The former
-    are the rates ``shape ratio^j`` of geometric sizes, of which a size j is kept with probability ``1 / j``.
+    A cell has the sizes ``first, first + 1, ..``, a number of them or all. A size j is proposed with equal
+    probabilities, or with probabilities proportional to ``exp(-decay j)``, and is kept with those that make its rate
+    proportional to ``exp(-decay j) / j``.
     """
-    if "ratio" not in part:
-        weights = [int(weight) for weight in part["weights"]]
-        for _ in range(poisson(exact(part["rate"]), source)):
-            drawn = uniform_below(sum(weights), source)
-            size = 0
-            while drawn >= 0:
-                drawn -= weights[size]
-                size += 1
-            yield size
-        return
-    ratio = exact(part["ratio"])
-    for _ in range(poisson(geometric_rate(part["shape"], part["ratio"]), source)):
-        size = 1 + geometric(ratio, source)
-        if uniform_below(size, source) == 0:
-            yield size
+    at = bisect_right(part["ends"], uniform_below(int(part["ends"][-1]), source), key=int)
+    number, first, sizes = part["cells"][at]
+    noise = part["noises"][number]
+    decay = exact(noise["decay"])
+    more = uniform_below(sizes, source) if sizes else geometric(Exponential(decay), source)
+    kept = bernoulli(Fraction(first, first + more), source) and (
+        sizes == 0 or bernoulli(Exponential(decay * more), source)
+    )
+    return noise, first + more if kept else 0
 
 
 def shares(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw a user's share of a noise: clusters, each the messages of `content` for a uniform counter.
+    """Draw a user's share of noises: clusters, each the messages of `content` for a uniform counter.
 
     A cluster of size j has every message j times. With `jump` it is a number ``j`` or ``-j``, sent as multiples of the
     largest number and a rest of ones.
     """
     sent: Sent = []
-    for size in clusters(part, source):
+    for _ in range(poisson(exact(part["mean"]), source)):
+        noise, size = cluster(part, source)
+        if size == 0:
+            continue
         first = uniform_below(part["counters"], source) * part["symbols"]
-        content = [(symbol, times * size) for symbol, times in part["content"]]
-        if "jump" in part:
-            most = part["levels"]
-            many, rest = divmod(part["jump"] * size, most)
-            content = [(most + part["jump"] * most, abs(many)), (most + 1, rest)]
-        sent += [(first + symbol,) for symbol, times in content for _ in range(times)]
+        content = [(symbol, times * size) for symbol, times in noise["content"]]
+        if "jump" in noise:
+            most = noise["levels"]
+            many, rest = divmod(noise["jump"] * size, most)
+            content = [(most + noise["jump"] * most, abs(many)), (most + 1, rest)]
+        for symbol, times in content:
+            sent += [(first + symbol,)] * times
     return sent
 
 

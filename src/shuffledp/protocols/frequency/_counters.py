@@ -15,7 +15,13 @@ from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson, 
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare, Share
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.client.description import ROUNDED_UP, Client, frequencies, laplace_reach
+from shuffledp.protocols.client.description import (
+    ROUNDED_UP,
+    Client,
+    frequencies,
+    laplace_reach,
+    shares_part,
+)
 from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Participants, Public, Users
 
@@ -132,13 +138,11 @@ class NoisyCounters(PlannedUsers):
         """Return the client: the value as a message +1, and a share of the noise of all counters."""
         k, part = self.domain_size, Fraction(self.domain_size, self.n_users)
         single = NegativeBinomialShare(1.0, -math.expm1(-self.remaining_eps))
-        noises = ((single, [[0, 1]]), (single, [[1, 1]]), (self.pairs, [[0, 1], [1, 1]]))
-        shares = [
-            law.as_clusters(part) | {"part": "shares", "counters": k, "symbols": 2, "content": content}
-            for law, content in noises
-        ]
+        contents = ((single, ((0, 1),)), (single, ((1, 1),)), (self.pairs, ((0, 1), (1, 1))))
+        noises = [one for law, sent in contents for one in AtomNoise(law, sent).client_noises(0)]
+        shares = shares_part(noises, part, counters=k, symbols=2)
         analyzer = frequencies(
             k, "of_signs", 1.0, 0.0, noise_reach=laplace_reach(self.remaining_eps), noise_from="users"
         )
-        parts = [{"part": "kept", "rate": "1", "symbols": 2}, *shares]
+        parts = [{"part": "kept", "rate": "1", "symbols": 2}, shares]
         return Client(self.n_users, k, [("symbol", 2 * k)], parts, analyzer, ROUNDED_UP)

@@ -34,11 +34,11 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
 from shuffledp.numerics.windows import Window, negative_binomial_window
-from shuffledp.protocols._noise_shares import NegativeBinomialShare
+from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.client.description import ROUNDED_UP, Client
+from shuffledp.protocols.client.description import ROUNDED_UP, Client, shares_part
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts
 from shuffledp.protocols.frequency.silent_users import poisson_dummies
 
@@ -227,6 +227,6 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     def client(self) -> Client:
         """Return the client: the value, and a negative binomial share of dummies of every value."""
         law = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
-        share = law.as_clusters(Fraction(self.domain_size, self.n_users)) | {"counters": self.domain_size}
-        dummies = {"part": "shares", **share, "symbols": 1, "content": [[0, 1]]}
+        part, k = Fraction(self.domain_size, self.n_users), self.domain_size
+        dummies = shares_part(AtomNoise(law, ((0, 1),)).client_noises(0), part, counters=k, symbols=1)
         return self.client_of(self.n_users, "users", dummies, exactness=ROUNDED_UP)

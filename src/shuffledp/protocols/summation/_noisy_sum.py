@@ -17,7 +17,7 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._noise_shares import Noise
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.client.description import ROUNDED_UP, Client, laplace_reach
+from shuffledp.protocols.client.description import ROUNDED_UP, Client, laplace_reach, shares_part
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
@@ -193,11 +193,8 @@ class NoisySum(PlannedUsers):
         if self.numbers.coordinates > 1:
             raise Infeasible(f"{self.name} has no client for several sums: the client estimates one.")
         top, numbers = self.levels, self.numbers
-        shares = [
-            {"counters": 1, "symbols": 2 * top + 1, **share}
-            for noise in self._noises
-            for share in noise.client_parts(Fraction(1, self.n_users), top)
-        ]
+        noises = [one for noise in self._noises for one in noise.client_noises(top)]
+        shares = shares_part(noises, Fraction(1, self.n_users), counters=1, symbols=2 * top + 1)
         chance = numbers.rounding(top)[1]
         analyzer = {
             "estimating": "noisy_sum",
@@ -207,7 +204,7 @@ class NoisySum(PlannedUsers):
             "rounding": float((chance * (1 - chance)).max()),
             "unit": self._worth,
         }
-        parts = [{"part": "level", "levels": top, "max_value": numbers.max_value}, *shares]
+        parts = [{"part": "level", "levels": top, "max_value": numbers.max_value}, shares]
         return Client(
             self.n_users, numbers.max_value + 1, [("symbol", 2 * top + 1)], parts, analyzer, ROUNDED_UP
         )
