@@ -107,7 +107,9 @@ class JumpShare:
 
     def as_clusters(self) -> tuple[Fraction, list[ClusterRate]]:
         """Return the rates of jumps of each size, and no decay."""
-        return Fraction(0), [(self.rate * law, size, 1) for size, law in enumerate(jump_sizes(self.center), 1)]
+        return Fraction(0), [
+            (self.rate * law, size, 1) for size, law in enumerate(jump_sizes(self.center), 1)
+        ]
 
     def rates(self, size: int) -> Floats:
         """Return the rates of the sizes of jumps, at most (size,)."""

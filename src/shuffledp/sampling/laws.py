@@ -144,9 +144,9 @@ def poisson(mean: Rational | int, source: Source = SYSTEM_BITS) -> int:
     ``2^-(j+1)``, is accepted if the coins ``2 m / 1, .., 2 m / j`` all show heads. Both happen with probability
     ``m^j / (2 j!)``, so that at least half of all proposals are accepted.
     """
-    whole = rational("poisson: mean", mean, least=0)
-    parts = ceil(2 * whole)
-    return sum(_short_poisson(whole / parts, source) for _ in range(parts))
+    doubled = 2 * rational("poisson: mean", mean, least=0)
+    parts = ceil(doubled)
+    return sum(_short_poisson(doubled / parts, source) for _ in range(parts))
 
 
 def logarithmic(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
@@ -281,11 +281,11 @@ def _heads_in_a_row(heads: Fraction | Exponential, source: Source) -> int:
     return count
 
 
-def _short_poisson(mean: Fraction, source: Source) -> int:
-    """Draw a Poisson number with a mean of at most 1/2."""
+def _short_poisson(doubled: Fraction, source: Source) -> int:
+    """Draw a Poisson number, from twice its mean, which is at most 1."""
     while True:
         proposed = _heads_in_a_row(Fraction(1, 2), source)
-        if all(bernoulli(2 * mean / i, source) for i in range(1, proposed + 1)):
+        if all(bernoulli(doubled / i, source) for i in range(1, proposed + 1)):
             return proposed
 
 

@@ -73,6 +73,8 @@ def rational(
 
 def integer(name: str, value: object, least: int) -> int:
     """Return `value` as an int if it is an integer >= `least`, else raise ValueError."""
+    if type(value) is int and value >= least:  # the usual case, without a slow check of an abstract class
+        return value
     if isinstance(value, bool) or not isinstance(value, Rational) or value.denominator != 1 or value < least:
         raise ValueError(f"{name} must be an integer >= {least}, got {value!r}.")
     return int(value.numerator)
@@ -80,7 +82,11 @@ def integer(name: str, value: object, least: int) -> int:
 
 def probability(name: str, value: Probability) -> Fraction | Exponential:
     """Return `value` as a Fraction in [0, 1], or unchanged if it is an exponential, else raise ValueError."""
-    return value if isinstance(value, Exponential) else rational(name, value, least=0, most=1)
+    if isinstance(value, Exponential) or (
+        type(value) is Fraction and 0 <= value.numerator <= value.denominator
+    ):
+        return value
+    return rational(name, value, least=0, most=1)
 
 
 def exponential_from_below(exponent: Fraction, bits: int) -> int:

@@ -10,9 +10,11 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,7 +32,15 @@ from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.client import export, randomizers
-from shuffledp.protocols.client.description import MORE, decay_below, decaying_clusters, laplace_reach, reach, shares_part, text
+from shuffledp.protocols.client.description import (
+    MORE,
+    decay_below,
+    decaying_clusters,
+    laplace_reach,
+    reach,
+    shares_part,
+    text,
+)
 from shuffledp.protocols.frequency._hashing import hash_values
 from shuffledp.protocols.registry import available
 from shuffledp.sampling import FixedBits
@@ -122,24 +132,24 @@ def participants(case: Case, counts: list[int], repeats: int = 1) -> Participant
 
 def drawn_rows(case: Case, written: Written, value: int, users: int) -> Counter[tuple[int, ...]]:
     """What the analyzer counts of the messages of a batch of users, by the written client and shuffler."""
-    source, sets, rows = SeededBits(value), Counter[tuple[bytes, ...]](), Counter[tuple[int, ...]]()
+    source, sets, rows = SeededBits(value), Counter[tuple[tuple[int, ...], ...]](), Counter[tuple[int, ...]]()
     content = written.parameters
+    decoded = cache(partial(written.shuffler.decoded, content))
     for _ in range(users // case.batch):
-        sent = written.client.user_messages(content, value, 0, source)
+        messages = [
+            decoded(message)
+            for _ in range(case.batch)
+            for message in written.client.user_messages(content, value, 0, source)
+        ]
         if content["shuffler"]:
-            for _ in range(case.batch - 1):
-                sent += written.client.user_messages(content, value, 0, source)
-            messages = [written.shuffler.decoded(content, message) for message in sent]
             messages = written.shuffler.shuffled_messages(content, messages, source)
-            sent = [written.client.encoded(content, message) for message in messages]
-        sets[tuple(sorted(sent))] += 1
-    for sent, times in sets.items():
-        messages = [written.shuffler.decoded(content, message) for message in sent]
+        sets[tuple(sorted(messages))] += 1
+    for messages, times in sets.items():
         rows[tuple(counted(written, messages, content["analyzer"]))] += times
     return rows
 
 
-def counted(written: Written, messages: list[tuple[int, ...]], analyzer: dict[str, Any]) -> list[int]:
+def counted(written: Written, messages: Sequence[tuple[int, ...]], analyzer: dict[str, Any]) -> list[int]:
     if analyzer["counting"] == "of_signs":  # as the aggregate has them
         tally = Counter(messages)
         return [tally[(symbol,)] for symbol in range(2 * analyzer["values"])]
@@ -303,7 +313,7 @@ def test_rates_of_clusters_are_rounded_up(eps):
     shape, stop, part = 0.3, -math.expm1(-eps), Fraction(1, 7)
     decay = decay_below(stop)
     noise = shares_part([({"decay": text(decay)}, decaying_clusters(shape, decay))], part)
-    weights = np.diff([0, *map(int, noise["ends"])]).tolist()
+    weights = [high - low for low, high in pairwise([0, *map(int, noise["ends"])])]
     assert Fraction(noise["mean"]) == Fraction(sum(weights), 2**64) * part
     with mpmath.workdps(60):
         ratio, x = 1 - mpmath.mpf(stop), mpmath.mpf(decay.numerator) / decay.denominator
@@ -312,7 +322,9 @@ def test_rates_of_clusters_are_rounded_up(eps):
         for weight, (_, first, sizes) in zip(weights, noise["cells"], strict=True):
             proposed = (1 / mpmath.mpf(sizes)) if sizes else -mpmath.expm1(-x)
             for size in (first, first + 1, 2 * first - 1) if sizes != 1 else (first,):
-                drawn = weight / mpmath.mpf(2) ** 64 * proposed * mpmath.exp(-x * (size - first)) * first / size
+                drawn = (
+                    weight / mpmath.mpf(2) ** 64 * proposed * mpmath.exp(-x * (size - first)) * first / size
+                )
                 rate = shape * ratio**size / size
                 assert rate < drawn < rate * (1 + (2 + eps * size) * float(MORE))
 

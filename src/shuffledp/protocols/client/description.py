@@ -116,7 +116,9 @@ def shares_part(
     part : Fraction
         Part of the noises that the client draws.
     """
-    laws, cells, weights = [], [], []
+    laws: list[dict[str, Any]] = []
+    cells: list[list[int]] = []
+    weights: list[int] = []
     for law, rates in noises:
         cells += [[len(laws), first, sizes] for _, first, sizes in rates]
         weights += [math.ceil(Fraction(rate) * (1 + MORE) * 2**64) for rate, _, _ in rates]
