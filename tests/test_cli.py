@@ -11,12 +11,13 @@ from filelock import FileLock
 
 from changed_data import data_files, flip_a_byte
 from shuffledp.cli import main
+from shuffledp.comparison.checked_setting import cases_of
 from shuffledp.pipeline.config import smallest_cells
 from shuffledp.pipeline.datasets import NAMES, preparation
 from shuffledp.pipeline.experiments import results, runner
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.protocols import get
-from shuffledp.protocols.conformance import leakage_checks, plugin_checks
+from shuffledp.protocols.conformance import leakage_checks, plugin_checks, running
 from shuffledp.storage import damaged, publish
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -321,16 +322,22 @@ def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(p
     assert "infeasible: 0 of" in output
     assert '  demo.coins at {"eps":0.5}' in output
     assert ": ok, mse" in output
+    assert "setting " not in output
     path = Path("mine/mine.py")
     path.write_text(
         path.read_text().replace(
             "return cls(task.domain_size, budget.largest_eps)",
-            "return cls(task.domain_size, 1.5 * budget.largest_eps)",
+            "return cls(task.domain_size, (1 if task.domain_size == 7 else 1.5) * budget.largest_eps)",
         )
     )
-    code, output = call("check-baseline", "mine/mine.py:Mine", "--no-experiments")
+    setting = ("--users", "30k", "--domain-size", "7", "--epsilon", "0.5", "--delta", "1e-6")
+    code, output = call("check-baseline", "mine/mine.py:Mine", "--no-experiments", *setting)
     assert code == 1
     assert "privacy: REJECTED" in output
+    for accounting in ("printed", "exact"):
+        checked = "checked by sample_aggregate alone, as its 30,000 messages are more than 20,000"
+        law = "Fixed(others=29999); Frequency(domain_size=7); Budget(eps=0.5, delta=1e-06, neighbours='replace_one')"
+        assert f"setting {law}; {accounting}: {checked}" in output
     assert output.endswith("FAILED: 1\n")
 
 
@@ -356,6 +363,55 @@ def test_check_baseline_names_the_line_that_fails_and_nothing_else(project, old,
     assert output.startswith("privacy: NOT checked")
     assert f"Error: {says}" in output
     assert len(output.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--users 100 --domain-size 3", "A setting needs --eps and --delta."),
+        ("--eps 1 --delta 1e-6 --domain-size 3", "Give users"),
+        ("--users 100 --eps 1 --delta 1e-6", "Give a task"),
+        (
+            "--users 100 --eps 1 --delta 1e-6 --max-value 3",
+            "The setting is for summation, and the class for frequency.",
+        ),
+        (
+            "--population moments:9:3 --eps 1 --delta 1e-6 --domain-size 3",
+            "--population must be a law of the number",
+        ),
+        ("--users 100 --eps 1 --delta 1e-6 --domain-size 5M", "5,000,000 values takes more than the memory"),
+        ("--user 100", "Did you mean '--users'?"),
+        ("--users 3x", "--users must be an integer of at least 2, such as 30000, 30k or 3e4, got '3x'."),
+    ],
+)
+def test_check_baseline_takes_the_setting_that_compare_takes(project, words, says):
+    call("new-baseline", "mine", "--task", "frequency")
+    code, output = call("check-baseline", "mine/mine.py:Mine", *words.split())
+    assert code > 0 and says in output and "Traceback" not in output
+
+
+@pytest.mark.parametrize(
+    ("task", "words", "users"),
+    [
+        ("sets", "--domain-size 6 --set-size 2", 12),
+        ("summation", "--max-value 3", 12),
+        ("vectors", "--dimension 3", 12),
+    ],
+)
+def test_a_setting_of_every_task_is_a_case(project, task, words, users):
+    call("new-baseline", "mine", "--task", task)
+    found = get(task, "mine/mine.py:Mine")
+    given = dict.fromkeys(("domain_size", "set_size", "max_value", "dimension"))
+    given |= {
+        name.lstrip("-").replace("-", "_"): int(size)
+        for name, size in zip(words.split()[::2], words.split()[1::2], strict=True)
+    }
+    cases = cases_of(
+        found, None, users=users, eps=1.0, delta=1e-6, neighbours="replace_one", norm="l2", **given
+    )
+    assert [case.accounting for case in cases] == list(found.accountings)
+    assert len(cases[0].users()) == users == cases[0].participants(2).public.n_users[1]
+    assert running.how_checked(found, cases[0]) == "checked"
 
 
 @pytest.mark.parametrize(
@@ -673,7 +729,10 @@ def test_account_composes_rounds_that_differ():
     ("words", "message"),
     [
         ("--eps-local 4 --delta 1e-6", "Give exactly two of --eps-local, --eps and --users"),
-        ("--eps-local 4 --users abc --delta 1e-6", "--users must be an integer of at least 1, got 'abc'."),
+        (
+            "--eps-local 4 --users abc --delta 1e-6",
+            "--users must be an integer of at least 1, such as 30000, 30k or 3e4, got 'abc'.",
+        ),
         ("--eps-local 4 --users 9 --delta tiny", "--delta must be a number in (0, 1), got 'tiny'."),
         ("--eps-local 4 --users 9", "Missing option '--delta'."),
         ("--round 1:x --delta 1e-6", "round must be EPS_LOCAL:USERS or EPS_LOCAL:USERS:COUNT"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import click
 from shuffledp import __version__
 from shuffledp.comparison.command import compare
 from shuffledp.comparison.describing import client, describe
-from shuffledp.comparison.setting_options import Number
+from shuffledp.comparison.setting_options import Number, with_batch, with_max_value, with_setting
 from shuffledp.optional_dependencies import MissingExtra, needed
 from shuffledp.outputs import check_distinct, printable
 from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
@@ -208,27 +209,21 @@ class _OneLine(click.Command):
             raise click.ClickException(" ".join(error.format_message().split())) from None
 
 
-_POSITIVE = "a number above 0"
 _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --population); the third is computed."
 
 
 @main.command(cls=_OneLine)
 @click.option(
     "--eps-local",
-    type=Number(float, f"{_POSITIVE}, at most 100"),
+    type=Number(float, "a number above 0, at most 100"),
     help="Local eps of one report, for replacing its input, in nats; in (0, 100].",
 )
-@click.option("--eps", "--epsilon", type=Number(float, _POSITIVE), help="Central eps, in nats; above 0.")
-@click.option(
-    "--users",
-    type=Number(int, "an integer of at least 1"),
-    help="Number of all users, user 1 included; at least 1.",
-)
-@click.option(
-    "--delta",
-    type=Number(float, "a number in (0, 1)"),
-    required=True,
-    help="Central delta of all rounds together, in (0, 1).",
+@partial(
+    with_batch,
+    required=("delta",),
+    least_users=1,
+    deltas="(0, 1)",
+    more_laws=" If the number of users is computed: fixed, poisson or binomial:RATE.",
 )
 @click.option(
     "--randomizer",
@@ -245,12 +240,6 @@ _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --popula
     "--subset-size",
     type=Number(int, "an integer of at least 1"),
     help="Number of values in a report, at least 1 (subset); by default nearly the best.",
-)
-@click.option(
-    "--population",
-    help="Law of the number of other users, or a bound on it, in place of --users: fixed:N, binomial:TRIALS:RATE, "
-    "poisson:MEAN, moments:MEAN:VARIANCE, subgaussian:MEAN:SCALE, subexponential:MEAN:A:B. If the number of users is "
-    "computed: fixed, poisson or binomial:RATE.",
 )
 @click.option(
     "--colluding",
@@ -674,9 +663,16 @@ def new_baseline(name: str, task: str, template: str) -> None:
     show_default=True,
     help="Longest time of one call of a method, in seconds; above 0.",
 )
+@partial(with_setting, required=())
+@with_max_value
 @configured
-def check_baseline(protocol: str, experiments: bool, seconds: float, configfile: str | None) -> None:
-    """Check your own baseline: print a verdict per property, then run the smallest cell of every experiment."""
+def check_baseline(
+    protocol: str, experiments: bool, seconds: float, configfile: str | None, **setting: Any
+) -> None:
+    """Check your own baseline: print a verdict per property, then run the smallest cell of every experiment.
+
+    With --users, --eps, --delta and a size the checks include this setting, beside small settings for all corner cases.
+    """
     file, lines, named = protocol.rpartition(":")[0], [], False
 
     def waiting(method: str, taken: float) -> None:
@@ -685,7 +681,7 @@ def check_baseline(protocol: str, experiments: bool, seconds: float, configfile:
             click.echo(printable(f"{file}: {method} has been running for {LONG:g} s"), err=True)
         named = taken > LONG
 
-    asked = (protocol, experiments, configfile)
+    asked = (protocol, experiments, configfile, setting)
     try:
         for line in results(_checked, *asked, seconds=seconds, per_call=True, waiting=waiting):
             lines.append(line)
@@ -697,14 +693,18 @@ def check_baseline(protocol: str, experiments: bool, seconds: float, configfile:
     raise SystemExit(lines[-1] != "passed")
 
 
-def _checked(send: Send, protocol: str, experiments: bool, configfile: str | None) -> None:
+def _checked(
+    send: Send, protocol: str, experiments: bool, configfile: str | None, setting: dict[str, Any]
+) -> None:
     """Send the lines of `check_baseline`; the last one is the result."""
+    from shuffledp.comparison.checked_setting import cases_of
     from shuffledp.protocols.conformance import (
         default_cases,
         infeasible_cases,
         leakage_checks,
         methods,
         plugin_checks,
+        running,
         verdicts,
     )
     from shuffledp.protocols.registry import UnknownProtocol, plugin
@@ -712,9 +712,10 @@ def _checked(send: Send, protocol: str, experiments: bool, configfile: str | Non
     file, printed = protocol.rpartition(":")[0], methods.Printed()
     try:
         found = plugin(protocol)
-    except UnknownProtocol as error:
+        own = cases_of(found, **setting)
+    except (UnknownProtocol, ValueError) as error:
         raise click.ClickException(str(error)) from None
-    cases = default_cases(found) + leakage_checks.further_cases(found)
+    cases = default_cases(found) + leakage_checks.further_cases(found) + own
     problem = methods.quietly(printed, lambda: methods.fault(found, cases, file), file)
     if problem is not None:
         send("privacy: NOT checked: a method fails before that")
@@ -744,6 +745,8 @@ def _checked(send: Send, protocol: str, experiments: bool, configfile: str | Non
     send(f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases")
     for reason, number in reasons:
         send(f"  {number} of them: {reason}")
+    for case in own:
+        send(f"setting {case}: {running.how_checked(found, case)}")
     if experiments:
         from shuffledp.pipeline.config.smallest_cells import trials
 

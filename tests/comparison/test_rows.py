@@ -119,6 +119,8 @@ def test_other_units_and_plain_values():
     scaled = one.scaled(0.5)
     assert (scaled.mse, scaled.half_width, scaled.simulated_mse) == (2.5e-7, 1.0, 0.75)
     assert scaled.heavy_variance is None
+    noisy = replace(one, parameters={"levels": 3.0, "noise_rmse": 4.0}).scaled(0.5)
+    assert noisy.parameters == {"levels": 3.0, "noise_rmse": 2.0}
     assert one.as_dict()["eps_local"] is None
     header, line = as_csv([one]).splitlines()
     assert dict(zip(header.split(","), line.split(","), strict=True))["eps_local"] == "inf"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shuffledp.comparison.setting_options import with_limits, with_setting, words
+from shuffledp.comparison.setting_options import INTEGER, NUMBER, with_limits, with_setting, words
 from shuffledp.outputs import printable
 from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
@@ -41,12 +41,12 @@ _file = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option(
     "--max-value",
-    type=float,
+    type=NUMBER,
     help="Largest number N of 0..N (summation); numbers of --csv are clipped to it.",
 )
 @click.option(
     "--levels",
-    type=int,
+    type=INTEGER,
     help="Number of steps up to --max-value to which numbers of --csv are rounded (summation).",
 )
 @click.option(
@@ -79,7 +79,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @with_limits
 @click.option(
     "--simulate",
-    type=int,
+    type=INTEGER,
     default=0,
     metavar="R",
     show_default=True,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shuffledp.comparison.setting_options import Command, with_limits, with_setting, words
+from shuffledp.comparison.setting_options import Command, with_limits, with_max_value, with_setting, words
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def with_calibration(command: Command) -> Command:
             click.argument("protocol"),
             with_setting,
             with_limits,
-            click.option("--max-value", type=int, help="Largest number N of 0..N (summation)."),
+            with_max_value,
             click.option(
                 "--accounting",
                 help="Accounting: exact, corrected, simplified or printed; by default the first that the protocol has.",

@@ -163,7 +163,7 @@ class Compared:
         return self.accounting != "printed" and self.guarantee in ("exact", "upper")
 
     def scaled(self, step: float) -> Compared:
-        """Return the row with errors in the units in which one level of the sum is `step`.
+        """Return the row with errors, ``noise_rmse`` of the parameters included, in units of `step` per level.
 
         Parameters
         ----------
@@ -174,8 +174,12 @@ class Compared:
         def times(value: float | None, factor: float) -> float | None:
             return None if value is None else value * factor
 
+        numbers = dict(self.parameters or {})
+        if "noise_rmse" in numbers:
+            numbers["noise_rmse"] *= step
         return replace(
             self,
+            parameters=self.parameters and numbers,
             mse=times(self.mse, step**2),
             half_width=self.half_width * step,
             simultaneous_half_width=self.simultaneous_half_width * step,

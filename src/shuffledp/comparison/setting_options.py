@@ -1,4 +1,4 @@
-"""Options of the command line for a setting, used by `shuffledp compare` and `describe`."""
+"""Options of the command line for a setting, shared by its commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]
-    """A number of the command line; integers may be written 200k, 2M, 2e5 or 200_000."""
+    """A number of the command line; it may be written 200k, 2M, 2e5 or 200_000."""
 
     def __init__(self, kind: type[int] | type[float], allowed: str) -> None:
         self.kind, self.allowed, self.name = kind, allowed, "integer" if kind is int else "number"
@@ -21,7 +21,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number."""
         try:
-            return whole(value) if self.kind is int else float(value)
+            return whole(value) if self.kind is int or str(value)[-1:] in ("k", "M") else float(value)
         except ValueError:
             raise click.ClickException(
                 f"{param.opts[0] if param else self.name} must be {self.allowed}, got {value!r}."
@@ -45,16 +45,48 @@ def whole(text: str | int) -> int:
 
 
 INTEGER = Number(int, "an integer, such as 30000, 30k or 3e4")
-_OPTIONS = (
-    click.option("--users", type=INTEGER, help="Number of all users, user 1 included; at least 2."),
-    click.option(
-        "--population",
-        help="Law of the number of other users, or a bound on it, in place of --users: fixed:N, "
-        "binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, subgaussian:MEAN:SCALE, "
-        "subexponential:MEAN:A:B.",
-    ),
-    click.option("--eps", "--epsilon", type=float, required=True, help="Central eps, in nats; above 0."),
-    click.option("--delta", type=float, required=True, help="Central delta, in [0, 1)."),
+NUMBER = Number(float, "a number")
+
+
+def with_batch(
+    command: Command,
+    *,
+    required: tuple[str, ...] = ("eps", "delta"),
+    least_users: int = 2,
+    deltas: str = "[0, 1)",
+    more_laws: str = "",
+) -> Command:
+    """Add the options of the users and the budget of a shuffled batch to a command."""
+    options = (
+        click.option(
+            "--users",
+            type=Number(int, f"an integer of at least {least_users}, such as 30000, 30k or 3e4"),
+            help=f"Number of all users, user 1 included; at least {least_users}.",
+        ),
+        click.option(
+            "--population",
+            help="Law of the number of other users, or a bound on it, in place of --users: fixed:N, "
+            "binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, subgaussian:MEAN:SCALE, "
+            f"subexponential:MEAN:A:B.{more_laws}",
+        ),
+        click.option(
+            "--eps",
+            "--epsilon",
+            type=Number(float, "a number above 0"),
+            required="eps" in required,
+            help="Central eps, in nats; above 0.",
+        ),
+        click.option(
+            "--delta",
+            type=Number(float, f"a number in {deltas}"),
+            required="delta" in required,
+            help=f"Central delta, in {deltas}.",
+        ),
+    )
+    return _with(options, command)
+
+
+_TASK = (
     click.option(
         "--neighbors",
         "neighbours",
@@ -84,16 +116,20 @@ _LIMITS = (
         multiple=True,
         help="Trust models, separated by commas: shuffler, shuffler_adds, secure_sum, central, local; by default all.",
     ),
-    click.option("--max-bits", type=float, help="Limit on the bits that any user sends."),
-    click.option("--max-messages", type=float, help="Limit on the messages that any user sends."),
-    click.option("--mean-bits", type=float, help="Limit on the bits that a user sends on average."),
-    click.option("--mean-messages", type=float, help="Limit on the messages that a user sends on average."),
+    click.option("--max-bits", type=NUMBER, help="Limit on the bits that any user sends."),
+    click.option("--max-messages", type=NUMBER, help="Limit on the messages that any user sends."),
+    click.option("--mean-bits", type=NUMBER, help="Limit on the bits that a user sends on average."),
+    click.option("--mean-messages", type=NUMBER, help="Limit on the messages that a user sends on average."),
 )
 
 
-def with_setting(command: Command) -> Command:
-    """Add the options of a setting to a command."""
-    return _with(_OPTIONS, command)
+def with_setting(command: Command, *, required: tuple[str, ...] = ("eps", "delta")) -> Command:
+    """Add the options of a setting to a command: users, budget and task."""
+    return with_batch(_with(_TASK, command), required=required)
+
+
+#: Option of the largest number of a sum of integers.
+with_max_value = click.option("--max-value", type=INTEGER, help="Largest number N of 0..N (summation).")
 
 
 def with_limits(command: Command) -> Command:

@@ -59,6 +59,19 @@ def sending(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[C
     yield from (found for found, messages in zip(possible, sent, strict=True) if messages <= limit)
 
 
+def how_checked(protocol_class: Protocol, case: Case) -> str:
+    """Return whether a case is feasible, and whether its messages are few enough to be simulated."""
+    try:
+        protocol = case.calibrate(protocol_class)
+    except Infeasible as error:
+        return f"infeasible, {error}"
+    messages = _messages(protocol.refine(case.participants(1).public), case)
+    if messages <= MOST_MESSAGES:
+        return "checked"
+    law = "sample_aggregate alone" if has_fast_law(protocol_class) else "nothing but calibrate and cost"
+    return f"checked by {law}, as its {messages:,.0f} messages are more than {MOST_MESSAGES:,}"
+
+
 def _messages(protocol: ProtocolBase, case: Case) -> float:
     """Return the expected number of messages of one repeat, including the shuffler's."""
     cost = protocol.cost()

@@ -1,0 +1,78 @@
+"""Cases of `shuffledp check-baseline` for a setting of the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shuffledp.accountant.wording import population_named
+from shuffledp.comparison.options import SettingOptions
+from shuffledp.comparison.setting import Setting, dealt, setting_of
+from shuffledp.populations import Law
+from shuffledp.protocols.child_process import machine_memory
+from shuffledp.protocols.conformance.cases import Case, Participating, Protocol, SameNumbers
+from shuffledp.protocols.conformance.running import FAST_REPEATS
+from shuffledp.tasks import Ints, Participants, Summation
+
+#: Bytes that a check takes per repeat and value.
+_BYTES = 40
+
+
+@dataclass(frozen=True, eq=False)
+class _SameUsers:
+    """``Case.participating`` for the users of a setting, with the mean number of users."""
+
+    where: Setting
+    n: int
+    counts: Ints
+
+    def __call__(self, repeats: int) -> Participants:
+        """Return R repeats with these participants."""
+        return self.where.participants(np.full(repeats, self.n), np.tile(self.counts, (repeats, 1)))
+
+
+def cases_of(protocol_class: Protocol, population: str | None, **given: Any) -> tuple[Case, ...]:
+    """Return a case of the setting for each accounting of the class; no case without any option.
+
+    Parameters
+    ----------
+    protocol_class : type
+        The baseline.
+    population : str or None
+        Text of ``--population``.
+    **given
+        Further options of `setting_options.with_setting`; None for those that are left out.
+
+    Raises
+    ------
+    ValueError
+        If options are missing or do not fit, or the task is not that of the class.
+    """
+    size = given["domain_size"] or given["max_value"] or given["dimension"]
+    if not any((population, given["users"], given["eps"], given["delta"], size, given["set_size"])):
+        return ()
+    if given["eps"] is None or given["delta"] is None:
+        raise ValueError("A setting needs --eps and --delta.")
+    law = None if population is None else population_named(population)
+    where = setting_of(SettingOptions(**given, population=law))
+    if where.task.kind != protocol_class.task_kind:
+        raise ValueError(
+            f"The setting is for {where.task.kind}, and the class for {protocol_class.task_kind}."
+        )
+    if not isinstance(where.population, Law):
+        raise ValueError(f"--population must be a law of the number of users, got {population!r}.")
+    if _BYTES * FAST_REPEATS * where.shares.size > machine_memory():
+        raise ValueError(
+            f"A check of {where.shares.size:,} values takes more than the memory of this machine."
+        )
+    n = 1 + round(where.population.mean)
+    counts = dealt(where.shares, n)
+    who: Participating = _SameUsers(where, n, counts)
+    if isinstance(where.task, Summation):  # whose participants have no raw numbers
+        who = SameNumbers(where.task, tuple(counts.tolist()))
+    return tuple(
+        Case(where.budget, where.population, where.task, accounting, tuple(counts.tolist()), (), who)
+        for accounting in protocol_class.accountings
+    )
