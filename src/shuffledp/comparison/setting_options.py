@@ -60,7 +60,7 @@ def with_batch(
     options = (
         click.option(
             "--users",
-            type=Number(int, f"an integer of at least {least_users}, such as 30000, 30k or 3e4"),
+            type=Number(int, f"an integer of at least {least_users}, such as 30k or 3e4"),
             help=f"Number of all users, user 1 included; at least {least_users}.",
         ),
         click.option(
