@@ -39,7 +39,7 @@ def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_t
         row("idle", mse=1e-9, idle=True),
         row("biased", mse=1e-9, biased=True),
         row("adds", "shuffler_adds", 1e-9),
-        row("best", relies_on="others' dummies", most_messages=2.0, most_bits=10.0),
+        row("best", relies_on="others' dummies", most_messages=2.0, most_bits=10.0, most_certain=False),
         row("next", mse=4e-6),
         row("local", "local", 1.0),
     ]
@@ -51,7 +51,18 @@ def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_t
     against = {name: why for why, names in found.passed_over.items() for name in names}
     assert set(against) == {"central", "printed", "unproven", "idle", "biased", "adds"}
     assert against["printed"] == "printed accounting"
-    assert "Use best: within ±0.001 for one value, ±0.002 for all" in sentences(found)
+    assert found.worst_certain is False
+    said = " ".join(sentences(found).split())
+    assert said.startswith(
+        "Use best: within ±0.001 for one value, ±0.002 for all values at once (Bonferroni), with 95 %"
+    )
+    for part in (
+        "Guarantee: exact (delta of the worst case).",
+        "Users trust a shuffler that permutes, and rely on others' dummies.",
+        "at most 2 (10 bits) except with a probability of at most 1e-06.",
+        "Runner-up: next, with 2 times the half-width.",
+    ):
+        assert part in said
     assert recommended(rows[:1]).trust == "central"
     assert recommended(rows[1:5]) is None
 
@@ -79,6 +90,30 @@ def test_the_command_recommends_in_text_and_json():
     plain = CliRunner().invoke(main, ["compare", *SETTING, *FEW, "--json", "--rows-only"]).stdout
     assert json.loads(plain) == answer["rows"]
     assert "Use " not in CliRunner().invoke(main, ["compare", *SETTING, *FEW, "--rows-only"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "command", "unit"),
+    [
+        (
+            ["--column", "x", "--max-value", "2", "--levels", "4", "--protocols", "correlated_sum"],
+            "client correlated_sum --users 1000 --max-value 4",
+            "The client's values and the analyzer's sum are in steps of 0.5.",
+        ),
+        (
+            ["--column", "v", "--values", "b,a", "--protocols", "pure_dump"],
+            "client pure_dump --users 1000 --domain-size 2",
+            "The client's value is the place in this list, from 0 on: b, a.",
+        ),
+    ],
+)
+def test_the_next_command_of_own_data_states_what_its_values_are(tmp_path, options, command, unit):
+    file = tmp_path / "mine.csv"
+    file.write_text("v,x\n" + "a,1.5\nb,0.5\n" * 500)
+    call = ["compare", "--csv", str(file), "--eps", "1", "--delta", "1e-6", *options]
+    line, after = CliRunner().invoke(main, call).stdout.partition("Next command:\n  ")[2].splitlines()[:2]
+    assert line == f"shuffledp {command} --eps 1.0 --delta 1e-06 -o client" and after == unit
+    assert CliRunner().invoke(main, [*line.split()[1:-1], str(tmp_path / "new")]).exit_code == 0
 
 
 def test_where_nothing_fits_the_limit_to_loosen_is_named_with_a_value_that_admits():

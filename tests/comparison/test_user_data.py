@@ -25,7 +25,10 @@ def test_sets_are_holders_that_add_up_to_the_items_of_all_sets():
 def test_numbers_have_the_step_of_their_levels():
     found = own(Options(eps=1, delta=0, data=FRAME, column="n", max_value=2.0, levels=4), how="say it")
     assert (found.counts.tolist(), found.users, found.step) == ([1, 0, 2, 0, 1], 4, 0.5)
-    assert found.remarks == ("1 numbers were clipped to the range.",)
+    assert found.remarks == (
+        "1 number was clipped to the range.",
+        "1 number was rounded to steps of 0.5. Errors do not include the rounding.",
+    )
 
 
 @pytest.mark.parametrize(

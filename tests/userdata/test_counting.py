@@ -41,11 +41,16 @@ def test_numbers_are_clipped_and_rounded_to_levels(file):
     assert counted.values == (0, 1, 2, 3, 4, 5)
     assert counted.counts.tolist() == [1, 1, 1, 0, 1, 1]  # 2.5 goes to the even neighbor
     assert (counted.clipped, counted.step, counted.bad_rows) == (2, 1.0, 2)
-    assert counted.remarks()[-1] == "2 numbers were clipped to the range."
+    assert counted.remarks()[-2:] == [
+        "2 numbers were clipped to the range.",
+        "1 number was rounded to steps of 1. Errors do not include the rounding.",
+    ]
     fine = count_column(file, "x", max_value=5, levels=2)
     assert fine.values == (0, 2.5, 5)
     assert fine.counts.tolist() == [2, 1, 2]
-    assert fine.step == 2.5
+    assert (fine.step, fine.rounded) == (2.5, 2)
+    tenths = count_column(pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.7]}), "x", max_value=1, levels=10)
+    assert (tenths.rounded, tenths.counts[:8].tolist()) == (0, [0, 1, 1, 1, 0, 0, 0, 1])
 
 
 def test_integers_of_a_given_domain(tmp_path):

@@ -147,7 +147,7 @@ def compare(
         budget = f"eps = {asked.eps:g} nats, delta = {asked.delta:g}, {terms}"
     except (ValueError, OSError) as error:
         raise click.ClickException(" ".join(str(error).split())) from None
-    _show(rows, settled, seconds, as_json=as_json, rows_only=rows_only)
+    _show(rows, settled, seconds, as_json=as_json, rows_only=rows_only, counted=counted)
     try:  # after the table, which a file that cannot be written leaves as it is
         _write(rows, targets, f"{about}, {budget}")
     except (ValueError, OSError) as error:
@@ -382,7 +382,13 @@ def _write(rows: tuple[Compared, ...], targets: Mapping[str, Output], setting: s
 
 
 def _show(
-    rows: tuple[Compared, ...], asked: Options, seconds: float, *, as_json: bool, rows_only: bool
+    rows: tuple[Compared, ...],
+    asked: Options,
+    seconds: float,
+    *,
+    as_json: bool,
+    rows_only: bool,
+    counted: Own | None,
 ) -> None:
     from dataclasses import asdict
 
@@ -408,8 +414,18 @@ def _show(
     else:
         first = "" if rows_only else f"{sentences(best) if best else unfit(loosen)}\n\n"
         if best and (command := _client_command(best.protocol, asked)):
-            first = f"{first[:-1]}Next command:\n  {command}\n\n"
+            first = f"{first[:-1]}Next command:\n  {command}\n{_units(asked.task, counted)}\n"
         click.echo(first + table(rows))
+
+
+def _units(task: Task | None, counted: Own | None) -> str:
+    """Return a line on the values of the client, if they are not those of the data."""
+    if counted is None or counted.values == tuple(range(len(counted.values))):
+        return ""
+    if task is not None and task.kind == "summation":
+        return f"The client's values and the analyzer's sum are in steps of {counted.step:g}.\n"
+    some = ", ".join(map(str, counted.values[:5])) + ", .." * (len(counted.values) > 5)
+    return f"The client's value is the place in this list, from 0 on: {some}.\n"
 
 
 def _client_command(protocol: str, asked: Options) -> str | None:
@@ -419,8 +435,7 @@ def _client_command(protocol: str, asked: Options) -> str | None:
 
     assert asked.task is not None
     kind = asked.task.kind
-    counted = asked.counts is not None and kind != "frequency"  # numbers may have been rounded
-    if asked.population is not None or counted or get(kind, protocol).client is ProtocolBase.client:
+    if asked.population is not None or get(kind, protocol).client is ProtocolBase.client:
         return None
     users = asked.users or sum(map(int, asked.counts))  # type: ignore[arg-type]
     size = {"frequency": "domain_size", "summation": "max_value"}[kind]

@@ -8,9 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite
 from shuffledp.protocols.base import Trust
 
+#: Meaning of the labels of a guarantee that a recommended row may have.
+GUARANTEES = {"exact": "exact (delta of the worst case)", "upper": "upper (a proven bound on delta)"}
 #: Multiples of eps that are tried where no protocol fits, and the number of protocols that are tried.
 _FACTORS, _TRIED = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0), 4
 #: Trust models in the order in which a recommendation takes them: a curator is the last resort.
@@ -36,6 +39,8 @@ class Recommendation:
         Expected communication of a user.
     messages_worst, bits_worst : float, optional
         Maximum over the users; None if the protocol does not state it.
+    worst_certain : bool, optional
+        False if some user exceeds the maximum with a probability of at most one in a million.
     trusted : str
         The parties who must be honest.
     runner_up : str, optional
@@ -56,6 +61,7 @@ class Recommendation:
     bits_mean: float
     messages_worst: float | None
     bits_worst: float | None
+    worst_certain: bool | None
     trusted: str
     runner_up: str | None
     runner_up_ratio: float | None
@@ -103,6 +109,7 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
         bits_mean=best.bits_per_user,
         messages_worst=best.most_messages,
         bits_worst=best.most_bits,
+        worst_certain=best.most_certain,
         trusted=_trusted(best),
         runner_up=None if next_best is None else next_best.protocol,
         runner_up_ratio=None if next_best is None else next_best.half_width / best.half_width,
@@ -201,14 +208,20 @@ def sentences(found: Recommendation) -> str:
         "; the most is not stated"
         if found.messages_worst is None
         else f", at most {found.messages_worst:.6g} ({found.bits_worst:.6g} bits)"
+        + ("" if found.worst_certain else f" except with a probability of at most {RARE:g}")
     )
+    whom, _, rest = found.trusted.partition("; ")
+    trust = f"Users trust {whom}{f', and rely on {rest}' if rest else ''}."
     text = [
-        f"Use {found.protocol}: {one}, with 95 %. Guarantee: {found.guarantee}. Users trust {found.trusted}.",
+        f"Use {found.protocol}: {one}, with 95 % confidence. Guarantee: {GUARANTEES[found.guarantee]}. {trust}",
         f"A user sends {found.messages_mean:.4g} messages ({found.bits_mean:.4g} bits) on average{most}.",
         *([f"Parameters: {numbers}."] if numbers else []),
     ]
     if found.runner_up is not None:
-        text.append(f"Next: {found.runner_up}, with {found.runner_up_ratio:.3g} times the half-width.")
+        ratio = f"{found.runner_up_ratio:.3g}"
+        text.append(
+            f"Runner-up: {found.runner_up}, with {'the same' if ratio == '1' else f'{ratio} times the'} half-width."
+        )
     if found.passed_over:
         reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in found.passed_over.items())
         text.append(f"Less error, but passed over: {reasons}.")

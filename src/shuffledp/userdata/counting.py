@@ -29,6 +29,8 @@ from shuffledp.userdata.reading import (
 MOST_VALUES = 1_000_000
 #: Values or levels of a domain that is given: a counter of each is held.
 MOST_COUNTERS = 10_000_000
+#: Distance from a level, in levels, up to which a number is that level: decimals are no floating point numbers.
+_SAME = 1e-6
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Counted:
         row, from 1.
     clipped : int
         Number of values outside of the range, which were clipped.
+    rounded : int
+        Number of values inside of the range that lie between two levels.
     step : float
         Value of one level of a number; 1 for frequencies.
     """
@@ -60,6 +64,7 @@ class Counted:
     bad_rows: int = 0
     faults: tuple[str, ...] = ()
     clipped: int = 0
+    rounded: int = 0
     step: float = 1.0
 
     @property
@@ -75,8 +80,17 @@ class Counted:
         said = [domain_remark(len(self.values), how)] if self.found else []
         said += bad_rows_remark(self.bad_rows, self.faults)
         if self.clipped:
-            said.append(f"{self.clipped} numbers were clipped to the range.")
+            said.append(f"{_numbers_were(self.clipped)} clipped to the range.")
+        if self.rounded:
+            step = f"steps of {self.step:g}"
+            said.append(
+                f"{_numbers_were(self.rounded)} rounded to {step}. Errors do not include the rounding."
+            )
         return said
+
+
+def _numbers_were(count: int) -> str:
+    return "1 number was" if count == 1 else f"{count} numbers were"
 
 
 def domain_remark(size: int, how: str) -> str:
@@ -324,7 +338,7 @@ class _Levels:
     def __init__(self, low: float, high: float, size: int) -> None:
         self._low, self._high, self._size = low, high, size
         self._counts = np.zeros(size + 1, np.int64)
-        self._clipped = 0
+        self._clipped = self._rounded = 0
 
     @property
     def users(self) -> int:
@@ -334,8 +348,10 @@ class _Levels:
         numbers, counts = self._numbers(block, faults)
         self._clipped += int(counts[(numbers < self._low) | (numbers > self._high)].sum())
         inside = np.clip(numbers, self._low, self._high)
-        placed = np.rint((inside - self._low) / (self._high - self._low) * self._size).astype(np.int64)
-        np.add.at(self._counts, placed, counts)
+        exact = (inside - self._low) / (self._high - self._low) * self._size
+        placed = np.rint(exact)
+        self._rounded += int(counts[np.abs(exact - placed) > _SAME].sum())
+        np.add.at(self._counts, placed.astype(np.int64), counts)
 
     def _numbers(self, block: Block, faults: Faults) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the finite numbers of a block, and the number of occurrences of each."""
@@ -371,6 +387,7 @@ class _Levels:
             bad_rows=faults.count,
             faults=faults.named,
             clipped=self._clipped,
+            rounded=self._rounded,
             step=step,
         )
 
