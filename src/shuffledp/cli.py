@@ -287,7 +287,7 @@ def account(
     """Print the central guarantee of a shuffled batch of reports.
 
     Give two of --eps-local, --eps and --users (or --population); the third is computed. With --round, which may be
-    repeated, eps is computed.
+    repeated, eps is computed. Eps and delta are those of all rounds together.
     """
     if different:
         if with_curves or rounds != 1 or not all(x is None for x in (eps_local, eps, users, population)):
