@@ -146,7 +146,8 @@ def poisson(mean: Rational | int, source: Source = SYSTEM_BITS) -> int:
     """
     doubled = 2 * rational("poisson: mean", mean, least=0)
     parts = ceil(doubled)
-    return sum(_short_poisson(doubled / parts, source) for _ in range(parts))
+    part = doubled / parts if parts > 1 else doubled
+    return sum(_short_poisson(part, source) for _ in range(parts))
 
 
 def logarithmic(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
@@ -285,7 +286,7 @@ def _short_poisson(doubled: Fraction, source: Source) -> int:
     """Draw a Poisson number, from twice its mean, which is at most 1."""
     while True:
         proposed = _heads_in_a_row(Fraction(1, 2), source)
-        if all(bernoulli(doubled / i, source) for i in range(1, proposed + 1)):
+        if all(bernoulli(doubled / i if i > 1 else doubled, source) for i in range(1, proposed + 1)):
             return proposed
 
 

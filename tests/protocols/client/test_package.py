@@ -209,7 +209,7 @@ def test_messages_have_the_law_of_encode(case, tmp_path):
     written = Written.of(protocol, tmp_path / case.name)
     for value in (0, 2) if case.kind == "frequency" else (1, 3):
         found = drawn_rows(case, written, value, users // 2)
-        assert same_law(found, law_rows(protocol, case, value, users)) > FALSE_ALARM
+        assert same_law(found, law_rows(protocol, case, value, users // 2)) > FALSE_ALARM
 
 
 def test_the_comparison_of_laws_sees_a_percent():

@@ -126,10 +126,10 @@ def cluster(part: Part, source: Source) -> tuple[Part, int]:
     noise = part["noises"][number]
     decay = exact(noise["decay"])
     more = uniform_below(sizes, source) if sizes else geometric(Exponential(decay), source)
-    kept = bernoulli(Fraction(first, first + more), source) and (
+    stays = bernoulli(Fraction(first, first + more), source) and (
         sizes == 0 or bernoulli(Exponential(decay * more), source)
     )
-    return noise, first + more if kept else 0
+    return noise, first + more if stays else 0
 
 
 def shares(part: Part, value: int, place: int, source: Source) -> Sent:
