@@ -166,6 +166,24 @@ def test_contents_sum_to_what_they_stand_for(size):
     assert central_messages(size, 0.9) == pytest.approx(want, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    "design",
+    [
+        CoarseDesign(1, 0.18, (20.0,), (10.0,), 0.2, 1e-8),
+        CoarseDesign(2, 0.2, (0.5, 1.0), (0.5, 1.0), 0.4, 1e-3),
+        SMALL[2],
+    ],
+    ids=["one column of many", "some of many", "most"],
+)
+def test_a_slice_has_every_cell_above_the_threshold(design):
+    law = law_of(design, COARSE)
+    for number in range(0, law.slices, 1 + law.slices // 40):
+        cells, table = law.slice(number), np.pad(law.table(number), 1).ravel()
+        assert np.array_equal(cells.place, np.flatnonzero(table > law.threshold))
+        assert cells.mass == pytest.approx(table[cells.place], rel=1e-13)
+        assert np.array_equal(np.flatnonzero(np.isfinite(cells.logs)), cells.place)
+
+
 def test_the_joint_law_has_the_moments_of_its_parts():
     design = CoarseDesign(3, 0.9, (4.0, 3.0, 5.0), (3.0, 2.0, 4.0), 1.0, 1e-3)
     law = coarse_law(design, tail=1e-13, threshold=0.0)

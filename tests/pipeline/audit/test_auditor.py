@@ -27,7 +27,7 @@ IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
 SAMPLE, DRAWS, RUNS = 4, 60, 600
 VIEWS_OF = {kind: "set_views.py" if kind == "sets" else f"{kind}.py" for kind in TASK_KINDS}
 #: Where they begin, of protocols with settings before that have hundreds of pairs of data sets.
-FIRST = {"sparse_sum": 14, "separate": 2}
+FIRST = {"real_sum": 3, "sparse_sum": 14, "separate": 2}
 
 
 def drawn(protocol, number):

@@ -53,7 +53,7 @@ from shuffledp.accounting.general.dummy_blanket import half_masses
 from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_open_unit, check_positive
 from shuffledp.numerics.relative_sizes import LAST_DIGITS, raised, settled
 from shuffledp.numerics.tails import log_binomial_pmfs
-from shuffledp.numerics.windows import Window, binomial_window
+from shuffledp.numerics.windows import Window, binomial_ends, binomial_window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -253,15 +253,17 @@ def mixed_matched_delta(
         certain = _certain_rate(match_rate, eps_local)
         return raised(certain * share * total + (messages.omitted + omitted) * worst, worst)
     # A report adds 0 or 1 to the matches of the others; so the window of m matches, one wider, holds what it should.
-    lowest = binomial_window(int(numbers[0]) - 1, match_rate, tail)
-    highest = binomial_window(int(numbers[-1]) - 1, match_rate, tail)
-    first, last = lowest.start, highest.stop
+    fewest, most = int(numbers[0]) - 1, int(numbers[-1]) - 1
+    first, low_last = binomial_ends(fewest, match_rate, tail)
+    high_first, last = binomial_ends(most, match_rate, tail)
+    last += 1
     step = max(1, _CELLS // (last - first + 1))
     total = 0.0
     for begin in range(0, weights.size, step):
         part = slice(begin, begin + step)
         total += float(weights[part] @ _excess(numbers[part], first, last, match_rate, eps, eps_local))
-    omitted = messages.omitted * worst + 2 * max(lowest.omitted, highest.omitted)
+    sides = max((first > 0) + (low_last < fewest), (high_first > 0) + (last <= most))
+    omitted = messages.omitted * worst + 2 * tail * sides
     return raised(total + omitted, worst)
 
 
@@ -332,32 +334,44 @@ def _excess(
 ) -> NDArray[np.float64]:
     """Return the formula of the module for every M, (R,), with a and b in first..last."""
     eps = min(eps, _MOST_EPS)
+    growth, kappa = math.exp(eps), _kappa(eps, eps_local)
+    # Only these b leave an a that exceeds the threshold, which increases with b and M.
+    stop = min(last, math.floor((last - kappa * int(numbers[0])) / growth) + 1) + 1 - first
+    if stop <= 0:
+        return np.zeros(numbers.size)
     pmf = pmf_rows(numbers, first, last, rate)
-    # Sums from the far end: all terms are positive, nothing cancels.
-    tail = np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1]  # Pr[a >= j]
-    above = np.zeros_like(tail)  # E[(a - j)^+]
-    above[:, :-1] = np.cumsum(tail[:, :0:-1], axis=1)[:, ::-1]
-    counts = np.arange(first, last + 1, dtype=np.float64)
-    threshold = math.exp(eps) * counts + _kappa(eps, eps_local) * numbers[:, None]
+    counts = np.arange(first, first + stop, dtype=np.float64)
+    threshold = growth * counts + kappa * numbers[:, None]
     # (a - s)^+ = (a - j)^+ + (j - s) for the next integer j >= s. Rounding may miss the integer s itself, where both
     # choices give the same.
     j = np.clip(np.ceil(threshold), first, last + 1)
-    place = np.minimum(j, last).astype(np.int64) - first
+    # Sums from the far end, down to the least j: all terms are positive, nothing cancels.
+    reach = max(last + 1 - int(j[0, 0]), 1)
+    tail = np.cumsum(pmf[:, -reach:][:, ::-1], axis=1)  # Pr[a >= last], Pr[a >= last - 1], ..
+    above = np.zeros_like(tail)  # E[(a - last)^+], E[(a - last + 1)^+], ..
+    np.cumsum(tail[:, :-1], axis=1, out=above[:, 1:])
     inside = j <= last
-    expected = np.take_along_axis(above, place, 1) + (j - threshold) * np.take_along_axis(tail, place, 1)
-    value = np.sum(np.where(inside, pmf * np.where(inside, expected, 0.0), 0.0), axis=1)
+    place = np.maximum(last - j, 0.0).astype(np.int64) + tail.shape[1] * np.arange(numbers.size)[:, None]
+    expected = above.take(place) + (j - threshold) * tail.take(place)
+    terms = np.zeros_like(pmf)
+    np.multiply(pmf[:, :stop], expected, out=terms[:, :stop], where=inside)
     certain = _certain_rate(rate, eps_local)
-    return np.asarray(certain / (rate * numbers) * value, np.float64)
+    return np.asarray(certain / (rate * numbers) * np.sum(terms, axis=1), np.float64)
 
 
 def pmf_rows(numbers: NDArray[np.int64], first: int, last: int, rate: float) -> NDArray[np.float64]:
     """Return Pr[Bin(M, rate) = x] for every M and x = first..last, (R, w)."""
     x = np.arange(first, last, dtype=np.float64)
+    steps = numbers[:, None] - x
+    np.maximum(steps, 0.0, out=steps)
+    steps /= x + 1
+    steps *= rate / (1 - rate)
     with np.errstate(divide="ignore"):
-        steps = np.log(np.maximum(numbers[:, None] - x, 0.0) / (x + 1) * (rate / (1 - rate)))
-    log_pmf = np.zeros((numbers.size, x.size + 1))
-    np.cumsum(steps, axis=1, out=log_pmf[:, 1:])
+        np.log(steps, out=steps)
+    pmf = np.zeros((numbers.size, x.size + 1))
+    np.cumsum(steps, axis=1, out=pmf[:, 1:])
     modes = np.clip(np.floor(numbers * rate).astype(np.int64), first, np.minimum(last, numbers))
     anchors = log_binomial_pmfs(modes.astype(np.float64), numbers.astype(np.float64), rate)
-    at_mode = np.take_along_axis(log_pmf, (modes - first)[:, None], 1)
-    return np.asarray(np.exp(log_pmf - at_mode + anchors[:, None]), np.float64)
+    pmf -= pmf[np.arange(numbers.size), modes - first][:, None]
+    pmf += anchors[:, None]
+    return np.exp(pmf, out=pmf)

@@ -273,52 +273,75 @@ def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> Cells:
     first = min(first, stop)
     mass = noise.mass[first:stop]
     with np.errstate(invalid="ignore"):
-        loss = (noise.log_law[first:stop] - noise.log_law[first - shift : stop - shift]) / grid.step
-    known = np.isfinite(loss)
-    if not np.all(known):  # the other law underflows; not counted from below
+        loss = noise.log_law[first:stop] - noise.log_law[first - shift : stop - shift]
+        loss /= (
+            grid.step
+        )  # in place from here on: the arrays are long, and fresh memory takes longer than a pass
+    low, high = _ends(loss)
+    if not math.isfinite(low + high):  # the other law underflows; not counted from below
+        known = np.isfinite(loss)
         infinite += 0.0 if bound == "lower" else float(np.sum(mass[~known]))
         mass, loss = mass[known], loss[known]
-    outside = loss > grid.last
+        low, high = _ends(loss)
     clipped = 0.0
-    if np.any(outside):
+    if high > grid.last:
+        outside = loss > grid.last
         clipped = float(np.sum(mass[outside]))
         if bound == "lower":
-            loss = np.minimum(loss, grid.last)
+            np.minimum(loss, grid.last, out=loss)
         else:
             infinite += clipped
             mass, loss = mass[~outside], loss[~outside]
-    if bound == "lower":
-        inside = loss >= grid.first
-        mass, loss = mass[inside], loss[inside]
-    else:
-        loss = np.maximum(loss, grid.first)
+        low, high = _ends(loss)
+    if low < grid.first:
+        if bound == "lower":
+            inside = loss >= grid.first
+            mass, loss = mass[inside], loss[inside]
+        else:
+            np.maximum(loss, grid.first, out=loss)
+        low, high = _ends(loss)
     if mass.size == 0:
         return Cells(0, np.zeros(1), infinite + omitted, clipped)
+    start, size = math.floor(low), math.floor(high) - math.floor(low) + 2
     floor = np.floor(loss)
     place = floor.astype(np.int64)
-    start = int(place.min())
     place -= start
-    size = int(place.max()) + 2
     if bound == "lower":
         return Cells(start, np.bincount(place, mass, size)[:-1].astype(np.float64), infinite, clipped)
-    part = loss - floor
+    part = np.subtract(loss, floor, out=loss)
     if bound == "estimate":
         cells = np.zeros(size + 2)
         for j, weights in enumerate(_cubic(part)):
-            cells[j : j + size - 1] += np.bincount(place, mass * weights, size - 1)
+            weights *= mass
+            cells[j : j + size - 1] += np.bincount(place, weights, size - 1)
         return _trimmed(start - 1, cells, infinite, clipped, bound, grid)
-    raised = mass * (np.expm1(-grid.step * part) / math.expm1(-grid.step))
+    part *= -grid.step
+    raised = np.expm1(part, out=part)
+    raised /= math.expm1(-grid.step)
+    raised *= mass
     cells = np.zeros(size)
     cells += np.bincount(place, mass - raised, size)
     cells[1:] += np.bincount(place, raised, size)[:-1]
     return _trimmed(start, cells, infinite + omitted, clipped, bound, grid)
 
 
+def _ends(loss: Floats) -> tuple[float, float]:
+    """Return the least and the largest number; 0 and 0 of none."""
+    return (float(np.min(loss)), float(np.max(loss))) if loss.size else (0.0, 0.0)
+
+
 def _cubic(part: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the shares of the grid points -1, 0, 1, 2 in a loss between 0 and 1: powers up to 3 are kept."""
     below, above, beyond = part + 1, part - 1, part - 2
-    outer, inner = part * above / 6, below * beyond / 2
-    return -outer * beyond, inner * above, -inner * part, outer * below
+    outer = part * above
+    outer /= 6
+    inner = below * beyond
+    inner /= 2
+    above *= inner
+    inner *= part
+    below *= outer
+    outer *= beyond
+    return np.negative(outer, out=outer), above, np.negative(inner, out=inner), below
 
 
 def _trimmed(start: int, cells: Floats, infinite: float, clipped: float, bound: str, grid: LossGrid) -> Cells:

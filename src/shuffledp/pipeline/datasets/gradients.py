@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SoftmaxGradients"]
 
+#: Images that are scaled at once, so that they stay in the processor's cache.
+_ROWS = 64
+
 
 class SoftmaxGradients:
     """Clipped gradients of the cross-entropy loss of softmax regression with bias, at zero weights.
@@ -62,9 +65,11 @@ class SoftmaxGradients:
     def sums(self, times: NDArray[np.generic]) -> NDArray[np.float64]:
         """Return sums of gradients."""
         result = np.zeros((len(times), len(self._pattern), self._pixels.shape[1] + 1))
+        # One for all labels: fresh memory takes longer than the products.
+        room = np.empty((int(np.diff(self._starts).max()), self._pixels.shape[1] + 1))
         for pattern, rows in self._by_label():
             used = rows.start + np.flatnonzero(times[:, rows].any(axis=0))
-            held = times[:, used].astype(float) @ self._scaled(used)
+            held = times[:, used].astype(float) @ self._scaled(used, room[: used.size])
             result += pattern[:, None] * held[:, None, :]
         return result.reshape(len(times), self.dimension)
 
@@ -87,9 +92,14 @@ class SoftmaxGradients:
         for label, pattern in enumerate(self._pattern):
             yield pattern, slice(int(self._starts[label]), int(self._starts[label + 1]))
 
-    def _scaled(self, which: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return ``[pixels, 1]`` times the clipping factor, (len(which), pixels + 1)."""
-        table = np.ones((len(which), self._pixels.shape[1] + 1))
-        np.divide(self._pixels[which], 255, out=table[:, :-1])
-        table *= self._factors[which][:, None]
+    def _scaled(
+        self, which: NDArray[np.integer], table: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return ``[pixels, 1]`` times the clipping factor, (len(which), pixels + 1), in the given table if any."""
+        table = np.empty((len(which), self._pixels.shape[1] + 1)) if table is None else table
+        table[:, -1] = 1
+        for begin in range(0, len(which), _ROWS):
+            rows, part = which[begin : begin + _ROWS], table[begin : begin + _ROWS]
+            np.divide(self._pixels[rows], 255, out=part[:, :-1])
+            part *= self._factors[rows][:, None]
         return table

@@ -150,13 +150,14 @@ class PrivateCoin(PlannedUsers):
         return np.asarray(counts[0])
 
     def _add(self, counts: Ints, repeats: Ints, vectors: Ints) -> None:
-        """Add one hit in the given repeats (M,) for every vector (M, w) of a value."""
-        values = vectors.T - 1  # as they lie in memory
-        hits = (values + repeats * self.domain_size)[(values >= 0) & (values < self.domain_size)]
-        if hits.size * 8 < counts.size:
-            np.add.at(counts.reshape(-1), hits, 1)
-        else:
-            counts += np.bincount(hits, minlength=counts.size).reshape(counts.shape)
+        """Add one hit in the given repeats (M,) for every vector (M, w) of a value; no vector is 0."""
+        size, vectors = 2**self.bits, vectors.T  # as they lie in memory
+        if vectors.size * 8 < counts.size:
+            row, place = np.nonzero(vectors <= self.domain_size)
+            np.add.at(counts, (repeats[place], vectors[row, place] - 1), 1)
+        else:  # all that are not 0: sorting out those of no value takes longer
+            found = np.bincount((vectors + repeats * size).ravel(), minlength=len(counts) * size)
+            counts += found.reshape(len(counts), size)[:, 1 : self.domain_size + 1]
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Draw the counts, (R, k), from their exact joint law, by the kernels of the tuples; time grows with rho and k.
