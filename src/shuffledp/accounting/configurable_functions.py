@@ -54,6 +54,11 @@ CONTINUOUS_NOISE = Standing("approximate", "integer noise is treated as continuo
 FROM_BELOW = Standing("violated", "a lower bound: delta of the pair is larger")
 AS_PRINTED = Standing("unproven", "the source prints the formula without a proof")
 ONE_RECORD_MORE = Standing("upper", "for adding or removing one record, not for replacing it")
+#: Guarantee of shuffled training batches by null clones.
+NULL_CLONES = Standing(
+    "upper",
+    "null clones: proven, manuscript unreviewed; for an item that becomes a zero in its place, not for replacing it",
+)
 
 
 @dataclass(frozen=True)
@@ -171,6 +176,11 @@ def _allocation(arguments: Arguments) -> Standing:
     return ONE_RECORD_MORE if arguments["bound"] == "upper" else FROM_BELOW
 
 
+def _shuffled_batches(arguments: Arguments) -> Standing:
+    """Return the guarantee for an item that becomes a zero; a lower bound is no guarantee."""
+    return NULL_CLONES if arguments["side"] == "upper" else FROM_BELOW
+
+
 def _deployed(arguments: Arguments) -> Standing:
     """Return the guarantee for every data set of the others; a lower bound is no guarantee."""
     return UPPER if arguments["bound"] == "upper" else FROM_BELOW
@@ -206,6 +216,8 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     ("grr_blanket_epsilon", "eps", _always(UPPER)),
     ("allocation_delta", "delta", _allocation),
     ("allocation_epsilon", "eps", _allocation),
+    ("shuffled_batches_delta", "delta", _shuffled_batches),
+    ("shuffled_batches_epsilon", "eps", _shuffled_batches),
     ("flexible_dummy_delta", "delta", _without_noise),
     ("pure_shuffler_epsilon", "eps", _numerical),
     ("mix_shuffler_epsilon", "eps", _numerical),
