@@ -18,6 +18,7 @@ from shuffledp.accounting.general.clones import clone_rate
 from shuffledp.guarantees import (
     EXACT,
     FORGOTTEN_RESIDUAL,
+    NULL_CLONES,
     NUMBER_OF_MESSAGES,
     OWN_COIN,
     RAPPOR_STANDINGS,
@@ -54,11 +55,6 @@ CONTINUOUS_NOISE = Standing("approximate", "integer noise is treated as continuo
 FROM_BELOW = Standing("violated", "a lower bound: delta of the pair is larger")
 AS_PRINTED = Standing("unproven", "the source prints the formula without a proof")
 ONE_RECORD_MORE = Standing("upper", "for adding or removing one record, not for replacing it")
-#: Guarantee of shuffled training batches by null clones.
-NULL_CLONES = Standing(
-    "upper",
-    "null clones: proven, manuscript unreviewed; for an item that becomes a zero in its place, not for replacing it",
-)
 
 
 @dataclass(frozen=True)

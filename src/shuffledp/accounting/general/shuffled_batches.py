@@ -130,6 +130,7 @@ def shuffled_batches_delta(
     --------
     >>> from shuffledp.accounting import shuffled_batches_delta
     >>> [f"{shuffled_batches_delta(100, 2.0, 1.0, side=side):.1e}" for side in ("upper", "lower")]
+    ['6.6e-06', '8.0e-08']
     """
 
     def found(target: float) -> float:
@@ -169,6 +170,7 @@ def shuffled_batches_epsilon(
     --------
     >>> from shuffledp.accounting import shuffled_batches_epsilon
     >>> [round(shuffled_batches_epsilon(100, 2.0, 1e-6, side=side), 2) for side in ("upper", "lower")]
+    [1.46, 0.72]
     """
 
     def excess(log_eps: float) -> float:
