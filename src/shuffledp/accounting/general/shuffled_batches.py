@@ -122,7 +122,7 @@ def shuffled_batches_delta(
 
     Notes
     -----
-    Zero-out neighbors: an item becomes a zero that keeps its place. Null clones (Mausberg 2026; proven, manuscript
+    Zero-out neighbors: an item becomes a zero that keeps its place. Null clones (Mausberg (2026); proven, manuscript
     unreviewed) for the upper bound, the largest release (proven) for the lower one. See the module's description for
     what is not covered.
 
@@ -164,7 +164,8 @@ def shuffled_batches_epsilon(
 
     Notes
     -----
-    As :func:`shuffled_batches_delta`.
+    Null clones (Mausberg (2026); proven, manuscript unreviewed) for the upper bound, the largest release (proven) for
+    the lower one; see :func:`shuffled_batches_delta`.
 
     Examples
     --------
