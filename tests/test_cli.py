@@ -721,9 +721,31 @@ def test_account_composes_rounds_that_differ():
     assert same["eps"] < found["eps"] < same["eps"] + 0.05
 
 
+def test_account_bounds_training_on_shuffled_batches():
+    words = "--batches 100:2 --delta 1e-6"
+    text, found = account(words).output, json.loads(account(words, "--json").output)
+    assert text.startswith(
+        f"eps = {found['eps']:.6g}: delta = 1e-06, 100 shuffled batches with noise 2, epochs: 1"
+    )
+    assert f"between {found['eps_lower']:.6g} and {found['eps']:.6g}" in text
+    assert "manuscript unreviewed" in text
+    assert "zero-out" in text
+    assert "fresh permutation" in text
+    assert "permutation kept for all epochs, replacement of an item, a dropped last batch" in text
+    assert 0 < found["eps_lower"] < found["eps"]
+    assert (found["steps"], found["sigma"], found["epochs"], found["neighbours"]) == (100, 2.0, 1, "zero_out")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        ("--batches 100 --delta 1e-6", "batches must be STEPS:SIGMA or STEPS:SIGMA:EPOCHS"),
+        ("--batches 100:2:1:1 --delta 1e-6", "batches must be STEPS:SIGMA or STEPS:SIGMA:EPOCHS"),
+        ("--batches 100:0.01 --delta 1e-6", "sigma must be in [0.1, 1e6], got 0.01."),
+        (
+            "--batches 100:2 --delta 1e-6 --rounds 1",
+            "--batches cannot be combined with other options than --delta",
+        ),
         ("--eps-local 4 --delta 1e-6", "Give exactly two of --eps-local, --eps and --users"),
         (
             "--eps-local 4 --users abc --delta 1e-6",

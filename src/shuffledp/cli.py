@@ -262,6 +262,12 @@ _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --popula
     metavar="EPS_LOCAL:USERS[:COUNT]",
     help="COUNT equal rounds; repeat the option for rounds that differ. Replaces --eps-local, --users and --rounds.",
 )
+@click.option(
+    "--batches",
+    metavar="STEPS:SIGMA[:EPOCHS]",
+    help="Training on shuffled batches: STEPS batches an epoch, noise SIGMA per unit of sensitivity, EPOCHS epochs. "
+    "Replaces all options but --delta and --json.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the whole answer as JSON.")
 @click.option(
     "--curves",
@@ -281,14 +287,27 @@ def account(
     colluding: float,
     rounds: int,
     different: tuple[str, ...],
+    batches: str | None,
     as_json: bool,
     with_curves: bool,
 ) -> None:
-    """Print the central guarantee of a shuffled batch of reports.
+    """Print the central guarantee of a shuffled batch of reports, or of training on shuffled batches.
 
     Give two of --eps-local, --eps and --users (or --population); the third is computed. With --round, which may be
-    repeated, eps is computed. Eps and delta are those of all rounds together.
+    repeated, and with --batches eps is computed. Eps and delta are those of all rounds together.
     """
+    if batches is not None:
+        given = click.get_current_context().get_parameter_source
+        if any(
+            given(name) is not click.core.ParameterSource.DEFAULT
+            for name in click.get_current_context().params
+            if name not in ("batches", "delta", "as_json")
+        ):
+            raise click.ClickException(
+                "--batches cannot be combined with other options than --delta and --json."
+            )
+        _account_training(batches, delta, as_json)
+        return
     if different:
         if with_curves or rounds != 1 or not all(x is None for x in (eps_local, eps, users, population)):
             raise click.ClickException(
@@ -350,6 +369,16 @@ def _account_rounds(different: tuple[str, ...], delta: float, as_json: bool, **o
     except ValueError as error:
         raise click.ClickException(" ".join(str(error).split())) from None
     click.echo(json.dumps(answer.as_dict(), indent=2) if as_json else "\n".join(rounds_sentences(answer)))
+
+
+def _account_training(batches: str, delta: float, as_json: bool) -> None:
+    from shuffledp.accountant.training import training_answer, training_named, training_sentences
+
+    try:
+        answer = training_answer(**training_named(batches), delta=delta)
+    except ValueError as error:
+        raise click.ClickException(" ".join(str(error).split())) from None
+    click.echo(json.dumps(answer, indent=2) if as_json else "\n".join(training_sentences(answer)))
 
 
 @main.command()

@@ -94,6 +94,12 @@ SIMPLIFIED = Standing(
     "log(4/delta) on (RP-E4)",
 )
 
+#: Guarantee of training on shuffled batches by null clones.
+NULL_CLONES = Standing(
+    "upper",
+    "null clones: proven, manuscript unreviewed; for an item that becomes a zero in its place, not for replacing it",
+)
+
 #: Guarantee of random check-in if the coin of user 1 counts as protection.
 OWN_COIN = Standing(
     "unproven",

@@ -58,6 +58,8 @@ SHOWN = (
     "optimal_dummies",
     "population_lower_bound",
     "rdp_to_epsilon",
+    "shuffled_batches_delta",
+    "shuffled_batches_epsilon",
     "share_count",
     "shuffle_gaussian_epsilon",
     "shuffle_gaussian_rdp",

@@ -77,6 +77,8 @@ SLOW = {
     "finished_design",
     "rows_delta",
     "search_coarse",
+    "shuffled_batches_delta",
+    "shuffled_batches_epsilon",
 }
 
 

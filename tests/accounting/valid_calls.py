@@ -754,6 +754,8 @@ def valid_calls() -> Calls:
             "most_order": 6,
         },
         "shuffle_gaussian_rdp": {"orders": [2, 3], "n": 1000, "sigma": 3.0},
+        "shuffled_batches_delta": {"steps": 10, "sigma": 1.0, "eps": 1.0, "epochs": 1, "side": "upper"},
+        "shuffled_batches_epsilon": {"steps": 10, "sigma": 1.0, "delta": 1e-5, "epochs": 1, "side": "upper"},
         "shuffled_gaussian_profile": {
             "eps": [0.1, 0.5],
             "reports": 1000,

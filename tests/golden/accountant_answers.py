@@ -71,6 +71,8 @@ SLOW = {
     "rows_delta",
     "search_coarse",
     "search_design",
+    "shuffled_batches_delta",
+    "shuffled_batches_epsilon",
     "BlanketProfile.to_renyi",
     "BlanketProfile.to_pld",
     "ClonesProfile.to_renyi",

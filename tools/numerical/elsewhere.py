@@ -138,6 +138,10 @@ REASONS: dict[str, str] = {
         "`make accountant-check` compares random allocation with 50 digits",
     ),
     **dict.fromkeys(
+        ["shuffled_batches_delta", "shuffled_batches_epsilon"],
+        "tests compare both sides with quadrature and dynamic programming, and with each other",
+    ),
+    **dict.fromkeys(
         ["SymmetricRAPPOR", "rappor_delta", "rappor_flip_probability"], PAIR + "counts of randomized bits"
     ),
     **dict.fromkeys(["ikos_distance", "ikos_shares"], PAIR + "permutations of a handful of users"),

@@ -152,6 +152,10 @@ if TYPE_CHECKING:
         rdp_to_epsilon,
     )
     from shuffledp.accounting.general.renyi_curve import RenyiCurve, to_renyi
+    from shuffledp.accounting.general.shuffled_batches import (
+        shuffled_batches_delta,
+        shuffled_batches_epsilon,
+    )
     from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
     from shuffledp.accounting.random_population.amplification import (
         ACCOUNTINGS,
@@ -489,6 +493,8 @@ __all__ = [
     "shuffle_gaussian_epsilon",
     "shuffle_gaussian_epsilons",
     "shuffle_gaussian_rdp",
+    "shuffled_batches_delta",
+    "shuffled_batches_epsilon",
     "shuffled_gaussian_profile",
     "shuffled_subset_exponential",
     "silent_report",

@@ -18,6 +18,7 @@ from shuffledp.accounting.general.clones import clone_rate
 from shuffledp.guarantees import (
     EXACT,
     FORGOTTEN_RESIDUAL,
+    NULL_CLONES,
     NUMBER_OF_MESSAGES,
     OWN_COIN,
     RAPPOR_STANDINGS,
@@ -171,6 +172,11 @@ def _allocation(arguments: Arguments) -> Standing:
     return ONE_RECORD_MORE if arguments["bound"] == "upper" else FROM_BELOW
 
 
+def _shuffled_batches(arguments: Arguments) -> Standing:
+    """Return the guarantee for an item that becomes a zero; a lower bound is no guarantee."""
+    return NULL_CLONES if arguments["side"] == "upper" else FROM_BELOW
+
+
 def _deployed(arguments: Arguments) -> Standing:
     """Return the guarantee for every data set of the others; a lower bound is no guarantee."""
     return UPPER if arguments["bound"] == "upper" else FROM_BELOW
@@ -206,6 +212,8 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     ("grr_blanket_epsilon", "eps", _always(UPPER)),
     ("allocation_delta", "delta", _allocation),
     ("allocation_epsilon", "eps", _allocation),
+    ("shuffled_batches_delta", "delta", _shuffled_batches),
+    ("shuffled_batches_epsilon", "eps", _shuffled_batches),
     ("flexible_dummy_delta", "delta", _without_noise),
     ("pure_shuffler_epsilon", "eps", _numerical),
     ("mix_shuffler_epsilon", "eps", _numerical),

@@ -476,18 +476,40 @@ def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> 
         last = decided
     # What "add" loses lies where L is small: cells that far; "remove" has a mean of L there, which is nearly 0.
     first = sigma * float(ndtri(cut)) if way == "add" and cut < 1e-13 else -6 * sigma
-    edges = _edges(sigma, min(first, last - 6 * sigma), last)
+    return gaussian_cells(sigma, way, _edges(sigma, min(first, last - 6 * sigma), last), exact_excess=alone)
+
+
+def gaussian_cells(sigma: float, way: str, edges: NDArray[np.float64], *, exact_excess: bool) -> Cells:
+    """Return outputs of a Gaussian step in units of the sensitivity: Q has mean 0, P mean 1.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise, > 0.
+    way : {"remove", "add"}
+    edges : (m,) ndarray
+        Increasing edges of the cells.
+    exact_excess : bool
+        See :class:`shuffledp.accounting.general.comparisons.Cells`.
+
+    Notes
+    -----
+    Feldman and Shenfeld (arXiv 2502.08202). Its law is an upper or a lower bound, by side.
+    """
     low, high = np.append(-math.inf, edges), np.append(edges, math.inf)
     present, absent = (normal_mass((low - mean) / sigma, (high - mean) / sigma) for mean in (1.0, 0.0))
     # Below the first edge L lies between 0 and its value there. Above the last one L counts as its value there: too
     # small a loss for the direction "add", and for "remove" its mean excess is added.
+    last = float(edges[-1])
     at_last = (2 * last - 1) / (2 * sigma**2)
     ratios = np.concatenate(([-math.inf], (2 * edges - 1) / (2 * sigma**2), [at_last]))
     if way == "add":
         return Cells(np.zeros(ratios.size), ratios, absent, present, absent)
     excess = float(present[-1]) - math.exp(at_last + float(log_ndtr(-last / sigma)))
     present[-1] = math.exp(at_last) * absent[-1]
-    return Cells(ratios, np.zeros(ratios.size), present, absent, absent, max(excess, 0.0), exact_excess=alone)
+    return Cells(
+        ratios, np.zeros(ratios.size), present, absent, absent, max(excess, 0.0), exact_excess=exact_excess
+    )
 
 
 def _edges(sigma: float, first: float, last: float) -> NDArray[np.float64]:

@@ -1,0 +1,218 @@
+"""Shuffled batches: the reference table, quadrature and dynamic programming for a few batches, and monotony."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from shuffledp.accounting import central_gaussian_epsilon, shuffled_batches_delta, shuffled_batches_epsilon
+from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.general.shuffled_batches import _OMITTED, WAYS, _Clones, _epochs
+
+DELTA, STEPS = 1e-8, 1000
+#: sigma, epochs: lower bound, upper bound, Poisson sampling, known permutation.
+TABLE = {
+    (1.0, 1): (5.1064, 5.6395, 0.3050, 5.7761),
+    (1.0, 5): (6.4234, 7.9633, None, 14.5502),
+    (1.0, 10): (7.3540, 9.4516, 0.6966, 22.1734),
+    (2.0, 1): (0.2578, 0.4636, 0.0800, 2.7076),
+    (2.0, 5): (0.3390, 0.7040, None, 6.5427),
+    (2.0, 10): (0.3832, 0.9279, 0.2588, 9.6979),
+}
+#: sigma, steps, eps: pair forward, adaptive forward, pair reverse, adaptive reverse, clones both ways, Gaussian.
+FEW = {
+    (1.0, 2, 0.5): (0.221269, 0.223235, 0.205111, 0.211857, 0.232241, 0.231598, 0.238422),
+    (1.0, 2, 2.0): (0.019620, 0.019654, 0.007130, 0.011094, 0.020503, 0.020410, 0.020924),
+    (1.0, 4, 1.0): (0.102502, 0.103823, 0.054143, 0.063725, 0.116523, 0.114661, 0.126937),
+    (2.0, 4, 0.5): (0.017451, 0.019063, 0.007710, 0.010374, 0.032440, 0.031910, 0.052440),
+}
+
+
+def known(sigma, eps):
+    return math.exp(log_gaussian_delta(1 / sigma, eps))
+
+
+@pytest.mark.parametrize("setting", TABLE, ids=str)
+def test_reference_table(setting):
+    """The reference rounds losses of the largest release down by up to 5e-4 an epoch, and has chords of ratio 1.02."""
+    sigma, epochs = setting
+    lower, upper, poisson, permutation = TABLE[setting]
+    found = shuffled_batches_epsilon(STEPS, sigma, DELTA, epochs, "lower")
+    assert lower - 5e-5 <= found <= lower + 4e-4 * epochs
+    above = shuffled_batches_epsilon(STEPS, sigma, DELTA, epochs)
+    assert upper * (1 - (2e-4 if sigma == 1 else 0.014)) <= above <= upper * (1 + 4e-4)
+    assert math.exp(log_gaussian_delta(math.sqrt(epochs) / sigma, permutation)) == pytest.approx(
+        DELTA, rel=2e-3
+    )
+    assert found < above < permutation
+    if poisson is not None:
+        sampled = central_gaussian_epsilon(
+            rate=1 / STEPS, noise_multiplier=sigma, rounds=STEPS * epochs, delta=DELTA, method="pld"
+        )
+        # The grid of dp_accounting rounds up, by more for more rounds.
+        assert poisson - 1e-4 <= sampled <= poisson + 1e-3
+        assert sampled < found
+
+
+def pair(sigma, steps, eps, points):
+    """Both deltas of the mean of N(2 e_j) and that of N(e_j), by the midpoint rule in all dimensions."""
+    low, length = -5 * sigma, 2 + 10 * sigma
+
+    def grid(count):
+        y = low + length / count * (np.arange(count) + 0.5)
+        densities = [np.exp((2 * theta * y - theta**2) / (2 * sigma**2)) / steps for theta in (2, 1)]
+        return *densities, length / count * norm.pdf(y, scale=sigma)
+
+    p, q, weight = grid(points)
+    # All dimensions but one are alike: sorted points, with the number of their orders.
+    places = np.array(list(itertools.combinations_with_replacement(range(points), steps - 1)))
+    orders = np.array([0, 1, 3, 6])[1 + np.sum(np.diff(places, axis=1) > 0, axis=1)] if steps == 4 else 1.0
+    mass = orders * np.prod(weight[places], axis=1)
+    p, q = p[places].sum(axis=1), q[places].sum(axis=1)
+    deltas = np.zeros(2)
+    for p_last, q_last, w in zip(*grid(10 * points), strict=True):  # finer, as the kink is not smoothed there
+        present, absent = p + p_last, q + q_last
+        for way, (own, other) in enumerate(((present, absent), (absent, present))):
+            deltas[way] += w * float(mass @ np.maximum(own - math.exp(eps) * other, 0))
+    return deltas
+
+
+def adaptive(sigma, steps, eps, way):
+    """The best of adaptive scalar queries, all other items alike: a dynamic program on a 5 x 5 grid of queries."""
+    k, queries = math.exp(eps), np.linspace(-1, 1, 5)
+    # densities with shift a and, for the item that is a zero, shift 0
+    z = np.linspace(-7, 7, 561)
+    weight = norm.pdf(z) * (z[1] - z[0])
+    r = np.sinh(np.linspace(-9, 9, 721))
+    r *= math.exp(eps) * steps / 10
+    value = np.maximum(r, 0)
+    for done in range(steps):
+        end = done * (1 - k)  # far to the right the value is r plus the mean of the rest
+
+        def at(point, value=value, end=end):
+            return np.where(point > r[-1], point + end, np.interp(point, r, value))
+
+        best = np.zeros(r.size)
+        for a, c in itertools.product(queries, queries):
+            y = c + sigma * z
+            own, other = (np.exp(norm.logpdf(y, m, sigma) - norm.logpdf(y, c, sigma)) for m in (a, 0.0))
+            step = own - k * other if way == "remove" else other - k * own
+            best = np.maximum(best, at(r[:, None] + step) @ weight)
+        value = best
+    return np.interp(0.0, r, value) / steps
+
+
+@pytest.mark.parametrize("setting", FEW, ids=str)
+def test_a_few_batches_by_quadrature_and_dynamic_programming(setting):
+    """Pair <= best adaptive queries <= null clones <= Gaussian; the pair is exceeded, so it is no upper bound."""
+    sigma, steps, eps = setting
+    forward, best, backward, best_back, clones, clones_back, gaussian = FEW[setting]
+    assert pair(sigma, steps, eps, 300 if steps == 2 else 60) == pytest.approx((forward, backward), rel=2e-3)
+    assert adaptive(sigma, steps, eps, "remove") == pytest.approx(best, rel=2e-3)
+    assert adaptive(sigma, steps, eps, "add") == pytest.approx(best_back, rel=2e-3)
+    found = [_Clones(steps, sigma, way, DELTA).least(eps, 600) for way in WAYS]
+    assert found == pytest.approx([clones, clones_back], rel=1e-3)
+    assert found[0] > clones * (1 - 1e-5)
+    assert known(sigma, eps) == pytest.approx(gaussian, abs=1e-6)
+    lower = shuffled_batches_delta(steps, sigma, eps, side="lower")
+    assert 0 < lower <= forward < best < clones <= gaussian
+    assert backward < best_back < clones_back
+
+
+def test_bounds_of_a_few_batches_over_two_epochs():
+    """The pair of two steps composed by quadrature lies between the bounds."""
+    sigma, eps = 1.0, 1.0
+    y = np.arange(-5, 7, 0.25) + 0.125
+    weight = 0.25 * norm.pdf(y)
+    present, absent = (np.exp(t * y - t**2 / 2) for t in (2, 1))
+    p, q = (0.5 * np.add.outer(x, x).ravel() for x in (present, absent))
+    mass = np.multiply.outer(weight, weight).ravel()
+    value = sum(
+        w * float(mass @ np.maximum(a * p - math.exp(eps) * b * q, 0))
+        for w, a, b in zip(mass, p, q, strict=True)
+    )
+    lower, upper = (shuffled_batches_delta(2, sigma, eps, 2, side) for side in ("lower", "upper"))
+    assert lower < value < upper
+    assert lower > 0.8 * value
+
+
+def test_one_step_is_the_gaussian_mechanism():
+    delta = 1e-6
+    for epochs in (1, 4):
+        upper = shuffled_batches_epsilon(1, 2.0, delta, epochs)
+        lower = shuffled_batches_epsilon(1, 2.0, delta, epochs, "lower")
+        assert math.exp(log_gaussian_delta(math.sqrt(epochs) / 2, upper)) == pytest.approx(delta, rel=1e-5)
+        assert upper * (1 - 1e-3) < lower <= upper
+
+
+def test_upper_above_lower_and_monotone():
+    one = [
+        {side: shuffled_batches_epsilon(steps, sigma, delta, side=side) for side in ("upper", "lower")}
+        for steps, sigma, delta in (
+            (100, 1.0, 1e-9),
+            (100, 1.0, 1e-6),
+            (100, 2.0, 1e-6),
+            (10_000, 2.0, 1e-6),
+        )
+    ]
+    for found in one:
+        assert found["lower"] <= found["upper"]
+    for side in ("upper", "lower"):
+        values = [found[side] for found in one]
+        assert values == sorted(values, reverse=True)
+    # Upper bounds of one, five and ten epochs are in the reference table.
+    several = [shuffled_batches_epsilon(100, 2.0, 1e-6, epochs, "lower") for epochs in (1, 2, 50)]
+    assert several == sorted(several)
+
+
+def test_delta_and_eps_agree():
+    for side, epochs in (("upper", 1), ("lower", 1), ("lower", 10)):
+        eps = shuffled_batches_epsilon(STEPS, 2.0, DELTA, epochs, side)
+        assert shuffled_batches_delta(STEPS, 2.0, eps, epochs, side) == pytest.approx(DELTA, rel=0.05)
+
+
+def test_laws_of_losses_omit_little_and_lower_ones_claim_no_more_than_there_is():
+    for side in ("upper", "lower"):
+        _, laws = _epochs(STEPS, 2.0, 10, side, _OMITTED * DELTA / 10)
+        for law in laws:
+            assert np.all(law.pmf >= 0)
+            assert law.omitted < 1e-12
+            assert law.pmf.sum() + law.omitted >= 1 - 1e-9 if side == "upper" else law.pmf.sum() <= 1 + 1e-9
+
+
+def test_extreme_arguments_keep_the_order_of_the_bounds():
+    for steps, sigma, delta in ((10**9, 1.0, 1e-8), (1000, 0.1, 1e-8), (100, 1e6, 1e-12), (100, 2.0, 1e-300)):
+        lower, upper = (
+            shuffled_batches_epsilon(steps, sigma, delta, side=side) for side in ("lower", "upper")
+        )
+        assert 0 <= lower <= upper
+    assert shuffled_batches_epsilon(100, 2.0, 0.9, side="lower") == 0
+    assert shuffled_batches_epsilon(100, 2.0, 0.9) <= 2e-12
+    assert shuffled_batches_delta(100, 0.5, 1000.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sigma": 0.05}, r"^sigma must be in \[0.1, 1e6\], got 0.05"),
+        ({"steps": 0}, "^steps must be an integer in"),
+        ({"epochs": 10_001}, "^epochs must be an integer in"),
+        ({"delta": 1.0}, "^delta must be in"),
+        ({"side": "middle"}, "^side must be 'upper' or 'lower'"),
+    ],
+)
+def test_bad_arguments(change, message):
+    with pytest.raises(ValueError, match=message):
+        shuffled_batches_epsilon(**{"steps": 10, "sigma": 1.0, "delta": 1e-6, **change})
+
+
+def test_guarantee_in_a_configuration():
+    named = NAMED_FUNCTIONS["shuffled_batches_epsilon"]
+    found = named.standing({"steps": 10, "sigma": 1.0, "delta": 1e-6})
+    assert found.guarantee == "upper"
+    assert "manuscript unreviewed" in found.note
+    lower = named.standing({"steps": 10, "sigma": 1.0, "delta": 1e-6, "side": "lower"})
+    assert lower.guarantee == "violated"
