@@ -236,7 +236,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     def enforced(self) -> str:
         """Return a sentence on what must be enforced to bound the gain of fake users."""
-        return ENFORCED[self.poisoning].format(most=self.cost().most_messages)
+        return ENFORCED[self.poisoning]
 
     # -- to write -----------------------------------------------------------------------------------------------
 
