@@ -94,7 +94,7 @@ def test_messages_are_capped():
 
 
 @pytest.mark.parametrize(("kind", "name"), BUILT_INS)
-def test_every_built_in_has_a_rule_or_says_that_it_is_unknown(kind, name):
+def test_every_built_in_has_a_rule_or_states_that_it_is_unknown(kind, name):
     protocol = calibrated(kind, name)
     gain = protocol.poisoning_gain(1)
     assert (protocol.poisoning == "unknown") == (name in UNKNOWN[kind]) == math.isnan(gain)

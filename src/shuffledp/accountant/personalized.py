@@ -31,12 +31,11 @@ from shuffledp.accounting.general.blanket import population_delta, population_ep
 from shuffledp.accounting.general.clones import OtherReports, exact_delta, exact_epsilon
 from shuffledp.accounting.general.noise_randomizers import LaplaceRandomizer
 from shuffledp.accounting.general.randomizers import (
-    GRR,
-    BinaryRandomizedResponse,
     FiniteRandomizer,
     Randomizer,
     SubsetSelection,
     check_randomizer,
+    in_subsets,
 )
 from shuffledp.numerics.argument_ranges import Count, Delta, EpsAt, check_count
 from shuffledp.numerics.argument_types import shown
@@ -171,9 +170,9 @@ def personalized_answer(groups: Groups, delta: Delta, victim: Count) -> Personal
         found["clones"] = exact_epsilon(clones, own.eps_local, delta)
     best = min(found, key=lambda name: (found[name], name))
     standing = own.standing
-    rates = tuple(_blanket_rate(own, _plain(other)) for _, other in groups)
+    rates = tuple(_blanket_rate(own, in_subsets(other)) for _, other in groups)
     reasons = (
-        f"group {i} does not hide the victim: {_reason(own, _plain(groups[i][1]))}"
+        f"group {i} does not hide the victim: {_reason(own, in_subsets(groups[i][1]))}"
         for i, rate in enumerate(rates)
         if rate == 0
     )
@@ -263,25 +262,16 @@ def personalized_delta(groups: Groups, eps: EpsAt, victim: Count) -> float:
 def _own(groups: Groups, victim: int) -> Randomizer:
     if victim >= len(groups):
         raise ValueError(f"victim must be the index of a group, in [0, {len(groups) - 1}], got {victim!r}.")
-    return _plain(groups[victim][1])
+    return in_subsets(groups[victim][1])
 
 
 def _others(groups: Groups, victim: int) -> tuple[tuple[int, Randomizer], ...]:
     """Return the numbers of other users by randomizer; groups with equal randomizers are one."""
     counts: dict[Randomizer, int] = {}
     for i, (count, randomizer) in enumerate(groups):
-        plain = _plain(randomizer)
+        plain = in_subsets(randomizer)
         counts[plain] = counts.get(plain, 0) + count - (i == victim)
     return tuple((count, randomizer) for randomizer, count in counts.items())
-
-
-def _plain(randomizer: Randomizer) -> Randomizer:
-    """Return randomized response as subset selection."""
-    if isinstance(randomizer, GRR):
-        return SubsetSelection(randomizer.eps_local, randomizer.domain_size, 1)
-    if isinstance(randomizer, BinaryRandomizedResponse):
-        return SubsetSelection(randomizer.eps_local, 2, 1)
-    return randomizer
 
 
 def _weight(own: Randomizer) -> float:

@@ -17,13 +17,12 @@ from shuffledp.accounting.general.blanket import BlanketProfile, blanket_epsilon
 from shuffledp.accounting.general.comparisons import Comparison, Outputs
 from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.accounting.general.randomizers import (
-    GRR,
     MOST_ENTRIES,
-    BinaryRandomizedResponse,
     FiniteRandomizer,
     Randomizer,
     SubsetSelection,
     checked_budget,
+    in_subsets,
     outputs_of,
 )
 from shuffledp.guarantees import UPPER, Standing
@@ -32,8 +31,6 @@ from shuffledp.numerics.argument_types import shown
 from shuffledp.populations import Fixed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from shuffledp.numerics.sum_excess import Side
 
 Assignment = Literal["random", "assigned", "all", "joint"]
@@ -113,16 +110,13 @@ def joint_randomizer(randomizer: Randomizer, questions: int) -> Randomizer:
     ValueError
         If the randomizer is neither subset selection nor randomized response, and its table is none or too large.
     """
-    if isinstance(randomizer, GRR):
-        randomizer = SubsetSelection(randomizer.eps_local, randomizer.domain_size, 1)
-    if isinstance(randomizer, BinaryRandomizedResponse):
-        randomizer = SubsetSelection(randomizer.eps_local, 2, 1)
+    randomizer = in_subsets(randomizer)
     if isinstance(randomizer, SubsetSelection):
         return JointSubsets(randomizer, questions)
     if isinstance(randomizer, FiniteRandomizer):
         table = np.array(randomizer.table)
         if table.size**questions <= MOST_ENTRIES:
-            return FiniteRandomizer(_product(table, questions))
+            return FiniteRandomizer(cast("Any", reduce(np.kron, [table] * questions)))
         raise ValueError(
             f"randomizer must have at most {MOST_ENTRIES} entries in its table for all questions, got "
             f"{table.size}^{questions}."
@@ -130,13 +124,6 @@ def joint_randomizer(randomizer: Randomizer, questions: int) -> Randomizer:
     raise ValueError(
         f"randomizer must have finitely many outputs for a joint message, got {shown(randomizer)}."
     )
-
-
-def _product(table: NDArray[np.float64], questions: int) -> Any:
-    product = table
-    for _ in range(questions - 1):
-        product = np.asarray(np.kron(product, table), np.float64)
-    return product
 
 
 @dataclass(frozen=True)

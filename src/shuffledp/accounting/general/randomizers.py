@@ -251,6 +251,13 @@ class BinaryRandomizedResponse:
         return SubsetSelection(self.eps_local, 2, 1).comparisons(side, tail)
 
 
+def in_subsets(randomizer: Randomizer) -> Randomizer:
+    """Return randomized response as subset selection, and other randomizers unchanged."""
+    if isinstance(randomizer, GRR | BinaryRandomizedResponse):
+        return SubsetSelection(randomizer.eps_local, getattr(randomizer, "domain_size", 2), 1)
+    return randomizer
+
+
 @guarded_methods
 @dataclass(frozen=True)
 class FiniteRandomizer:
