@@ -26,6 +26,7 @@ SKIPPED = {
     "Infeasible": "an exception",
     "LastOrderWarning": "a warning",
     "Law": "abstract",
+    "PersonalizedAnswer": "a result",
     "PolyaPlan": "a result",
     "Population": "abstract",
     "PrivacyProfile": "a protocol of types",
@@ -59,6 +60,7 @@ def valid_calls() -> Calls:
     design = a.analytic_design(2, 1.0, 1e-5, 0.1)
     plan = a.segmented_plan([500, 500], [0.5, 1.0], 1e-5, 20, 2)
     coarse = a.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
+    groups = [(100, randomizer), (200, a.GRR(2.0, 3))]
     counter = a.JumpCounter(0.45, 4.0, 2.0)
     checkin = {"n": 1000, "rate": 0.1, "sigma": 3.0, "rounds": 2, "delta": 1e-5}
     keywords: dict[str, dict[str, Any]] = {
@@ -638,6 +640,16 @@ def valid_calls() -> Calls:
             "max_value": 3,
             "flip_probability": 0.1,
             "estimator": "plain",
+        },
+        "personalized_answer": {"groups": groups, "delta": 1e-5, "victim": 1},
+        "personalized_delta": {"groups": groups, "eps": 0.2, "victim": 1},
+        "personalized_epsilon": {"groups": groups, "delta": 1e-5, "victim": 1},
+        "questions_epsilon": {
+            "randomizer": randomizer,
+            "users": 300,
+            "delta": 1e-5,
+            "questions": 3,
+            "assignment": "assigned",
         },
         "rdp_to_epsilon": {"orders": [2, 3], "rdp": [9.0, 20.0], "delta": 1e-5},
         "real_summation_levels": {"n": 1000, "eps": 1.0, "zeta": 0.1},

@@ -27,6 +27,7 @@ KEYS = {
     *("protocol", "trust", "status", "reason", "mse", "messages_per_user", "bits_per_user", "eps_local"),
     *("reduction", "guarantee", "half_width", "floor_ratio", "eps_spent", "slack", "heavy_variance"),
     *("most_messages", "most_bits", "most_certain", "relies_on"),
+    *("poisoning_gain", "poisoning_errors", "enforced"),
 }
 
 
@@ -79,6 +80,41 @@ def test_json_is_a_list_of_objects_and_csv_has_every_field(tmp_path):
     assert written.keys() == by_name.keys()
     assert float(written["grr_blanket"]["mse"]) == by_name["grr_blanket"]["mse"]
     assert written["pure_dump"]["eps_local"] == "inf"
+
+
+def test_fake_users():
+    setting = (
+        "--users",
+        "5000",
+        "--domain-size",
+        "20",
+        "--protocols",
+        "grr_blanket,skellam,truncation,sageo",
+    )
+    rows = {
+        row["protocol"]: row
+        for row in json.loads(call(*setting, *SETTING, "--poisoned", "10", "--json", "--rows-only").stdout)
+    }
+    report, one = rows["grr_blanket"], rows["sageo"]
+    odds = math.exp(report["eps_local"])
+    assert report["poisoning_gain"] == pytest.approx(10 * (odds + 18) / (odds - 1))
+    assert report["poisoning_errors"] == pytest.approx(
+        report["poisoning_gain"] / (5000 * math.sqrt(report["mse"]))
+    )
+    assert one["poisoning_gain"] == 10
+    assert [rows[name]["poisoning_gain"] for name in ("skellam", "truncation")] == [None, None]
+    assert "unbounded unless users prove" in rows["skellam"]["enforced"]
+    assert "No bound" in rows["truncation"]["enforced"]
+    lines = call(*setting, *SETTING, "--poisoned", "10").stdout.splitlines()
+    assert max(map(len, lines)) <= 120
+    cells = {
+        line.split()[0]: line.split()[-3:-1]
+        for line in lines
+        if line.split() and line.split()[0].strip("°") in rows
+    }
+    assert (cells["sageo"][0], cells["skellam"], cells["truncation°"]) == ("10", ["inf", "inf"], ["–", "–"])
+    assert "poisoned" not in call(*setting, *SETTING).stdout
+    assert "poisoned must be" in call(*setting, *SETTING, "--poisoned", "-1").stderr
 
 
 def test_sums_simulated(tmp_path):

@@ -15,6 +15,7 @@ from shuffledp.populations import (
     SubExponential,
     SubGaussian,
 )
+from shuffledp.populations.laws import PoissonBinomial
 
 LAWS: list[Law] = [
     Fixed(0),
@@ -24,6 +25,7 @@ LAWS: list[Law] = [
     Binomial(30, 1.0),
     Binomial(30, 0.3),
     Binomial(48841, 0.05),
+    PoissonBinomial(((30, 0.2), (500, 0.9), (3, 1.0))),
     Poisson(0.0),
     Poisson(2.5),
     Poisson(1000.0),

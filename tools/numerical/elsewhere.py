@@ -43,6 +43,7 @@ REASONS: dict[str, str] = {
             *(
                 "NoiseDesign",
                 "OtherReports",
+                "PersonalizedAnswer",
                 "PolyaPlan",
                 "RoundsAnswer",
                 "SegmentedPlan",
@@ -72,6 +73,10 @@ REASONS: dict[str, str] = {
     "deployed_users": COMPOSED + "`smallest_batch`",
     "curves": COMPOSED + "`trade_off`, `renyi_from_profile`, `gaussian_fit`",
     "calibrate_randomizer": SEARCH + "`amplification`",
+    "personalized_answer": COMPOSED + "`blanket_epsilon`, `amplified_epsilon`",
+    "personalized_delta": COMPOSED + "`blanket_randomizer_delta`, `clone_delta`",
+    "personalized_epsilon": "a field of `personalized_answer`",
+    "questions_epsilon": COMPOSED + "`blanket_epsilon`, `composed_epsilon`",
     "rounds_epsilon": COMPOSED + "`composed_epsilon`",
     "group_order": COMPOSED + "tails of populations; integers",
     **dict.fromkeys(

@@ -29,6 +29,13 @@ if TYPE_CHECKING:
         calibrate_randomizer,
         smallest_batch,
     )
+    from shuffledp.accountant.personalized import (
+        PersonalizedAnswer,
+        personalized_answer,
+        personalized_delta,
+        personalized_epsilon,
+    )
+    from shuffledp.accountant.questions import questions_epsilon
     from shuffledp.accountant.rounds import Batch, RoundsAnswer, rounds_epsilon
     from shuffledp.accounting.baselines.allocation_methods import (
         ALLOCATION_METHODS,
@@ -320,6 +327,7 @@ __all__ = [
     "LastOrderWarning",
     "NoiseDesign",
     "OtherReports",
+    "PersonalizedAnswer",
     "PolyaPlan",
     "PrivacyProfile",
     "Randomizer",
@@ -449,6 +457,9 @@ __all__ = [
     "one_sided_noise",
     "optimal_composition",
     "optimal_dummies",
+    "personalized_answer",
+    "personalized_delta",
+    "personalized_epsilon",
     "poisson_dummies",
     "polya_mean_absolute",
     "population_lower_bound",
@@ -461,6 +472,7 @@ __all__ = [
     "public_coin_rate",
     "public_coin_rows",
     "pure_shuffler_epsilon",
+    "questions_epsilon",
     "quick_coarse",
     "quick_design",
     "rappor_count_variance",

@@ -86,6 +86,13 @@ _file = click.Path(dir_okay=False, path_type=Path)
     help="Number of simulated repeats; 0 simulates only protocols without a closed form.",
 )
 @click.option(
+    "--poisoned",
+    type=int,
+    default=0,
+    metavar="M",
+    help="Number of further, fake users: adds the largest gain of one value's count, or of the sum.",
+)
+@click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of the simulation, an integer of at least 0."
 )
 @click.option(

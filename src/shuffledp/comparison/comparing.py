@@ -91,6 +91,8 @@ def compare(asked: Options) -> Comparison:
     simulate : int
         Repeats of a simulation beside the expectation; 0 for none. A protocol without a closed form is simulated
         in any case.
+    poisoned : int
+        Number M of further users who send what they like: rows have their ``poisoning_gain``; 0 for none.
     seed : int
         Seed of the simulation.
     root : Path, optional
@@ -134,6 +136,7 @@ def compared(asked: Options) -> tuple[Compared, ...]:
     repeats, seed = check_count("simulate", asked.simulate), check_count("seed", asked.seed)
     if repeats and not isinstance(where.population, Law):
         raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
+    fakes = check_count("poisoned", asked.poisoned)
     kind = where.task.kind
     names = {name: get(kind, name, root=asked.root) for name in named(kind, asked.protocols)}
     wanted = {name: one for name, one in names.items() if asked.trust is None or one.trust in asked.trust}
@@ -143,7 +146,7 @@ def compared(asked: Options) -> tuple[Compared, ...]:
     for place, (name, protocol) in enumerate(wanted.items()):
         if asked.progress is not None:
             asked.progress(place, len(wanted), name)
-        row = _row(name, protocol, where, asked.accounting, limits, repeats, seed, yardsticks)
+        row = _row(name, protocol, where, asked.accounting, limits, repeats, seed, fakes, yardsticks)
         rows.append(row if step == 1 else row.scaled(step))
         if asked.done is not None:
             asked.done(rows[-1])
@@ -196,13 +199,14 @@ def _row(
     limits: Mapping[str, float],
     repeats: int,
     seed: int,
+    fakes: int,
     yardsticks: tuple[float | None, float],
 ) -> Compared:
     row = begun(name, protocol, where.task.kind, accounting)
     try:
         if accounting is not None and accounting not in protocol.accountings:
             raise Infeasible(f"Has no {accounting} accounting.")
-        return _measured(row, protocol, where, limits, repeats, seed, yardsticks)
+        return _measured(row, protocol, where, limits, repeats, seed, fakes, yardsticks)
     except Infeasible as error:
         return replace(row, status="infeasible", reason=error.reason)
     except Exception as error:  # every error of a plug-in becomes a row of the answer
@@ -216,6 +220,7 @@ def _measured(
     limits: Mapping[str, float],
     repeats: int,
     seed: int,
+    fakes: int,
     yardsticks: tuple[float | None, float],
 ) -> Compared:
     calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
@@ -247,6 +252,8 @@ def _measured(
         most_certain=None if cost.most_messages is None else cost.most_certain,
         shuffler_messages=float(cost.shuffler_messages),
         remark=usual.remark or None,
+        enforced=usual.enforced() if fakes else None,
+        poisoning_gain=float(usual.poisoning_gain(fakes)) if fakes else None,
     )
     if mse is None and not isinstance(where.population, Law):
         raise Infeasible(
@@ -268,8 +275,11 @@ def _measured(
     by_value = (
         weights @ squared if squared is not None else None if errors is None else (errors**2).mean(axis=0)
     )
+    users = float(weights @ who.public.n_users) if where.task.kind == "frequency" else 1.0
+    gain = result.poisoning_gain
     return replace(
         result,
+        poisoning_errors=gain / (users * math.sqrt(mse)) if gain is not None and mse else None,
         simultaneous_half_width=math.nan
         if by_value is None
         else quantile(by_value.size) * math.sqrt(float(by_value.max())),

@@ -68,6 +68,7 @@ class Options(SettingOptions):
     mean_bits: float | None = None
     mean_messages: float | None = None
     simulate: int = 0
+    poisoned: int = 0
     progress: Callable[[int, int, str], None] | None = None
     done: Callable[[Compared], None] | None = None
 

@@ -102,6 +102,13 @@ class Compared:
     simultaneous_half_width : float
         Half-width of intervals that hold for all values at once with 95 %, by Bonferroni's inequality for normal errors
         with the largest error of a value; of a sum, ``half_width``.
+    poisoning_gain : float
+        Largest expected increase of a value's estimated count, or of the sum, by the given number of fake users; inf if
+        nothing bounds it, nan if it is unknown. See ``poisoning_gain`` of `shuffledp.protocols.ProtocolBase`.
+    poisoning_errors : float
+        ``poisoning_gain`` in standard errors of the count or of the sum.
+    enforced : str
+        What must be enforced to bound the gain of fake users.
     parameters : mapping of str to float
         Calibrated parameters.
     beyond : mapping of str to float
@@ -147,6 +154,9 @@ class Compared:
     simulated_mse: float | None = None
     simulated_standard_error: float | None = None
     simulated_coverage: float | None = None
+    poisoning_gain: float | None = None
+    poisoning_errors: float | None = None
+    enforced: str | None = None
     parameters: Mapping[str, float] | None = None
     beyond: Mapping[str, float] | None = None
     remark: str | None = None
@@ -185,6 +195,7 @@ class Compared:
             simultaneous_half_width=self.simultaneous_half_width * step,
             heavy_variance=times(self.heavy_variance, step**2),
             blind_mse=times(self.blind_mse, step**2),
+            poisoning_gain=times(self.poisoning_gain, step),
             simulated_mse=times(self.simulated_mse, step**2),
             simulated_standard_error=times(self.simulated_standard_error, step**2),
         )
@@ -309,6 +320,12 @@ Column = tuple[str, int, Callable[[Compared], str]]
 def _columns(rows: Sequence[Compared]) -> list[Column]:
     frequencies = any(row.heavy_variance is not None for row in rows)
     simulated = any(row.simulated_mse is not None for row in rows)
+    poisoned = any(row.poisoning_gain is not None for row in rows)
+    wide = simulated or poisoned
+    gains: list[Column] = [
+        ("poisoned", 8, lambda r: _number(r.poisoning_gain, 4)),
+        ("/error", 6, lambda r: _number(r.poisoning_errors)),
+    ]
     frequent: Column = ("frequent", 8, lambda r: _number(r.heavy_variance))
     slack: Column = ("slack", 5, lambda r: _slack(r.slack))
     return [
@@ -316,14 +333,15 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
         ("error", 8, lambda r: _number(r.mse)),
         ("±95 %", 8, lambda r: _number(r.half_width)),
         *([("simulated", 14, _simulation)] if simulated else []),
-        *([frequent] if frequencies and not simulated else []),  # the table would be too wide
+        *([frequent] if frequencies and not wide else []),  # the table would be too wide
         ("/floor", 7, lambda r: _large(None if r.floor_ratio is None else float(f"{r.floor_ratio:.3g}"))),
         ("messages", 8, lambda r: _large(r.messages_per_user)),
         ("most", 6, lambda r: _most(r, r.most_messages)),
         ("bits", 7, lambda r: _large(r.bits_per_user)),
         ("most", 6, lambda r: _most(r, r.most_bits)),
         ("spent", 6, lambda r: _eps(r.eps_spent)),
-        *([] if simulated else [slack]),
+        *(gains if poisoned else []),
+        *([] if wide else [slack]),
         ("guarantee", -11, lambda r: r.guarantee or "–"),
     ]
 
@@ -389,6 +407,13 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
         text.append(f"frequent: error of {held} that a tenth of the users hold.")
     if any(row.floor_ratio is not None for row in rows):
         text.append(f"/floor: error divided by the error of a curator's {FLOOR[rows[0].task]}.")
+    if "poisoned" in headings:
+        text.append(
+            "poisoned: largest gain of a value's count, or of the sum, by the fake users; /error: the gain in standard "
+            "errors; inf: unbounded; –: unknown."
+        )
+        enforced = dict.fromkeys(row.enforced for row in rows if row.enforced)
+        text += [f"{', '.join(r.protocol for r in rows if r.enforced == one)}: {one}" for one in enforced]
     text += _sent(rows)
     text += _relied_on(rows)
     text += [f"{row.protocol}: {row.remark}." for row in rows if row.remark]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_open_unit, check_unit
 from shuffledp.numerics.argument_types import shown
-from shuffledp.numerics.windows import Window, binomial_window, poisson_window, thin
+from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.windows import Window, binomial_window, convolve, poisson_window, thin
 from shuffledp.populations.base import DEFAULT_TAIL, Law, checked_size
 
 if TYPE_CHECKING:
@@ -122,6 +124,52 @@ class Binomial(Law):
     ) -> NDArray[np.int64]:
         """Draw numbers of other users; see :meth:`Law.sample`."""
         return np.asarray(rng.binomial(self.trials, self.rate, checked_size(size)), np.int64)
+
+
+@guarded_methods
+@dataclass(frozen=True)
+class PoissonBinomial(Law):
+    """Sum of independent binomial variables, for users who are counted with different probabilities.
+
+    Parameters
+    ----------
+    parts : tuple of (int, float)
+        Trials and rate of each variable, at least one.
+    """
+
+    parts: tuple[tuple[int, float], ...]
+
+    @property
+    def mean(self) -> float:
+        """Sum of the means."""
+        return sum(trials * rate for trials, rate in self.parts)
+
+    @property
+    def variance(self) -> float:
+        """Sum of the variances."""
+        return sum(trials * rate * (1 - rate) for trials, rate in self.parts)
+
+    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+        """Return the likely part of the distribution; see :meth:`Law.window`."""
+        return _convolved(self.parts, check_open_unit("PoissonBinomial: tail", tail))
+
+    def thinned(self, rate: float) -> PoissonBinomial:
+        """Return the law with every rate multiplied by `rate`."""
+        share = check_unit("thinned: rate", rate)
+        return PoissonBinomial(tuple((trials, share * each) for trials, each in self.parts))
+
+    def sample(
+        self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
+    ) -> NDArray[np.int64]:
+        """Draw numbers of other users; see :meth:`Law.sample`."""
+        drawn = [rng.binomial(trials, rate, checked_size(size)) for trials, rate in self.parts]
+        return np.asarray(np.sum(drawn, axis=0), np.int64)
+
+
+@remember(64)
+def _convolved(parts: tuple[tuple[int, float], ...], tail: float) -> Window:
+    each = tail / len(parts)
+    return reduce(convolve, (binomial_window(trials, rate, each) for trials, rate in parts))
 
 
 @guarded_methods

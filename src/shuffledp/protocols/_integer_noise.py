@@ -173,6 +173,11 @@ class SkellamNoise(PlannedUsers):
     label = "Skellam, secure aggregation"
     trust = "secure_sum"
     relies_on = "shares of the noise"
+    poisoning = "range of shares"
+
+    def gain_per_fake(self, most: float) -> float:
+        """Infinite: a user may add anything to a sum."""
+        return math.inf
 
     @classmethod
     @abstractmethod

@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Guarantee, Standing, weakest
-from shuffledp.numerics.argument_ranges import check_choice
+from shuffledp.numerics.argument_ranges import check_choice, check_count
 from shuffledp.numerics.argument_types import shown
 from shuffledp.populations import Population
 from shuffledp.protocols.messages import Cost as Cost
 from shuffledp.protocols.messages import Messages as Messages
 from shuffledp.protocols.messages import message_bits as message_bits
+from shuffledp.protocols.poisoning import ENFORCED, Enforced
 from shuffledp.protocols.reliance import RELIANCE, Reliance
 from shuffledp.tasks import (
     Budget,
@@ -95,6 +96,9 @@ class ProtocolBase(metaclass=ABCMeta):
     trust: ClassVar[Trust]
     relies_on: ClassVar[Reliance] = "not stated"
     """Other users who must be honest, besides the trusted party, see `shuffledp.protocols.reliance`."""
+    poisoning: ClassVar[Enforced] = "unknown"
+    """What bounds the gain of fake users, see `shuffledp.protocols.poisoning`; other than ``unknown`` with
+    ``gain_per_fake``."""
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
     """Accountings that ``calibrate`` accepts, by default the keys of ``guarantees``; others are neither run nor drawn.
     """
@@ -176,6 +180,63 @@ class ProtocolBase(metaclass=ABCMeta):
             return None
         known = self.parameters().get("eps_local", getattr(self, "eps_local", None))
         return math.inf if known is None else float(known)
+
+    # -- fake users ------------------------------------------------------------------------------------------------
+
+    def gain_per_fake(self, most: float) -> float:
+        """Return the largest increase of a target's count, or of the sum, by the messages of one further user.
+
+        Parameters
+        ----------
+        most : float
+            Number of messages that the shuffler admits per user.
+
+        Returns
+        -------
+        float
+            nan, the default, if it is unknown.
+        """
+        return math.nan
+
+    @final
+    def poisoning_gain(self, fakes: int, target: int = 0, *, cap: int | None = None) -> float:
+        """Return the largest increase of an estimate by fake users who send the messages of their choice.
+
+        Parameters
+        ----------
+        fakes : int
+            Number of users, >= 0, that are added.
+        target : int
+            Value whose count they raise, in [0, k - 1]; of no influence where all values are treated alike, as in every
+            built-in protocol, and for sums.
+        cap : int, optional
+            Number of messages that the shuffler admits per user, >= 1; by default the largest number of an honest user,
+            ``cost().most_messages``.
+
+        Returns
+        -------
+        float
+            Expected increase of the target's estimated count (the frequency times the number of all users, fake ones
+            included), or of the sum; ``inf`` if nothing bounds it, nan if it is unknown. No detection is assumed, and
+            ``enforced`` states what the shuffler must enforce.
+
+        Notes
+        -----
+        Cao, Jia and Gong (USENIX Security 2021), adapted. Estimators are linear, so that the gain does not depend on
+        the honest users.
+        """
+        count, least = check_count("fakes", fakes), check_count("target", target)
+        values = getattr(self, "domain_size", None)
+        if values is not None and least >= values:
+            raise ValueError(f"target must be in [0, {values - 1}], got {target!r}.")
+        most = self.cost().most_messages if cap is None else check_count("cap", cap, least=1)
+        if count == 0:
+            return 0.0
+        return count * self.gain_per_fake(math.nan if most is None else most)
+
+    def enforced(self) -> str:
+        """Return a sentence on what must be enforced to bound the gain of fake users."""
+        return ENFORCED[self.poisoning]
 
     # -- to write -----------------------------------------------------------------------------------------------
 

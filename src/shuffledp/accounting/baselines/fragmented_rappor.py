@@ -21,6 +21,7 @@ from shuffledp.numerics.argument_ranges import (
     check_count,
     check_nonnegative,
     check_open_unit,
+    check_positive,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import settled
@@ -186,6 +187,7 @@ def rappor_delta(
         raise ValueError(f"flip_probability must be in (0, 1/2), got {flip_probability!r}.")
     eps = check_nonnegative("eps", eps)
     check_choice("calibration", calibration, RAPPOR_CALIBRATIONS)
+    target = None if target is None else check_positive("target", target)
     return _settled_delta(n, p, eps, calibration, target)
 
 

@@ -136,8 +136,9 @@ class SubsetSelection:
         third = (self._against_third(),) if self.domain_size > 2 else ()
         return (*third, self._against_one(0), self._against_one(1))
 
-    def _share(self) -> float:
-        """Return the probability of a subset without the input over the uniform probability."""
+    @property
+    def blanket_weight(self) -> float:
+        """Probability of a subset without the input over the uniform probability."""
         k, d = self.domain_size, self.subset_size
         decay = math.exp(-self.eps_local)
         return k * decay / (d + (k - d) * decay)
@@ -149,7 +150,7 @@ class SubsetSelection:
         return d * (d - 1) / pairs, d * (k - d) / pairs, (k - d) * (k - d - 1) / pairs
 
     def _against_blanket(self) -> Outputs:
-        e, share = self.eps_local, self._share()
+        e, share = self.eps_local, self.blanket_weight
         both, one, none = self._both()
         return outputs_of(
             [(e, e, share * both), (e, 0, share * one), (0, e, share * one), (0, 0, share * none)]
@@ -157,7 +158,7 @@ class SubsetSelection:
 
     def _against_one(self, held: int) -> Outputs:
         """Return the comparison if all others hold the reporter's own input, or the input that replaces it."""
-        e, share = self.eps_local, self._share()
+        e, share = self.eps_local, self.blanket_weight
         both, one, none = self._both()
         heavy = share * math.exp(e)
         if held == 0:
@@ -168,7 +169,7 @@ class SubsetSelection:
 
     def _against_third(self) -> Outputs:
         k, d, e = self.domain_size, self.subset_size, self.eps_local
-        light = self._share()
+        light = self.blanket_weight
         heavy = light * math.exp(e)
         triples = k * (k - 1) * (k - 2)
         rows = []
@@ -248,6 +249,13 @@ class BinaryRandomizedResponse:
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return the comparisons of generalized randomized response over two values."""
         return SubsetSelection(self.eps_local, 2, 1).comparisons(side, tail)
+
+
+def in_subsets(randomizer: Randomizer) -> Randomizer:
+    """Return randomized response as subset selection, and other randomizers unchanged."""
+    if isinstance(randomizer, GRR | BinaryRandomizedResponse):
+        return SubsetSelection(randomizer.eps_local, getattr(randomizer, "domain_size", 2), 1)
+    return randomizer
 
 
 @guarded_methods

@@ -57,7 +57,12 @@ class NoisyCounters(PlannedUsers):
     trust = "shuffler"
     relies_on = "shares of the noise"
     reduction = "own"
+    poisoning = "capped messages"
     noise_shares = True
+
+    def gain_per_fake(self, most: float) -> float:
+        """Gain of the largest number of messages, all +1 of the target."""
+        return float(most)
 
     @property
     @abstractmethod

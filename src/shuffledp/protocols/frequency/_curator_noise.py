@@ -51,6 +51,11 @@ class NoisyHistogram(CuratorNoise):
     domain_size: int
 
     task_kind = "frequency"
+    poisoning = "one value"
+
+    def gain_per_fake(self, most: float) -> float:
+        """One user."""
+        return 1.0
 
     @classmethod
     def counted(cls, task: Task) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import AS_CALIBRATED, ODDS, Client, frequencies, odds_below
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts
+from shuffledp.protocols.poisoning import Enforced
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
@@ -50,6 +51,7 @@ class DummyPoints(PlannedUsers):
     trust = "shuffler"
     relies_on: ClassVar[Reliance] = "others' reports and dummies"
     reduction = "dummy blanket"
+    poisoning: ClassVar[Enforced] = "capped messages"
 
     @property
     def response(self) -> GeneralizedResponse:
@@ -60,6 +62,15 @@ class DummyPoints(PlannedUsers):
     def alphabet_size(self) -> int:
         """Number of kinds of message, one per value."""
         return self.domain_size
+
+    @property
+    @abstractmethod
+    def dummies_subtracted(self) -> float:
+        """Dummies that the analyzer subtracts for a further user who sends the largest number of messages."""
+
+    def gain_per_fake(self, most: float) -> float:
+        """Gain of the largest number of messages, all of the target."""
+        return (most - self.response.lie - self.dummies_subtracted / self.domain_size) / self.response.gap
 
     @abstractmethod
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
@@ -148,6 +159,11 @@ class FixedDummies(DealtDummies, DummyPoints):
     """
 
     dummies_in_all: int
+
+    @property
+    def dummies_subtracted(self) -> float:
+        """Dummies of a user behind the planned ones in the list."""
+        return float(self.dummies_in_all // self.n_users)
 
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
         """Return the number of dummies that the places of these users in the list of all users determine."""

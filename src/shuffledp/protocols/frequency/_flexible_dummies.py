@@ -59,6 +59,11 @@ class FlexibleDummies(DummyPoints):
             f"{super().counted_on()}, each of whom sends {self.per_sender:,} with probability {self.rate:.6g}"
         )
 
+    @property
+    def dummies_subtracted(self) -> float:
+        """Expected dummies of a user, or the observed ones: all messages but one."""
+        return float(self.per_sender * (1 if self.estimator == "observed" else self.rate))
+
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
         """Draw the dummies of the users, each of whom decides independently."""
         return self.per_sender * int(rng.binomial(len(users), self.rate))

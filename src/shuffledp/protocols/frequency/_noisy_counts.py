@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,13 @@ from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.client.description import AS_CALIBRATED, Client, frequencies, reach, text
 from shuffledp.protocols.frequency._count_shares import sampled_count_variance
 from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.protocols.poisoning import Enforced
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: Mass of a law of noise that intervals leave out on either side.
 RARE = 1e-12
+#: More users than any list of designated ones has.
+_MANY = 2**40
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ class NoisyCounts(ProtocolBase):
     domain_size: int
 
     reduction = "own"
+    poisoning: ClassVar[Enforced] = "capped messages"
 
     @property
     def keep(self) -> float:
@@ -120,6 +124,11 @@ class NoisyCounts(ProtocolBase):
             f"the two counts that change, each with {dummies}",
             "upper" if self.others_hide else "exact",
         )
+
+    def gain_per_fake(self, most: float) -> float:
+        """Gain of the largest number of messages, all of the target; the analyzer subtracts a user's mean noise."""
+        before, after = np.broadcast_to(self.noise(np.array([_MANY, 2 * _MANY])).mean, 2)
+        return (most - float(after - before) / _MANY) / self.keep
 
     def _kept(self, users: Users, rng: np.random.Generator) -> NDArray[np.int64]:
         values = np.asarray(users.values, np.int64)
@@ -212,6 +221,11 @@ class ShufflerNoise(NoisyCounts):
 
     trust = "shuffler_adds"
     relies_on = "no other user"
+    poisoning = "one value"
+
+    def gain_per_fake(self, most: float) -> float:
+        """One: the shuffler admits one message and keeps it like any other."""
+        return 1.0
 
     @property
     def keep(self) -> float:

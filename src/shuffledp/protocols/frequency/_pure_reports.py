@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.protocols.poisoning import Enforced
 from shuffledp.tasks import Floats, Participants, Public
 
 
@@ -36,6 +37,8 @@ class PureReports(PlannedUsers):
     n_users: int
     domain_size: int
 
+    poisoning: ClassVar[Enforced] = "one report"
+
     @property
     def rows_per_user(self) -> int:
         """Number of reports per user: one of the value, and reports without a value."""
@@ -45,6 +48,11 @@ class PureReports(PlannedUsers):
     @abstractmethod
     def two_rates(self) -> tuple[float, float, float]:
         """p, q and p - q."""
+
+    def gain_per_fake(self, most: float) -> float:
+        """Gain of reports that all count for the target."""
+        _, q, gap = self.two_rates
+        return (most - self.rows_per_user * q) / gap
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Draw the reports of each value, (R, k), from their exact law, at a cost independent of the number of users.

@@ -76,6 +76,12 @@ class RandomizedResponse(ValueReports):
     dummy_count: int = 0
     adaptive: bool = False
 
+    poisoning = "one report"
+
+    def gain_per_fake(self, most: float) -> float:
+        """Gain of reports of the target."""
+        return (most - self.response.lie) / self.response.gap
+
     @property
     def alphabet_size(self) -> int:
         """Number of kinds of message, one per value."""

@@ -148,6 +148,11 @@ class SecretShares(ProtocolBase):
     task_kind = "frequency"
     trust = "shuffler"
     relies_on = "shares of the noise"
+    poisoning = "range of shares"
+
+    def gain_per_fake(self, most: float) -> float:
+        """Infinite: a user's shares may add up to anything."""
+        return math.inf
 
     def __post_init__(self) -> None:
         if not 2 <= self.group_order < LARGEST_GROUP:

@@ -122,6 +122,7 @@ class FakeUsers(WholeRows):
     source = "Cheu and Zhilyaev 2021, arXiv 2104.02739"
     trust = "shuffler"
     relies_on = "others' dummies"
+    poisoning = "capped messages"
     guarantees = under(
         printed=Standing(
             "unproven", "the theorem was read in third-party code only, not in the text of its paper"

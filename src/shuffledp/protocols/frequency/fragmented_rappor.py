@@ -44,6 +44,7 @@ class FragmentedRappor(FlippedBits):
     source = "Erlingsson et al. 2020; printed: calibrated as in Ghazi et al. 2021, arXiv 2106.04247"
     trust = "shuffler"
     relies_on = "others' reports"
+    poisoning = "capped messages"
     accountings = ("printed", "exact")
     reduction = "own"
 

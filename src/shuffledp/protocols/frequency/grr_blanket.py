@@ -19,6 +19,7 @@ class GrrBlanket(FixedDummies):
 
     name = "grr_blanket"
     relies_on = "others' reports"
+    poisoning = "one report"
     task_kind = "frequency"
     label = "privacy-amplification"
     source = "Balle et al. 2019, Theorem 3.1"

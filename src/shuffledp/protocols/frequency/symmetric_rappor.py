@@ -31,6 +31,7 @@ class SymmetricRappor(FlippedBits):
     source = "Erlingsson, Pihur and Korolova 2014; drafts on differential privacy in the Prio system"
     trust = "secure_sum"
     relies_on = "others' reports"
+    poisoning = "range of a row"
     guarantees = under(exact=UPPER)
     reduction = "own"
 

@@ -33,6 +33,11 @@ class NoisySums(CuratorNoise):
     numbers: Numbers
 
     task_kind = "summation"
+    poisoning = "one value"
+
+    def gain_per_fake(self, most: float) -> float:
+        """Largest number."""
+        return self.numbers.unit
 
     @classmethod
     def counted(cls, task: Task) -> dict[str, Any]:

@@ -59,6 +59,11 @@ class LevelReports(PlannedUsers):
     trust = "shuffler"
     relies_on = "others' reports"
     reduction = "blanket"
+    poisoning = "one report"
+
+    def gain_per_fake(self, most: float) -> float:
+        """Gain of the highest level."""
+        return (most - self.uniform_rate / 2) / self.response.gap * self.numbers.unit
 
     @property
     def uniform_rate(self) -> float:

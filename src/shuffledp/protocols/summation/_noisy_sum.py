@@ -77,7 +77,12 @@ class NoisySum(PlannedUsers):
     trust = "shuffler"
     relies_on = "shares of the noise"
     reduction = "own"
+    poisoning = "capped messages"
     noise_shares = True
+
+    def gain_per_fake(self, most: float) -> float:
+        """Gain of the largest number of messages, all of the largest number."""
+        return float(most) * self.numbers.unit
 
     @property
     @abstractmethod

@@ -65,6 +65,12 @@ class SplitAndMix(SumReports):
     label = "split-and-mix"
     source = "Ishai et al. 2006; Balle, Bell, Gascon and Nissim 2020; baseline in Ghazi et al. 2021 (ICML), Section 5"
     relies_on = "shares of the noise"
+    poisoning = "range of shares"
+
+    def gain_per_fake(self, most: float) -> float:
+        """Infinite: a user's shares may add up to anything."""
+        return math.inf
+
     guarantees = under(printed=UPPER)
     reduction = "secure sum"
     noise_shares = True

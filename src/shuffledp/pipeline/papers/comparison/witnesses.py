@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import binom
 
 from shuffledp.accounting.baselines.bit_sums import bit_sum_rate
+from shuffledp.accounting.general.blanket import blanket_epsilon
 from shuffledp.accounting.general.count_pairs import (
     MovingCount,
     added_message,
@@ -18,7 +20,10 @@ from shuffledp.accounting.general.count_pairs import (
     settled_count_delta,
 )
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
+from shuffledp.accounting.general.epsilon_search import limit_epsilon
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
+from shuffledp.accounting.general.randomizers import FiniteRandomizer
+from shuffledp.accounting.general.variation_ratio import variation_ratio_epsilon
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.pipeline.claims.witness import Witness
 
@@ -190,4 +195,88 @@ def benchmark_rate() -> Witness:
         bit_sum_rate(n, eps, delta) > needed,
         f"The blanket has delta {true:.1e} at the first, which bounds the true delta from above; the published rate is "
         f"{bit_sum_rate(n, eps, delta):.3g}.",
+    )
+
+
+def last_level_of_a_range() -> Witness:
+    """Return the witness of CMP-E6: eps by the last level's beta, and the loss of the first level."""
+    n, levels, delta = 10**4, 6, 1e-6
+    found = []
+    for eps_local in (1.0, 3.0):
+        odds = math.exp(eps_local)
+        used = (odds - 1) / (odds + 2**levels - 1) / levels
+        keep = odds / (odds + 1) / levels
+        other = 1 / levels - keep
+        first = FiniteRandomizer(((keep, other, 1 - 1 / levels), (other, keep, 1 - 1 / levels)))
+        found.append(
+            (
+                variation_ratio_epsilon(delta, odds, used, odds, n - 1, sound=False),
+                blanket_epsilon(first, n, delta, "lower"),
+            )
+        )
+    (code, true), (code_3, true_3) = found
+    return Witness(
+        "eps of a range query over 64 values, n = 10,000, eps_local = 1, delta = 1e-06: by the code, and attained",
+        code,
+        true,
+        true > code and true_3 > code_3,
+        f"For eps_local = 3 the code computes {code_3:.4g}, and {true_3:.4g} is attained.",
+    )
+
+
+def _count_gap(groups: list[tuple[int, float]], victim: float, k: int, eps: float) -> float:
+    """Return delta of the difference of two counts of randomized response, victim apart, from (others, eps_local).
+
+    All others hold a third value, or the second of two.
+    """
+    points = 1 << 15
+    turn = np.exp(2j * np.pi * np.fft.fftfreq(points))
+
+    def transform(eps_local: float, up: int) -> NDArray[np.complex128]:
+        odds = math.exp(eps_local)
+        sent = [1.0, 1.0, float(k - 2)]
+        if up < 2:
+            sent[up] = odds
+        elif k > 2:
+            sent[2] += odds - 1
+        law: NDArray[np.complex128] = (sent[0] * turn + sent[1] / turn + sent[2]) / (odds + k - 1)
+        return law
+
+    held = 2 if k > 2 else 1
+    others = sum((n * np.log(transform(each, held)) for n, each in groups), np.zeros(points, complex))
+    first, second = (
+        np.fft.fft(np.exp(others) * transform(victim, own)).real.clip(0) / points for own in (0, 1)
+    )
+    return float(np.sum(np.maximum(first - math.exp(eps) * second, 0)))
+
+
+def budgets_without_randomizers() -> Witness:
+    """Return the witness of CMP-N2: the formula's eps, and delta attained there by randomized response."""
+    delta, others = 1e-8, [(500_000, 0.5), (499_999, 4.0)]
+    weights = sum(n / (1 + math.exp(eps)) for n, eps in others)
+    mu = math.sqrt(2 / (weights + 1 / (1 + math.exp(4.0)) - 1 / (1 + math.exp(0.5))))
+    eps, half = (math.exp(limit_epsilon(each, delta)[0]) for each in (mu, mu / math.sqrt(2)))
+    attained = _count_gap(others, 4.0, 10, eps)
+    code = _count_gap(others, 4.0, 2, half)
+    return Witness(
+        f"delta at eps = {eps:.5f} for a user with eps_local = 4, 10 values, n = 1,000,000, half with eps_local = "
+        "0.5: target, and attained",
+        delta,
+        attained,
+        attained > delta,
+        f"The code of arXiv 2407.18157 halves mu^2, so that eps = {half:.5f}; two values attain delta {code:.2g}.",
+    )
+
+
+def stored_personalized_results() -> Witness:
+    """Return the witness of CMP-N3: the stored eps, and delta attained there by binary randomized response."""
+    delta, stored = 1e-5, 0.08566
+    others = [(27, 0.05 + 0.95 * (j + 0.5) / 37) for j in range(37)]
+    attained = _count_gap(others, 1.0, 2, stored)
+    return Witness(
+        f"delta at eps = {stored} of a user with eps_local = 1 among 1,000: target, and attained",
+        delta,
+        attained,
+        attained > delta,
+        "The others' budgets are at the middles of 37 equal parts of [0.05, 1], 27 users each.",
     )

@@ -1,0 +1,324 @@
+"""Users with randomizers of their own: tables, data sets that attain nearly as much, and all data sets of few users."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from shuffledp.accountant.personalized import _binomial_below, _blanket_rate
+from shuffledp.accounting import (
+    GRR,
+    BinaryRandomizedResponse,
+    DensityRandomizer,
+    FiniteRandomizer,
+    GaussianProfile,
+    GaussianRandomizer,
+    Infeasible,
+    LaplaceRandomizer,
+    SubsetSelection,
+    blanket_epsilon,
+    blanket_randomizer_delta,
+    hockey_stick,
+    personalized_answer,
+    personalized_delta,
+    personalized_epsilon,
+)
+from shuffledp.populations.laws import PoissonBinomial
+
+DELTA = 1e-8
+MIXES = {
+    "A": ((500_000, 0.5), (500_000, 4.0)),
+    "B": ((900_000, 1.0), (100_000, 8.0)),
+    "C": ((333_333, 0.5), (333_333, 2.0), (333_334, 6.0)),
+}
+# mix, victim, clones of a bit; k = 10: clones, blanket; k = 100: clones, blanket; attained k = 10, k = 100
+TABLE = [
+    ("A", 0, 0.003011, (0.002843, 0.001357), (0.002363, 0.000338), ()),
+    ("A", 1, 0.012800, (0.023412, 0.021816), (0.039880, 0.023398), (0.021814, 0.023397)),
+    ("B", 0, 0.005298, (0.005297, 0.002886), (0.005288, 0.000912), ()),
+    ("B", 1, 0.011952, (0.021821, 0.021791), (0.066607, 0.065487), (0.021789, 0.065451)),
+    ("C", 0, 0.003300, (0.002911, 0.001390), (0.002552, 0.000366), ()),
+    ("C", 1, 0.010937, (0.014117, 0.009923), (0.015101, 0.003955), ()),
+    ("C", 2, 0.014492, (0.026310, 0.026041), (0.067639, 0.060366), (0.026039, 0.060337)),
+]
+
+
+def _bits_or_values(mix, k):
+    return [(n, GRR(eps, k) if k > 2 else BinaryRandomizedResponse(eps)) for n, eps in MIXES[mix]]
+
+
+@pytest.mark.parametrize(("mix", "victim", "bit", "ten", "hundred", "attained"), TABLE)
+def test_mixed_budgets_of_a_million_users(mix, victim, bit, ten, hundred, attained):
+    bits = dict(personalized_answer(_bits_or_values(mix, 2), DELTA, victim).considered)
+    assert bits["clones"] == pytest.approx(bit, abs=6e-7)
+    for k, (clones, blanket) in ((10, ten), (100, hundred)):
+        answer = personalized_answer(_bits_or_values(mix, k), DELTA, victim)
+        found = dict(answer.considered)
+        assert found["clones"] == pytest.approx(clones, abs=6e-7)
+        assert found["blanket"] == pytest.approx(blanket, abs=1.1e-6)
+        assert (answer.eps, answer.reduction) == (found["blanket"], "blanket")
+    for k, reference in zip((10, 100), attained, strict=False):
+        groups = _bits_or_values(mix, k)
+        least = _attained_delta(MIXES[mix], k, victim, reference * (1 - 1e-4))
+        assert least > DELTA, "the reference is attained"
+        assert (
+            personalized_delta(groups, reference, victim) / _attained_delta(MIXES[mix], k, victim, reference)
+            > 1
+        )
+
+
+def _attained_delta(groups, k, victim, eps, others="third"):
+    """Delta of count(x) - count(x') if all others hold a third value, or if k = 2 and they hold x'."""
+    size = 1 << 15
+    angle = 2 * np.pi * np.fft.fftfreq(size)
+    log_transform = np.zeros(size, complex)
+    for i, (n, eps_local) in enumerate(groups):
+        odds = math.exp(eps_local)
+        light, heavy = 1 / (odds + k - 1), odds / (odds + k - 1)
+        own = heavy * np.exp(1j * angle) + light * np.exp(-1j * angle) + (k - 2) * light
+        other = 1 + 2 * light * (np.cos(angle) - 1) if others == "third" else np.conj(own)
+        log_transform += (n - (i == victim)) * np.log(other)
+        if i == victim:
+            victims = own
+    law = [np.fft.fft(np.exp(log_transform) * v).real.clip(0) / size for v in (victims, np.conj(victims))]
+    return float(np.sum(np.maximum(law[0] - math.exp(eps) * law[1], 0)))
+
+
+@pytest.mark.parametrize(
+    ("mix", "victim", "printed"), [("A", 1, 0.013303), ("B", 1, 0.011960), ("C", 2, 0.014568)]
+)
+def test_the_formula_without_randomizers_is_exceeded(mix, victim, printed):
+    """arXiv 2312.14388: mu^2 = 2 / (sum - largest of 1 / (1 + e^eps_i)); more is lost with 10 values."""
+    weights = [(n, 1 / (1 + math.exp(eps))) for n, eps in MIXES[mix]]
+    mu = math.sqrt(2 / (sum(n * w for n, w in weights) - max(w for _, w in weights)))
+    assert GaussianProfile(mu).delta(printed) == pytest.approx(DELTA, rel=2e-3)
+    for k in (10, 100):
+        assert _attained_delta(MIXES[mix], k, victim, printed) > 100 * DELTA
+    half = GaussianProfile(mu / math.sqrt(2))  # as the published code evaluates it
+    eps = {"A": 0.009235, "B": 0.008301, "C": 0.010114}[mix]
+    assert half.delta(eps) == pytest.approx(DELTA, rel=5e-3)
+    assert _attained_delta(MIXES[mix], 2, victim, eps, others="second") > 10 * DELTA
+
+
+# -- all data sets of few users ----------------------------------------------------------------------------------------
+
+
+def _rows(randomizer, k=3):
+    if isinstance(randomizer, FiniteRandomizer):
+        return np.array(randomizer.table)
+    odds = math.exp(randomizer.eps_local)
+    return (np.eye(k) * (odds - 1) + 1) / (odds + k - 1)
+
+
+def _worst_delta(groups, victim, eps):
+    """The largest delta of the histogram over all data sets of the others and all pairs of the victim's inputs."""
+    others = [_rows(r) for i, (n, r) in enumerate(groups) for _ in range(n - (i == victim))]
+    own = _rows(groups[victim][1])
+    worst = 0.0
+    for held in itertools.product(*(range(len(table)) for table in others)):
+        reports = [table[x] for table, x in zip(others, held, strict=True)]
+        for pair in itertools.permutations(range(len(own)), 2):
+            first, second = (_histogram([*reports, own[x]]) for x in pair)
+            keys = sorted(first.keys() | second.keys())
+            with np.errstate(divide="ignore"):
+                laws = [np.log([law[key] for key in keys]) for law in (first, second)]
+            worst = max(worst, float(hockey_stick(*laws, eps)))
+    return worst
+
+
+def _histogram(reports):
+    law = Counter({(0,) * len(reports[0]): 1.0})
+    for row in reports:
+        added = Counter()
+        for counts, mass in law.items():
+            for y, p in enumerate(row):
+                added[(*counts[:y], counts[y] + 1, *counts[y + 1 :])] += mass * p
+        law = added
+    return law
+
+
+@pytest.mark.parametrize(
+    "budgets", [(0.5, 4.0, 4.0, 0.5, 0.5), (4.0, 4.0, 0.5, 0.5, 0.5), (1.0, 1.0, 3.0, 3.0, 2.0)]
+)
+def test_no_data_set_of_five_users_loses_more(budgets):
+    groups = [(1, GRR(eps, 3)) for eps in budgets]
+    for eps in (0.1, 0.3, 0.6):
+        if eps >= budgets[0]:
+            continue
+        worst = _worst_delta(groups, 0, eps)
+        upper = personalized_delta(groups, eps, 0)
+        assert worst <= upper * (1 + 1e-9)
+        assert upper < 1.6 * worst
+        answer = personalized_answer(groups, upper, 0)
+        assert answer.eps == pytest.approx(eps, rel=1e-4)
+        if budgets[0] == 0.5 and eps == 0.3:
+            assert worst == pytest.approx(0.020023, abs=6e-7)
+            assert upper == pytest.approx(0.020750, abs=6e-7)
+            clones = dict(personalized_answer(groups, 0.041615, 0).considered)["clones"]
+            assert clones == pytest.approx(0.3, rel=1e-4)
+
+
+def test_no_data_set_of_users_with_tables_loses_more():
+    rng = np.random.default_rng(1)
+    for _ in range(6):
+        tables = [FiniteRandomizer(rng.dirichlet(np.full(3, 4.0), size=2)) for _ in range(2)]
+        groups = [(2, tables[0]), (2, tables[1])]
+        for victim in (0, 1):
+            answer = personalized_answer(groups, 0.02, victim)
+            for eps in (answer.eps, 0.5 * answer.eps):
+                assert _worst_delta(groups, victim, eps) <= personalized_delta(groups, eps, victim) * (
+                    1 + 1e-9
+                )
+            assert len(answer.considered) == 3
+
+
+# -- one randomizer, several kinds, none -------------------------------------------------------------------------------
+
+
+def test_equal_users_have_the_bound_of_one_randomizer():
+    for randomizer in (GRR(2.0, 5), LaplaceRandomizer(1.0), SubsetSelection(2.0, 6, 2)):
+        groups = [(600, randomizer), (400, randomizer)]
+        assert personalized_epsilon(groups, 1e-6, 1) == pytest.approx(
+            blanket_epsilon(randomizer, 1000, 1e-6), rel=1e-6
+        )
+        assert personalized_delta(groups, 0.2, 0) == pytest.approx(
+            blanket_randomizer_delta(randomizer, 1000, 0.2), rel=1e-6
+        )
+
+
+def test_tables_and_formulas_of_randomized_response_agree():
+    formulas = [(300, GRR(1.0, 3)), (700, GRR(3.0, 3))]
+    tables = [(n, FiniteRandomizer(_rows(r))) for n, r in formulas]
+    for victim in (0, 1):
+        found, other = (
+            dict(personalized_answer(each, 1e-6, victim).considered) for each in (formulas, tables)
+        )
+        assert found == pytest.approx(other, rel=1e-5)
+
+
+def test_noise_of_a_larger_budget_hides_no_smaller_one():
+    small, large = LaplaceRandomizer(0.5), LaplaceRandomizer(4.0)
+    groups = [(1, small), (99_999, large)]
+    answer = personalized_answer(groups, 1e-6, 0)
+    assert (answer.eps, answer.reduction, answer.hiding[1]) == (0.5, "local", 0.0)
+    assert "group 1 does not hide the victim: its budget 4 is above 0.5" in answer.note
+    assert personalized_delta(groups, 0.1, 0) >= 0.02230  # the event that some report is above 5
+    assert personalized_delta(groups, 0.4, 0) >= 0.006388
+    assert personalized_delta([(1, small), (999_999, LaplaceRandomizer(2.0))], 0.4, 0) >= 2.52e-4
+    assert personalized_delta(groups, 0.5, 0) == 0
+    assert personalized_epsilon(groups, 1e-6, 1) < 0.1
+    assert personalized_epsilon([(1000, small), (99_999, large)], 1e-6, 0) == pytest.approx(
+        blanket_epsilon(small, 1000, 1e-6), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize(("own", "other"), [(2.0, 0.5), (1.0, 1.0), (3.0, 2.5)])
+def test_rate_of_laplace_noise_is_the_least_ratio_of_densities(own, other):
+    y = np.linspace(-20, 21, 41_001)
+    far = np.maximum(np.abs(y), np.abs(1 - y))
+    blanket = own / 2 * np.exp(-own * far) / math.exp(-own / 2)
+    least = float(np.min(other / 2 * np.exp(-other * far) / blanket))
+    assert _blanket_rate(LaplaceRandomizer(own), LaplaceRandomizer(other)) == pytest.approx(least, rel=1e-6)
+
+
+def test_randomizers_that_are_not_compared_count_as_not_hiding():
+    density = DensityRandomizer(
+        lambda x, y: -np.abs(y - x), lambda x, low, high: (high - low) / 10, (0.0, 1.0), (0.0, 5.0, 10.0), 1.0
+    )
+    for own, other in itertools.permutations((GRR(1.0, 3), GRR(1.0, 4), LaplaceRandomizer(1.0), density), 2):
+        answer = personalized_answer([(1, own), (10, other)], 1e-6, 0)
+        assert (answer.eps, answer.reduction) == (1.0, "local")
+        assert "group 1 does not hide the victim" in answer.note
+
+
+def test_a_table_without_a_blanket_hides_as_much_as_its_users_hide_each_other():
+    told = FiniteRandomizer([[1.0, 0.0], [0.0, 1.0]])
+    with pytest.raises(Infeasible):
+        personalized_answer([(5, told)], 1e-6, 0)
+    some = FiniteRandomizer([[0.9, 0.1], [0.5, 0.5]])
+    answer = personalized_answer([(1, some), (8, told)], 1e-6, 0)
+    assert answer.reduction == "local"
+    assert answer.note == (
+        "group 1 does not hide the victim: its outputs are not comparable with the victim's, or lack some of them"
+    )
+
+
+def test_noise_without_a_local_budget_keeps_its_label():
+    answer = personalized_answer([(1, GaussianRandomizer(2.0)), (50, GRR(1.0, 3))], 1e-6, 0)
+    assert answer.reduction == "local"
+    assert answer.guarantee == "unproven"
+    assert answer.eps == pytest.approx(blanket_epsilon(GaussianRandomizer(2.0), 1, 1e-6))
+    assert answer.as_dict()["considered"] == {"local": answer.eps}
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (
+            [0.5, 1.0],
+            r"groups\[0\] must be \(number of users, randomizer\).*A local budget alone does not determine",
+        ),
+        ([(10, 0.5)], r"groups\[0\] must be .*got \(10, 0.5\)"),
+        ([(0, GRR(1.0, 3))], r"groups\[0\]: number of users must be"),
+        ([], "groups must be a list"),
+    ],
+)
+def test_budgets_without_randomizers_are_refused(groups, message):
+    with pytest.raises(ValueError, match=message):
+        personalized_epsilon(groups, 1e-6, 0)
+
+
+def test_the_victim_is_a_group():
+    with pytest.raises(ValueError, match=r"victim must be the index of a group, in \[0, 0\], got 1"):
+        personalized_epsilon([(10, GRR(1.0, 3))], 1e-6, 1)
+
+
+# -- the number of reports that hide -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "parts", [((3000, 0.05), (500, 0.9)), ((400_000, 0.6), (100, 1e-3)), ((10**6, 1e-3), (10**6, 0.5))]
+)
+def test_the_binomial_law_is_below(parts):
+    law = PoissonBinomial(parts)
+    below, lost = _binomial_below(law, 1e-12)
+    exact, made = law.window(1e-25), below.window(1e-25)
+    grid = np.arange(min(exact.start, made.start), max(exact.stop, made.stop))
+    at_most = [
+        np.interp(grid, window.support, np.cumsum(window.pmf), left=0.0, right=1.0)
+        for window in (exact, made)
+    ]
+    assert np.all(at_most[0] <= at_most[1] + lost + 1e-12)
+    assert lost < 1e-9
+    assert 0 < law.mean - below.mean < 0.05 * math.sqrt(law.variance) + 3
+
+
+def test_many_users_are_not_far_above_the_average_over_their_numbers():
+    k, eps, step = 4, 0.3, 6
+    small, large = (SubsetSelection(eps_local, k, 1) for eps_local in (1.0, 3.0))
+    value = personalized_delta([(600, small), (600, large)], eps, 1)
+    law = PoissonBinomial(
+        tuple((n, _blanket_rate(large, each)) for n, each in ((600, small), (599, large)))
+    ).window(1e-9)
+    assert math.sqrt(law.pmf @ (law.support - law.support @ law.pmf) ** 2) > 12, (
+        "one binomial law takes its place"
+    )
+    mass = np.add.reduceat(law.pmf, np.arange(0, law.pmf.size, step))
+    given = [_uniform_delta(m, k, math.exp(3.0), eps) for m in range(law.start, law.stop + step, step)]
+    assert mass @ given[1 : mass.size + 1] <= value <= mass @ given[: mass.size] * 1.01
+
+
+def _uniform_delta(uniform, k, odds, eps):
+    """Delta of one report of randomized response among uniform reports, by the counts of both of its values."""
+    reports, total = uniform + 1, 0.0
+    some = np.arange(reports + 1)
+    masses = binom.pmf(some, reports, 2 / k)
+    for both in some[masses > 1e-14]:
+        a = np.arange(both + 1)
+        rest = (reports - both) * (1 - math.exp(eps))
+        excess = a * (odds - math.exp(eps)) + (both - a) * (1 - math.exp(eps) * odds) + rest
+        total += masses[both] * float(binom.pmf(a, both, 0.5) @ np.maximum(excess, 0))
+    return k / ((odds + k - 1) * reports) * total

@@ -1,0 +1,162 @@
+"""Several questions: one of them at random, assigned groups, all apart, and all in one message."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from shuffledp.accountant.questions import joint_randomizer
+from shuffledp.accounting import (
+    GRR,
+    BinaryRandomizedResponse,
+    FiniteRandomizer,
+    LaplaceRandomizer,
+    SubsetSelection,
+    blanket_epsilon,
+    blanket_randomizer_delta,
+    hockey_stick,
+    questions_epsilon,
+)
+
+USERS, DELTA = 100_000, 1e-8
+
+
+@pytest.mark.parametrize(
+    ("eps_local", "k", "questions", "random", "assigned"),
+    [(2.0, 10, 4, 0.030739, 0.063546), (4.0, 100, 4, 0.088316, 0.182004), (4.0, 10, 10, 0.140356, 0.475988)],
+)
+def test_one_question_each(eps_local, k, questions, random, assigned):
+    for assignment, reference in (("random", random), ("assigned", assigned)):
+        found = questions_epsilon(GRR(eps_local, k), USERS, DELTA, questions, assignment)
+        assert found == pytest.approx(reference, abs=6e-7)
+
+
+@pytest.mark.parametrize(
+    ("eps_local", "k", "questions", "one", "apart", "joint"),
+    [
+        (1.0, 10, 4, 0.009218, 0.01913, 0.02811),
+        (2.0, 10, 4, 0.030739, 0.06358, 0.32778),
+        (1.0, 100, 4, 0.002943, 0.00616, 0.00646),
+        (0.5, 10, 10, 0.003465, 0.01174, 0.01694),
+    ],
+)
+def test_all_questions(eps_local, k, questions, one, apart, joint):
+    """The references split atoms to a grid of 0.25, which costs up to 0.5 %."""
+    randomizer = GRR(eps_local, k)
+    assert questions_epsilon(randomizer, USERS, DELTA, questions) == pytest.approx(one, abs=6e-7)
+    for assignment, reference in (("all", apart), ("joint", joint)):
+        found = questions_epsilon(randomizer, USERS, DELTA, questions, assignment)
+        assert 0.994 * reference < found < 1.0002 * reference
+    assert questions_epsilon(randomizer, USERS, DELTA, questions, "all") < questions * one
+
+
+def _worst_delta(table, users, eps):
+    """The largest delta of the histogram of all reports over data sets and pairs of inputs."""
+    worst = 0.0
+    for others in itertools.combinations_with_replacement(range(len(table)), users - 1):
+        laws = [_histogram([*(table[x] for x in others), row]) for row in table]
+        for first, second in itertools.permutations(laws, 2):
+            keys = sorted(first.keys() | second.keys())
+            with np.errstate(divide="ignore"):
+                logs = [np.log([law[key] for key in keys]) for law in (first, second)]
+            worst = max(worst, float(hockey_stick(*logs, eps)))
+    return worst
+
+
+def _histogram(reports):
+    law = Counter({(): 1.0})
+    for row in reports:
+        added = Counter()
+        for seen, mass in law.items():
+            for y in np.flatnonzero(row):
+                added[tuple(sorted((*seen, int(y))))] += mass * row[y]
+        law = added
+    return law
+
+
+def _rows(eps_local, k):
+    odds = math.exp(eps_local)
+    return (np.eye(k) * (odds - 1) + 1) / (odds + k - 1)
+
+
+def _one_of(questions, rows):
+    """Inputs are answers to all questions, outputs (question, answer)."""
+    answers = itertools.product(range(len(rows)), repeat=questions)
+    return np.array([np.concatenate([rows[x] for x in each]) / questions for each in answers])
+
+
+@pytest.mark.parametrize(
+    ("users", "questions", "k", "eps_local", "eps", "worst", "blanket"),
+    [
+        (2, 2, 2, 1.0, 0.3, 0.2690483, 0.2690483),
+        (3, 2, 2, 2.0, 0.5, 0.5308549, 0.5313600),
+        (3, 2, 3, 2.0, 0.5, 0.4760812, None),
+        (2, 2, 3, 3.0, 1.0, 0.7472352, None),
+    ],
+)
+def test_a_random_question_is_as_private_as_a_single_one(users, questions, k, eps_local, eps, worst, blanket):
+    table = _one_of(questions, _rows(eps_local, k))
+    assert _worst_delta(table, users, eps) == pytest.approx(worst, abs=6e-8)
+    bound = blanket_randomizer_delta(GRR(eps_local, k), users, eps)
+    assert bound >= worst * (1 - 1e-6)
+    assert blanket_randomizer_delta(FiniteRandomizer(table), users, eps) == pytest.approx(bound, rel=1e-4)
+    if blanket is not None:
+        assert bound == pytest.approx(blanket, abs=6e-7)
+    assert questions_epsilon(GRR(eps_local, k), users, bound, questions) == pytest.approx(eps, rel=1e-3)
+
+
+@pytest.mark.parametrize("answer", [GRR(1.0, 3), BinaryRandomizedResponse(1.0), SubsetSelection(1.5, 4, 2)])
+def test_one_message_is_the_product_of_the_tables(answer):
+    rows = {
+        GRR: lambda: _rows(1.0, 3),
+        BinaryRandomizedResponse: lambda: _rows(1.0, 2),
+        SubsetSelection: lambda: _subsets(1.5, 4, 2),
+    }[type(answer)]()
+    table = FiniteRandomizer(rows)
+    for eps in (0.2, 1.0):
+        ours, theirs = (
+            blanket_randomizer_delta(joint_randomizer(each, 2), 20, eps) for each in (answer, table)
+        )
+        assert ours == pytest.approx(theirs, rel=1e-4)
+    assert questions_epsilon(answer, 50, 1e-4, 2, "joint") == pytest.approx(
+        questions_epsilon(table, 50, 1e-4, 2, "joint"), rel=1e-4
+    )
+
+
+def _subsets(eps_local, k, d):
+    heavy = np.array([[x in each for each in itertools.combinations(range(k), d)] for x in range(k)])
+    rows = np.where(heavy, math.exp(eps_local), 1.0)
+    return rows / rows.sum(axis=1, keepdims=True)
+
+
+def test_no_data_set_of_joint_messages_loses_more():
+    rows = np.kron(_rows(0.7, 2), _rows(0.7, 2))
+    for eps in (0.1, 0.6):
+        bound = blanket_randomizer_delta(joint_randomizer(GRR(0.7, 2), 2), 3, eps)
+        assert _worst_delta(rows, 3, eps) <= bound < 2 * _worst_delta(rows, 3, eps)
+
+
+def test_a_single_question():
+    for assignment, randomizer in (
+        ("random", LaplaceRandomizer(1.0)),
+        ("assigned", LaplaceRandomizer(1.0)),
+        ("all", LaplaceRandomizer(1.0)),
+        ("joint", GRR(1.0, 4)),
+    ):
+        found = questions_epsilon(randomizer, 500, 1e-6, 1, assignment)
+        assert found == pytest.approx(blanket_epsilon(randomizer, 500, 1e-6), rel=1e-6)
+
+
+def test_bad_questions():
+    with pytest.raises(ValueError, match="users must be at least the number of questions, 5, got 4"):
+        questions_epsilon(GRR(1.0, 4), 4, 1e-6, 5, "assigned")
+    with pytest.raises(ValueError, match="randomizer must have finitely many outputs"):
+        questions_epsilon(LaplaceRandomizer(1.0), 100, 1e-6, 2, "joint")
+    with pytest.raises(ValueError, match="at most 16777216 entries in its table for all questions, got 9"):
+        questions_epsilon(FiniteRandomizer(_rows(1.0, 3)), 100, 1e-6, 20, "joint")
+    with pytest.raises(ValueError, match="eps_local must be at most 300"):
+        questions_epsilon(GRR(100.0, 3), 100, 1e-6, 4, "joint")
+    with pytest.raises(ValueError, match="assignment must be one of random, assigned, all, joint"):
+        questions_epsilon(GRR(1.0, 3), 100, 1e-6, 4, "some")
