@@ -1,4 +1,6 @@
-"""Ghazi et al. 2021: sums with noise that cancels."""
+"""Summation by correlated noise: the designs of Ghazi et al. 2021, coarse designs of this project, and their
+accounting.
+"""
 
 from shuffledp.lazy_api import topic
 
