@@ -46,8 +46,7 @@ def analytic_design(max_value: FromOne, eps: Eps, delta: Delta, gamma: OpenUnit)
     -------
     NoiseDesign
         Its exact delta is far below the budget's delta, an upper bound. Atom 1 has two noises. For D = 1 the design
-        keeps
-        the second one, as printed, though no input needs it.
+        keeps the second one, as printed, though no input needs it.
 
     Raises
     ------
@@ -124,8 +123,7 @@ def modular_design(
     -------
     NoiseDesign
         The theorem's delta is an upper bound and meets the budget. Atom 1 has two noises if inputs change it. Atoms
-        that
-        inputs cannot change have no noise.
+        that inputs cannot change have no noise.
 
     Raises
     ------
@@ -135,9 +133,8 @@ def modular_design(
     Notes
     -----
     Theorem 8 of Ghazi et al. 2021 with ``eps_1 = split (eps - eps_star)`` and half of delta for each part. Each used
-    atom
-    hides its largest shift k at ``eps_2 k / (2 t_s)`` and at ``delta_2`` over the number of used atoms. Two columns
-    dominated by t differ by at most ``2 t``.
+    atom hides its largest shift k at ``eps_2 k / (2 t_s)`` and at ``delta_2`` over the number of used atoms. Two
+    columns dominated by t differ by at most ``2 t``.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     if eps_star >= eps:

@@ -108,8 +108,7 @@ def block_cells(
     """Return the losses of the slices ``begin <= number < stop``, their mass, and the largest number of summands.
 
     All `shifts` of ``(Sigma, u, t)`` increase Sigma, and slice 0 has the lowest Sigma. The cells, (shifts, size + 1),
-    reach
-    from the lowest grid point to one above the highest; their hockey stick is never below that of the true cells. The
+    reach from the lowest grid point to one above the highest; their hockey stick is never below the true one. The
     number of summands is the number of blocks of a slice plus the number of cells of a block.
     """
     offsets = sorted({(0, 0), *((u, t) for _, u, t in shifts)})
@@ -183,8 +182,7 @@ def _add(
     """Add the blocks of one slice for one shift, at the two grid points that enclose the losses of each block.
 
     `start` and `end` are bounds on the losses, in grid steps, and are overwritten. Losses above the grid go to the
-    place
-    after it. Blocks with losses below the grid, or in a wide range, have all their mass at the higher grid point.
+    place after it. Blocks with losses below the grid, or in a wide range, have all their mass at the higher grid point.
     """
     np.floor(start, out=start)
     start -= grid.first
@@ -208,10 +206,9 @@ def _add(
 def _split(cells: Floats, sums: Floats, error: float, grid: LossGrid) -> None:
     """Put the mass of every block on two grid points so that the totals of both laws stay.
 
-    Of the masses P and Q at a loss between ``j h`` and ``(j + w) h``, the higher point gets
-    ``(P - e^(j h) Q) / (1 - e^(-w h))``, rounded up by the relative error `error` of the masses. The excess is then
-    missing
-    in Q and counts as infinite loss there.
+    Of the masses P and Q at a loss between ``j h`` and ``(j + w) h``, the higher point gets ``(P - e^(j h) Q) / (1 -
+    e^(-w h))``, rounded up by the relative error `error` of the masses. The excess is then missing in Q and counts as
+    infinite loss there.
     """
     points = np.exp(grid.step * np.arange(grid.first, grid.last + 1))
     for power in range(_POWERS):

@@ -11,10 +11,10 @@ The messages are ``1..D`` and ``-D``. A user sends the input, if it is not 0, an
   The parts are messages 1 or *hubs*, a few chosen messages below D/2: repeatedly the largest that fits, but never
   ``D - j`` itself. Without hubs the parts are ``D - j`` messages 1.
 
-**The view.** Let ``c_m`` be the number of messages m. Atom j is drawn ``y_j`` times: ``c_j = y_j`` for j < D/2,
-plus, for a hub, its number in the other atoms; ``c_j = y_j + y_(D-j)`` for j > D/2 (``y_j`` alone for j = D/2 and
-j = D - 1, whose partner is no such atom). So the counts determine all ``y_j``, by integers: first those of atoms that
-are neither hubs nor their partners, then hub after hub from the largest on, each with its partner, whose parts are
+**The view.** Let ``c_m`` be the number of messages m. Atom j is drawn ``y_j`` times: ``c_j = y_j`` for j < D/2, plus,
+for a hub, its number in the other atoms; ``c_j = y_j + y_(D-j)`` for j > D/2 (``y_j`` alone for j = D/2 and j = D - 1,
+whose partner is no such atom). So the counts determine all ``y_j``, by integers: first the numbers of atoms that are
+neither hubs nor partners of hubs, then hub after hub from the largest on, each with its partner, whose parts are
 smaller hubs only. With ``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D - 1)``, the counts are an
 invertible integer image of ``(Sigma, u, v, y_2, .., y_(D - 1))``. With U messages D and A messages -D in the central
 noise of the sum S,
@@ -24,8 +24,7 @@ noise of the sum S,
 where ``z_j`` is the number of draws of atom j. So ``(Sigma, u, v)`` and the ``y_j`` are independent. An input x adds x
 to Sigma. It adds nothing else if x is 0 or 1; else it adds 1 to u if x = D, and 1 to ``y_x`` otherwise. The other
 messages of atom x, besides x and -D, are then subtracted: for 2 <= x < D/2, ``y_(D-x)`` changes by -1; for D/2 <= x <
-D,
-v changes by -1, and for each hub h among the parts ``y_h`` changes by -1 and ``y_(D-h)`` by 1, whose own parts may
+D, v changes by -1, and for each hub h among the parts ``y_h`` changes by -1 and ``y_(D-h)`` by 1, whose own parts may
 again be hubs (:func:`input_moves`). :mod:`shuffledp.accounting.summation.coarse_noise` is the exact accountant.
 
 Derived for this project; only the idea of noise that cancels is taken from a paper.

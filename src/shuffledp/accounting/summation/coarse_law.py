@@ -52,9 +52,9 @@ class CoarseLaw:
     """Components of all slices; a probability exceeds the true one by at most the relative `error`.
 
     `up` is the law of ``(S+, U)``, `down` the law of ``(S-, A)``, `pair` the law of ``z_D`` at ``u - U``, (rows, U),
-    and
-    `ones` the law of ``z_1`` at ``k - A`` with ``k = t + U >= 0``, (A, columns). `first` is the lowest t that is kept,
-    `width` the number of kept t plus one on each side, `threshold` the mass below which cells are omitted, `size` D.
+    and `ones` the law of ``z_1`` at ``k - A`` with ``k = t + U >= 0``, (A, columns). `first` is the lowest t that is
+    kept, `width` the number of kept t plus one on each side, `threshold` the mass below which cells are omitted, `size`
+    D.
     """
 
     up: Floats
@@ -177,8 +177,7 @@ def _one_sign(ratio: float, size: int, reach: int, *, up: bool) -> Floats:
     2).
 
     Panjer's recursion for jumps j at the rates ``ratio^j / j``. A positive jump has ``floor(j / D)`` messages D, a
-    negative
-    one ``ceil(j / D)`` messages -D. The number of messages is at most the sum.
+    negative one ``ceil(j / D)`` messages -D. The number of messages is at most the sum.
     """
     most = reach // size if up else reach
     most = min(most, math.ceil(60 / max(-math.log(ratio) * size, 1e-300)) + 80)

@@ -123,10 +123,8 @@ def joint_losses(
     """Return the losses of ``(Sigma, u, v)`` for all pairs on a grid, an upper bound on the hockey stick.
 
     Only the atoms 1 and D of the design matter. With `every` above 1 only every `every`-th cell is evaluated, and only
-    for
-    the likely Sigma: the result is then an estimate. Slices are computed one after the other, and D + 1 of them are
-    kept.
-    Raises Infeasible if a slice does not fit into memory.
+    for the likely Sigma: the result is then an estimate. Slices are computed one after the other, and D + 1 of them are
+    kept. Raises Infeasible if a slice does not fit into memory.
     """
     law, shifts = law_of(design, precision), shifts_of(pairs, design.max_value)
     if every == 1 and precision.blocks:
@@ -255,8 +253,7 @@ def _split(moments: Floats, grid: LossGrid) -> Floats:
 
     With p the part of a step, the higher point's share is ``(1 - e^(-h p)) / (1 - e^-h)``. It is bounded from above by
     ``p + p (1 - p) h (1 + h) / 2`` for steps h up to 1/4, which exceeds it by a term of order h^2 and is linear in
-    moments
-    of p.
+    moments of p.
     """
     bend = grid.step * (1 + grid.step) / 2
     total = moments[:, 0]

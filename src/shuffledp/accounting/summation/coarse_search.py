@@ -97,8 +97,8 @@ def coarse_start(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> C
     Notes
     -----
     Derived for this project. Atom D hides a shift by 1 at ``eps - eps_star``. Atom 1 hides the number of messages 1 of
-    the
-    central noise. Any other atom j hides a shift by 1 at the eps that remains for the largest distance of its pairs.
+    the central noise. Any other atom j hides a shift by 1 at the eps that remains for the largest distance of its
+    pairs.
     """
     size = check_count("max_value", max_value, 1)
     if eps_star >= eps:
@@ -125,8 +125,7 @@ def worst_delta(
     """Return the delta of every pair at the budget's eps.
 
     With `estimate` the result has no margin for omitted cells and rounding; otherwise it is a certified upper bound.
-    With
-    `every` above 1 only every `every`-th cell is evaluated, and the result is no bound.
+    With `every` above 1 only every `every`-th cell is evaluated, and the result is no bound.
     """
     deltas, margins = deltas_and_margins(design, pairs, precision, every)
     return deltas - margins if estimate else deltas
@@ -282,10 +281,8 @@ def polished_design(
     """Return the best design with the same atoms 1 and D, and its certificate for all ordered pairs.
 
     The joint law is not computed again. `joint` has certified losses for all pairs, of a design with these atoms 1 and
-    D;
-    its hubs may differ. The search uses estimates; finally the atoms 2..D-1 are scaled until the bounds meet delta.
-    Raises
-    Infeasible if a pair that no other atom hides has a larger delta.
+    D; its hubs may differ. The search uses estimates; finally the atoms 2..D-1 are scaled until the bounds meet delta.
+    Raises Infeasible if a pair that no other atom hides has a larger delta.
     """
     pairs, trust = all_pairs(design.max_value), _TRUST
     here = _looked_at(design, pairs, 1, joint)

@@ -61,8 +61,7 @@ class ShippedCoarse:
         Precision of the certificate, which is a bound at any precision.
     design_digest, code_digest : str
         Digests by ``tools/designs.py``, from the time of the certificate: of the design's numbers and of the
-        accountant's
-        code. Empty for a design that is not shipped.
+        accountant's code. Empty for a design that is not shipped.
     """
 
     design: CoarseDesign
