@@ -2,15 +2,15 @@
 
 :func:`family_design`
     One parameter: every atom gets the noise of smallest mean that hides its hardest shift at a common multiple of the
-    budget that is left for it, and the multiple is the largest that the joint delta allows.
+    eps that remains for this shift. The multiple is the largest with which the joint delta meets the budget.
 :func:`search_design`
     Over the shapes and scales of all noises, in two stages. Sequential linear programming: cost and log delta of all
     ordered pairs of inputs are linearized in logarithms, within a trust region. Then sequential quadratic programming
-    (SLSQP) in a box around the best design. After every step the scales are made feasible again by a common factor.
+    (SLSQP) in a box around the best design. After every step a common factor makes the scales feasible again.
 :func:`certified_design`
-    Scales a design up or down until the certified upper bound just meets delta.
+    Scales a design until the certified upper bound just meets delta.
 
-Everything is deterministic. The state of a search is a dict of JSON values, so that it can be kept and resumed.
+Everything is deterministic. The state of a search is a dict of JSON values, so that a search can be resumed.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ def family_design(
 ) -> NoiseDesign:
     """Return the best design of a one-parameter family, by estimates of delta.
 
+    Derived for this project.
+
     Parameters
     ----------
     max_value : int
@@ -67,22 +69,18 @@ def family_design(
         As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`.
     law : {"negative_binomial", "jumps"}
         Law of the noises, see :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`. With ``jumps`` all
-        rates are the same, and the centers in proportion to the hardest shift over its budget.
+        rates are equal, and a center is proportional to the hardest shift over the eps that remains for it.
 
     Returns
     -------
     NoiseDesign
-        Only atoms that inputs can change carry noise. A few percent above the best; its delta is met by an
-        *estimate*, see :func:`certified_design`.
+        Only atoms that inputs can change have noise. It needs a few percent more messages than the best design, and
+        meets its delta by an *estimate*, see :func:`certified_design`.
 
     Raises
     ------
     Infeasible
         If ``eps_star >= eps``, or the calculation does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project.
     """
     goal = Goal.checked(max_value, eps, delta, eps_star, atoms, hubs, law)
     hardest = goal.hardest_shifts()
@@ -125,7 +123,7 @@ def search_design(
     Parameters
     ----------
     max_value, eps, delta, eps_star, atoms, hubs, law
-        As in :func:`family_design`.
+        As in :func:`family_design`, which raises the same errors.
     state : mapping, optional
         Last state that an earlier search with the same arguments passed to `progress`, or ``{"design": ..}`` to start
         from a design; otherwise the search starts from :func:`family_design`.
@@ -133,21 +131,19 @@ def search_design(
         Called after every iteration with the state: ``design`` (a dict), ``stage`` (``linear``, ``quadratic`` or
         ``done``), ``trust``, ``iteration``, ``messages``.
     finest : float
-        The search ends when an iteration saves a smaller part of the messages than this.
+        The search ends when an iteration saves less than this share of the messages.
     iterations : int
-        Most iterations, counted over all resumptions.
+        Largest number of iterations, counted over all resumptions.
 
     Returns
     -------
     NoiseDesign
-        Only atoms that inputs can change carry noise. Its delta is met by an estimate, see :func:`certified_design`.
+        Only atoms that inputs can change have noise. It meets its delta by an estimate, see :func:`certified_design`.
 
     Raises
     ------
     ValueError
         If the state belongs to other arguments.
-    Infeasible
-        As in :func:`family_design`.
 
     Notes
     -----
@@ -204,15 +200,17 @@ def search_design(
 def certified_design(design: NoiseDesign) -> tuple[NoiseDesign, float]:
     """Scale a design until its certified delta just meets its budget.
 
+    Derived for this project.
+
     Parameters
     ----------
     design : NoiseDesign
-        Near feasibility for its own ``eps`` and ``delta``.
+        Nearly feasible for its ``eps`` and ``delta``.
 
     Returns
     -------
     design : NoiseDesign
-        All scales times one number, within 1e-5 of the smallest that suffices.
+        All scales times one factor, within 1e-5 of the smallest that suffices.
     delta : float
         Certified upper bound, at most ``design.delta``.
 
@@ -220,10 +218,6 @@ def certified_design(design: NoiseDesign) -> tuple[NoiseDesign, float]:
     ------
     Infeasible
         If no factor between 1/8 and 8 suffices, or the calculation does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project.
     """
     table = pair_table(design.max_value, design.atoms, design.hubs)
     values = pair_deltas(design, design.eps, table, bound="upper")
