@@ -1,7 +1,7 @@
 """Privacy of pureDUMP and mixDUMP: delta by the number of dummies, and the number of dummies for a budget.
 
 Every user sends a value of {1..k} together with dummies, values drawn uniformly from {1..k}; all messages are
-shuffled. In mixDUMP the value goes through generalized randomized response (GRR) first. Two accountings:
+shuffled. In mixDUMP generalized randomized response (GRR) randomizes the value first. Two accountings:
 
 ``printed``
     The theorems of the paper (arXiv 2009.13738), as printed and only where their proofs hold.
@@ -58,7 +58,7 @@ _PATIENCE = 25
 
 
 def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
-    """Return the exact delta of a value that is sent as it is among uniform dummies.
+    """Return the exact delta of an unrandomized value among uniform dummies.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
     Returns
     -------
     float
-        In [0, 1], the same in both directions and for all pairs of values; never too small, at most 1e-10 relative too
-        large, except below 1e-300, where floats end. Never below ``(1 - 1/k)^dummies``, the probability that no dummy
-        equals the other value.
+        In [0, 1], the same in both directions and for all pairs of values; never too small, and too large by at most
+        1e-10 relative above 1e-300. Never below ``(1 - 1/k)^dummies``, the probability that no dummy equals the other
+        value.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
 
 
 def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: str = "exact") -> float:
-    """Return the eps of a value that is sent as it is among uniform dummies.
+    """Return the eps of an unrandomized value among uniform dummies.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     Returns
     -------
     float
-        Nats. Exact: the smallest eps whose exact delta is at most `delta`, rounded up by at most 1e-11 relative
-        (or to 1e-12, if below).
+        Nats. ``printed`` is an upper bound. ``exact`` is the smallest eps with an exact delta of at most `delta`,
+        rounded up by at most 1e-11 relative (or to 1e-12, if below).
 
     Raises
     ------
@@ -126,9 +126,7 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
 
     Notes
     -----
-    ``sqrt(14 k ln(2/delta) / (S - 1))``: DUMP, Theorem 5.2.
-
-    This formula is ``printed``, an upper bound; ``exact`` is never below the exact value.
+    ``printed``: ``sqrt(14 k ln(2/delta) / (S - 1))``, DUMP, Theorem 5.2.
 
     Examples
     --------
@@ -155,7 +153,7 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
 
 
 def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str = "exact") -> int:
-    """Return the smallest total number of dummies with which a value sent as it is is (eps, delta)-private.
+    """Return the smallest total number of dummies with which an unrandomized value is (eps, delta)-private.
 
     Parameters
     ----------
@@ -171,20 +169,18 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     Returns
     -------
     int
-        Number of dummies, without the value itself.
+        Number of dummies. ``printed`` is an upper bound on the least number. ``exact`` has a :func:`dummy_delta` of at
+        most `delta`; one dummy fewer does not suffice.
 
     Raises
     ------
     Infeasible
-        If the printed theorem does not hold here: eps above 1, or delta above ``2 e^(-27/14)``; or if the number is
-        too large to be found.
+        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or the number is too
+        large to be found.
 
     Notes
     -----
-    ``14 k ln(2/delta) / eps^2 + 1``, rounded up: DUMP, Theorem 5.2.
-
-    This formula is ``printed``, an upper bound on the least number. ``exact`` has a :func:`dummy_delta` of at most
-    `delta`; one dummy fewer does not suffice.
+    ``printed``: ``14 k ln(2/delta) / eps^2 + 1``, rounded up; DUMP, Theorem 5.2.
 
     Examples
     --------
@@ -223,26 +219,24 @@ def mix_dummy_count(
     eps_local : float
         Nats, > 0.
     accounting : {"printed", "exact"}
-        See the module's description. With ``exact`` the adversary learns which reports of others are uniform, so that
-        its count suffices, and may be larger than the smallest sufficient one.
+        See the module's description. With ``exact`` the adversary learns which reports of other users are uniform.
 
     Returns
     -------
     int
-        0 if the reports alone suffice. Exact: always so for ``eps_local <= eps``.
+        An upper bound on the number needed, for both accountings. 0 if the reports alone suffice; with ``exact`` this
+        includes ``eps_local <= eps``.
 
     Raises
     ------
     Infeasible
-        If the printed theorem does not hold here: eps above 1, or delta above ``4 e^(-27/14)``; or if the number is
-        too large to be found.
+        If the printed theorem does not hold here (eps above 1, delta above ``4 e^(-27/14)``), or the number is too
+        large to be found.
 
     Notes
     -----
-    ``14 k ln(4/delta) / eps^2 + 1 - (n - 1) lambda + sqrt(2 (n - 1) lambda ln(2/delta))``: DUMP, Theorem 5.6.
-
-    This formula is ``printed``, with lambda as in :mod:`shuffledp.accounting.general.dummy_blanket`. Both accountings
-    are an upper bound on the number needed.
+    ``printed``: ``14 k ln(4/delta) / eps^2 + 1 - (n - 1) lambda + sqrt(2 (n - 1) lambda ln(2/delta))``, DUMP, Theorem
+    5.6, with lambda as in :mod:`shuffledp.accounting.general.dummy_blanket`.
 
     Examples
     --------
@@ -265,6 +259,8 @@ def mix_dummy_count(
 def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local: float) -> float:
     """Return the exact delta of one GRR report among uniform messages.
 
+    Derived in :mod:`shuffledp.accounting.general.dummy_blanket`. Replacement neighbors.
+
     Parameters
     ----------
     eps : float
@@ -274,22 +270,18 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
     domain_size : int
         Number of values k, >= 2.
     eps_local : float
-        Budget of the report, nats, > 0; ``inf`` for a value that is sent as it is.
+        Budget of the report, nats, > 0; ``inf`` for an unrandomized value.
 
     Returns
     -------
     float
-        In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. Never
-        too small, and at most 1e-10 relative too large, except below 1e-300, where floats end.
+        In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. Never too small,
+        and too large by at most 1e-10 relative above 1e-300.
 
     Raises
     ------
     Infeasible
         If the sum does not fit into memory, for many messages and few values.
-
-    Notes
-    -----
-    Derived in :mod:`shuffledp.accounting.general.dummy_blanket`. Replacement neighbors.
 
     Examples
     --------
@@ -316,12 +308,10 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
 
 
 def printed_total(n: int, domain_size: int, eps: float, delta: float, eps_local: float = math.inf) -> float:
-    """Return the dummies of Theorem 5.2, or of 5.6 for randomized reports, not rounded; negative if these suffice.
+    """Return the dummies of Theorem 5.2, or of 5.6 for randomized reports, not rounded; negative if the reports
+    suffice.
 
-    Raises
-    ------
-    Infeasible
-        If eps is above 1, or delta is too large.
+    Raises Infeasible if eps is above 1 or delta is too large for the theorem.
     """
     mixed = eps_local < math.inf
     most = (2 if mixed else 1) * _MOST_DELTA
@@ -343,7 +333,7 @@ def _printed_epsilon(domain_size: int, dummies: int, delta: float) -> float:
 
 
 def _finite(count: float) -> int:
-    """Return the count rounded up, if floats still hold every integer there."""
+    """Return the count rounded up; raise Infeasible if floats of this size do not hold every integer."""
     if not count <= MOST:
         raise Infeasible(f"About {count:.3g} dummies would be needed, more than 2^53.")
     return math.ceil(count)
@@ -374,9 +364,9 @@ def smallest_epsilon(
     about: tuple[float, float],
     xtol: float,
 ) -> float:
-    """Return the smallest eps >= 1e-12 that suffices, searched by minus its log from `low` on.
+    """Return the smallest sufficient eps >= 1e-12, by a search over minus its log that starts at Gaussian noise.
 
-    The search starts from the eps of Gaussian noise with distance mu.
+    The search has the lower limit `low` and starts from the eps of Gaussian noise with distance mu.
     """
     high = -math.log(1e-12)
 
@@ -427,12 +417,12 @@ def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_loc
 
 
 def _gaussian_mu(messages: float, domain_size: int) -> float:
-    """Return the distance of the two views in standard deviations, in the limit of many messages: no bound."""
+    """Return the distance of the two views in standard deviations in the limit of many messages, which is no bound."""
     return math.sqrt(2 * domain_size / (messages + 1))
 
 
 def _gaussian_guess(domain_size: int, eps: float, delta: float) -> tuple[float, float]:
-    """Return the number of uniform messages in the limit of many, and the slope of log delta there."""
+    """Return the number of uniform messages in the limit of many messages, and the slope of log delta there."""
 
     def limit(minus_log_count: float) -> float:
         return log_gaussian_delta(_gaussian_mu(math.exp(-minus_log_count), domain_size), eps) - math.log(
@@ -444,9 +434,9 @@ def _gaussian_guess(domain_size: int, eps: float, delta: float) -> tuple[float, 
 
 
 def smallest_count(excess: Callable[[int], float], guess: float, slope: float) -> int:
-    """Return the smallest integer >= 1 where a non-increasing function is at most 0; at 0 it is positive.
+    """Return the smallest integer >= 1 at which a non-increasing function, positive at 0, is at most 0.
 
-    Secant steps from the guess, rounded up; when they do not close the bracket, it is halved.
+    The search uses secant steps from the guess, rounded up. When they do not close the bracket, it is halved.
     """
     low, high = 0, MOST + 1
     x = int(min(max(math.ceil(guess), 1), MOST))

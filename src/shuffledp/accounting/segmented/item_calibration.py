@@ -1,4 +1,4 @@
-"""Reporting probability of one item, and the number of blanket messages with which all items may be sent.
+"""Reporting probability of one item, and the number of blanket messages with which every item may be sent.
 
 Both invert :func:`shuffledp.accounting.segmented.items.segmented_delta`, under the conventions of that module. Source:
 arXiv 2407.19639, Section 5.2.
@@ -52,15 +52,15 @@ def reporting_rate(
     n, blankets, domain_size, blanket_law
         As in :func:`~shuffledp.accounting.segmented.items.segmented_delta`.
     eps : float
-        Nats, > 0: of the item, not of the user.
+        Nats, > 0; budget of the item, not of the user.
     delta : float
-        In (0, 1): of the item.
+        In (0, 1); for the item.
 
     Returns
     -------
     float
-        The largest lambda whose :func:`~shuffledp.accounting.segmented.items.segmented_delta` is at most `delta`, in
-        (0, 1]; rounded down by at most 1e-10 relative. At least 1e-9, or `delta` if that is smaller.
+        The largest lambda in (0, 1] with a :func:`~shuffledp.accounting.segmented.items.segmented_delta` of at most
+        `delta`, rounded down by at most 1e-10 relative. It is at least the smaller of 1e-9 and `delta`.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def blankets_for_full_reporting(
     blanket_law: Annotated[str, one_of(BLANKET_LAWS)] = "binomial",
     composition: Annotated[str, one_of(COMPOSITIONS)] = "printed",
 ) -> float:
-    """Return the smallest expected number of blanket messages per user with which all items may be sent.
+    """Return the smallest expected number of blanket messages per user with which every item may be sent.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ def blankets_for_full_reporting(
     set_size : int
         Items per user s, >= 1.
     eps : float
-        Nats, > 0: budget of a user, shared among its items by group composition.
+        Nats, > 0; budget of a user, which group composition divides among the user's items.
     delta : float
-        In (0, 1): of a user.
+        In (0, 1); for a user.
     blanket_law : {"binomial", "poisson"}
         Both are guarantees here, where the reporting probability is 1.
     composition : {"printed", "tight"}
@@ -144,11 +144,11 @@ def blankets_for_full_reporting(
 
     Notes
     -----
-    m_k of Wang et al. 2024, arXiv 2407.19639, Section 5.2, with the user's budget shared by Lemma 1.
+    m_k of Wang et al. 2024, arXiv 2407.19639, Section 5.2, with the user's budget divided by Lemma 1.
 
     Examples
     --------
-    Messages that each of a thousand users with two of a hundred items adds:
+    Blanket messages per user for a thousand users, each with two of a hundred items:
 
     >>> from shuffledp.accounting import blankets_for_full_reporting
     >>> print(f"{blankets_for_full_reporting(1000, 100, 2, eps=1.0, delta=1e-6):.4f}")
@@ -191,7 +191,7 @@ def _full_reporting(n: int, domain_size: int, eps: float, delta: float, blanket_
 
 
 def _smallest_count(suffices: Callable[[int], bool], guess: int, n: int) -> int:
-    """Return the smallest integer >= 1 that suffices; all larger ones do."""
+    """Return the smallest integer >= 1 that suffices; all larger ones suffice, too."""
     low, high, step = 0, min(max(guess, 1), int(_MOST_BLANKETS)), 1
     while not suffices(high):
         if high >= _MOST_BLANKETS:
@@ -215,25 +215,12 @@ def _too_many(n: int) -> Infeasible:
 
 @remember(_REMEMBERED)
 def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
-    """Return the Gaussian limit for many messages: a first guess of a search, not a bound.
+    """Return the standard deviation of Gaussian noise for a sum of sensitivity 1, and the slope of log delta in its
+    log.
 
-    Parameters
-    ----------
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    tuple
-        Standard deviation of Gaussian noise that makes a sum of sensitivity 1 (eps, delta)-private, and how fast the
-        log of delta falls with its logarithm. For lambda reports ``n m / (2 d)`` is about the square of lambda times
-        it, within 5 % in the settings of the paper.
-
-    Notes
-    -----
-    Derived for this project, from the exact curve of the Gaussian mechanism (Balle and Wang 2018, Theorem 8).
+    This is the limit for many messages, a first guess of a search and not a bound. For lambda reports ``n m / (2 d)``
+    is within 5 % of the square of lambda times the standard deviation, in the settings of the paper. Derived for this
+    project, from the exact curve of the Gaussian mechanism (Balle and Wang 2018, Theorem 8).
     """
 
     def excess(log_mu: float) -> float:
