@@ -65,7 +65,7 @@ def _report(found: Randomizer | None, name: str) -> Randomizer | str:
 def central_epsilon(
     setting: Setting, eps_local: float, honest: Population, name: str, hint: float | None = None
 ) -> float:
-    """Return the central eps by one reduction, ``inf`` if there is none; `hint` is a value close to it."""
+    """Return the central eps by one reduction, ``inf`` if none is finite; `hint` is a nearby value."""
     if setting.rounds > 1:
         return _composed(setting, eps_local, honest, name)
     found = setting.at(eps_local)
@@ -90,7 +90,7 @@ def central_epsilon(
 
 
 def _many_clones(setting: Setting, eps_local: float, honest: Population, name: str) -> Law | None:
-    """Return the law of the others if clones are too many for sums over their number: then contours are faster."""
+    """Return the law of the other users if sums over the number of clones are slower than contours; else None."""
     if setting.rounds > 1 or not isinstance(honest, Law) or not has_contour(honest):
         return None
     # Beside a blanket clones cannot win; what sums of bits show is no blanket.
@@ -100,7 +100,7 @@ def _many_clones(setting: Setting, eps_local: float, honest: Population, name: s
 
 
 def has_contour(honest: Population) -> bool:
-    """Return True for laws of the number of others whose mean of delta a single contour gives."""
+    """Return True for laws of the number of other users whose mean of delta follows from a single contour integral."""
     return isinstance(honest, (Fixed, Binomial, Poisson))
 
 
@@ -127,7 +127,7 @@ def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, fl
 
 
 def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> PrivacyProfile | None:
-    """Return the privacy profile of one round by one reduction; None without one."""
+    """Return the privacy profile of one round by one reduction; None if the reduction has no profile."""
     if name != "blanket":
         return ClonesProfile(OtherReports(honest, reduction=clone_reduction(name)), eps_local)
     found = setting.at(eps_local)
@@ -137,9 +137,10 @@ def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> Pr
 def log_excess(
     setting: Setting, eps_local: float, eps: float, honest: Population, name: str, gap: float = FINE
 ) -> float:
-    """Return the log of delta, or of eps for several rounds, over its target; at most 0 where (eps, delta) holds.
+    """Return the log of delta, or of eps for several rounds, over its target; at most 0 if the target is met.
 
-    It increases in `eps_local` and decreases with users. `gap` is the relative gap of the delta of a blanket.
+    It increases in `eps_local` and decreases in the number of users. `gap` is the relative gap of the delta of a
+    blanket.
     """
     if setting.rounds > 1:
         return log_ratio(central_epsilon(setting, eps_local, honest, name), eps)
@@ -163,19 +164,11 @@ def log_excess(
 
 @dataclass(frozen=True, eq=False)
 class LeastProfile(Exported):
-    """Privacy profile of one round for every law of the number of others that a bound allows.
+    """Privacy profile of one round for every law of the number of other users that a bound allows, an upper bound.
 
-    Parameters
-    ----------
-    parts : tuple of PrivacyProfile
-        For the smallest numbers that the bound allows.
-    masses : (m,) ndarray
-        Probability of each.
-
-    Notes
-    -----
-    The mean of delta over a law that the true number dominates, see
-    :mod:`shuffledp.accounting.general.random_users`. An upper bound; replacement neighbors.
+    It is the mean of delta over a law that the true number dominates, see
+    :mod:`shuffledp.accounting.general.random_users`: `masses` are the probabilities of the smallest numbers, `parts`
+    the profiles at these numbers. Replacement neighbors.
     """
 
     parts: tuple[PrivacyProfile, ...]
@@ -186,7 +179,7 @@ class LeastProfile(Exported):
     source: ClassVar[str] = "mean over the smallest number of users that a bound allows"
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
         return at_each(self._at, eps)
 
     def _at(self, eps: float) -> float:
@@ -202,16 +195,9 @@ class LeastProfile(Exported):
 
 @dataclass(frozen=True)
 class OneRound:
-    """One round of a shuffled batch whose number of users has a law or a bound.
+    """One round of a shuffled batch in which the number of users has a law or a bound.
 
-    Parameters
-    ----------
-    setting : Setting
-        Setting at any delta.
-    eps_local : float
-        Nats.
-    honest : Population
-        The others who do not collude.
+    `honest` are the other users who do not collude. The delta of `setting` does not matter.
     """
 
     setting: Setting
@@ -232,7 +218,7 @@ class OneRound:
     def profile(self) -> PrivacyProfile:
         """Return the profile of one round: of the sums that the analyzer receives, of the blanket, or of clones.
 
-        Clones are used without a blanket only, as they never have a smaller delta
+        Clones are used only without a blanket, because their delta is never smaller
         (:mod:`shuffledp.accounting.general.clone_pair`).
         """
         if isinstance(self.honest, Law):
