@@ -175,7 +175,7 @@ def _option(size: str) -> str:
 
 
 def _kind(task: str | None, asked: Options) -> str:
-    """Return the named task, or the one to which the given sizes belong."""
+    """Return the named task, or the task that the given sizes determine."""
     data = asked.data
     given = asked.given(*dict.fromkeys(name for names in SIZES.values() for name in names))
     if task is None:

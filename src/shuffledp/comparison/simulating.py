@@ -44,8 +44,8 @@ class Simulated:
     estimates, truth : (V,) ndarray
         Estimated and true shares of the values or items, or the sum.
     variance : (V,) ndarray
-        Expected squared error of each estimate, which is its variance where the protocol is unbiased. Without a closed
-        form, the mean of 200 simulated batches.
+        Expected squared error of each estimate, its variance if the protocol is unbiased. Without a closed form, the
+        mean of 200 simulated batches.
     cost : Cost
         Communication of a user.
     remarks : tuple of str
@@ -135,7 +135,7 @@ class Simulated:
 def simulate(asked: BatchOptions) -> Simulated:
     """Simulate one batch of a protocol on the users' values.
 
-    This is a simulation, not a private release: its random numbers are reproducible, and the result holds the true
+    This is a simulation, not a private release: its random numbers are reproducible, and the result contains the true
     values.
 
     Parameters
@@ -157,7 +157,7 @@ def simulate(asked: BatchOptions) -> Simulated:
     seed : int
         Seed of the simulation.
     root : Path, optional
-        Folder of relative paths of plug-ins; the working directory when left out.
+        Folder of relative paths of plug-ins; by default the working directory.
     options : mapping, optional
         Further options of the protocol's ``calibrate``.
 

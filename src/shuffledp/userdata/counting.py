@@ -42,9 +42,9 @@ class Counted:
     values : tuple
         The domain: integers 0..k-1, the texts that were given or found (then sorted), or the levels of numbers.
     found : bool
-        True if the domain was taken from the data. It must then be public for another reason.
+        True if the domain was taken from the data. Privacy then requires that the domain is public for another reason.
     bad_rows : int
-        Number of rows that were left out.
+        Number of excluded rows.
     faults : tuple of str
         Descriptions of the first bad rows, each with file and line; for Parquet files and data frames the number of the
         row, from 1.
@@ -68,9 +68,8 @@ class Counted:
         return int(self.counts.sum())
 
     def remarks(self, how: str = "give --domain-size") -> list[str]:
-        """Return remarks on these data for readers of a result, a sentence each.
-
-        ``how`` names the options that set a domain.
+        """Return remarks on these data for readers of a result, a sentence each; ``how`` names the options that set
+        a domain.
         """
         said = [domain_remark(len(self.values), how)] if self.found else []
         said += bad_rows_remark(self.bad_rows, self.faults)
@@ -88,7 +87,7 @@ def domain_remark(size: int, how: str) -> str:
 
 
 def bad_rows_remark(count: int, faults: Sequence[str]) -> list[str]:
-    """Return the remark on rows that were left out; none if there are none."""
+    """Return the remark on excluded rows, or no remark if no row is bad."""
     if not count:
         return []
     more = count - len(faults)
@@ -247,7 +246,7 @@ def integers(size: int) -> _Integers:
 
 
 def distinct(cells: Cells) -> dict[str, int]:
-    """Return the number of occurrences of each text in some cells."""
+    """Return the number of occurrences of each text in the given cells."""
     if isinstance(cells, list):
         return Counter(cells)
     found, count = np.unique(cells, return_counts=True)
@@ -319,7 +318,7 @@ class _Places:
 
 
 class _Levels:
-    """Counter of numbers, clipped to a range and rounded to its levels; memory does not depend on the numbers."""
+    """Counter of numbers, clipped to a range and rounded to its levels, in memory that does not grow with the data."""
 
     def __init__(self, low: float, high: float, size: int) -> None:
         self._low, self._high, self._size = low, high, size

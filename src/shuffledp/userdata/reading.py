@@ -67,7 +67,7 @@ class Faults:
 
 @dataclass(frozen=True)
 class Block:
-    """Columns of a block of rows."""
+    """Columns of a block of rows, and the lines of the rows."""
 
     lines: Sequence[int]
     columns: tuple[Cells, ...]
@@ -88,14 +88,14 @@ def is_file(data: Any) -> bool:
 
 
 def faults_of(data: Any) -> Faults:
-    """Return an empty collection of the bad rows of these records."""
+    """Return an empty collection of faults for these records."""
     if not is_file(data):
         return Faults("row")
     return Faults(f"{Path(data)}, {'row' if _is_parquet(Path(data)) else 'line'}")
 
 
 def columns_of(path: Path) -> list[str]:
-    """Return the names of the columns of a CSV or Parquet file; read nothing else."""
+    """Return the names of the columns of a CSV or Parquet file, without reading its rows."""
     _check_there(path)
     if _is_parquet(path):
         names: list[str] = _opened(path).schema_arrow.names
@@ -215,7 +215,7 @@ def place_of(path: Path, column: str, names: Sequence[str]) -> int:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names of columns on one line; long names, as in a file without line ends, are cut."""
+    """Return names of columns on one line, with long names cut, as in a file without line ends."""
     shown = [
         name if name.isprintable() and len(name) <= MOST_LETTERS else _cut(name) for name in map(str, names)
     ]
@@ -230,7 +230,7 @@ def _separated(names: Sequence[str]) -> str:
 
 
 def shown(text: str) -> str:
-    """Return a cell for a message, in quotes; a long one is cut off."""
+    """Return a cell in quotes for a message; a long cell is cut."""
     return repr(text) if len(text) <= MOST_LETTERS else _cut(text)
 
 
@@ -285,14 +285,14 @@ def _rows(path: Path, reader: Any, most: int) -> list[list[str]]:
 
 
 def _broken(error: csv.Error, begin: int, end: int) -> str:
-    """Return the message about an error in a row that was read from one line to another."""
+    """Return the message about an error in a row that spans the lines from `begin` to `end`."""
     if "limit" not in str(error):  # of what strict reading refuses, all else is about quotes
         return "a cell of this row opens with a quote, and no quote before a comma or a line end closes it"
     return f"{error}" + (f", in quotes up to line {end}: one may not be closed" if end > begin else "")
 
 
 def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
-    """Yield blocks of a CSV file; too short or too long rows are faults, a blank line is a missing cell or no row."""
+    """Yield blocks of a CSV file; rows of a wrong length are faults, a blank line is a missing cell or no row."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, strict=True)
         header = _header(path, reader)
@@ -355,7 +355,7 @@ def _opened(path: Path) -> Any:
 
 
 def _batches(path: Path, file: Any, columns: Sequence[str]) -> Iterator[Any]:
-    """Yield blocks of rows; damage within a file raises at its place."""
+    """Yield blocks of rows; raise at the place of damage within a file."""
     import pyarrow as pa
 
     read = 0
@@ -381,7 +381,7 @@ def _texts_of(path: Path, row: int) -> Iterator[None]:
 
 
 def _in_words(error: Exception) -> str:
-    """Return pyarrow's message about a damaged file on one line; raise errors of the system, which have a number."""
+    """Return pyarrow's message about a damaged file on one line; raise operating system errors, which have a number."""
     if isinstance(error, OSError) and error.errno is not None:
         raise error
     return " ".join(str(error).split()).rstrip(".")
