@@ -81,6 +81,8 @@ def amplification(
 ) -> Answer:
     """Return the central guarantee of a shuffled batch.
 
+    An upper bound: the smallest eps over the reductions, which the module's description lists with their sources.
+
     Parameters
     ----------
     eps_local : float, optional
@@ -112,10 +114,6 @@ def amplification(
     Infeasible
         If no reduction is proven for this population, a randomizer without local budget has no finite eps, or more than
         10^11 flips of a bit are expected.
-
-    Notes
-    -----
-    An upper bound: the smallest eps over the reductions, which the module's description lists with their sources.
 
     Examples
     --------
@@ -150,6 +148,9 @@ def budget(
 ) -> Answer:
     """Return the largest local budget with which a shuffled batch has a central guarantee.
 
+    A lower bound on the largest valid budget, from all reductions, which the module's description lists with their
+    sources.
+
     Parameters
     ----------
     eps : float
@@ -169,11 +170,6 @@ def budget(
     ------
     Infeasible
         As :func:`amplification`.
-
-    Notes
-    -----
-    A lower bound on the largest valid budget, from all reductions, which the module's description lists with their
-    sources.
 
     Examples
     --------
@@ -212,6 +208,8 @@ def calibrate_randomizer(
 ) -> Randomizer:
     """Return the user's randomizer with the largest local budget that meets a central budget.
 
+    A lower bound on the largest valid budget, from the delta of the privacy blanket (Balle et al. 2019).
+
     Parameters
     ----------
     make : callable
@@ -234,10 +232,6 @@ def calibrate_randomizer(
         If a randomizer has a larger local budget than the argument of `make`.
     Infeasible
         As :func:`amplification`.
-
-    Notes
-    -----
-    A lower bound on the largest valid budget, from the delta of the privacy blanket (Balle et al. 2019).
 
     Examples
     --------
@@ -281,6 +275,9 @@ def smallest_batch(
 ) -> Answer:
     """Return the smallest number of users with which shuffled reports have a central guarantee.
 
+    An upper bound on the smallest number, never too few users, from all reductions, which the module's description
+    lists with their sources.
+
     Parameters
     ----------
     eps_local : float, optional
@@ -304,11 +301,6 @@ def smallest_batch(
     ------
     Infeasible
         As :func:`amplification`, and if more than 2^53 users would be needed.
-
-    Notes
-    -----
-    An upper bound on the smallest number, never too few users, from all reductions, which the module's description
-    lists with their sources.
 
     Examples
     --------

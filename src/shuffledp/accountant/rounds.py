@@ -106,6 +106,9 @@ def rounds_epsilon(
 ) -> RoundsAnswer:
     """Return the central guarantee of several batches with different numbers of users and local budgets.
 
+    An upper bound: :func:`shuffledp.accounting.composed_epsilon`, which lists its sources, for the profiles of the
+    batches, or the sum of all local budgets if this sum is smaller. Replacement of one user's input in all batches.
+
     Parameters
     ----------
     batches : sequence of Batch
@@ -124,11 +127,6 @@ def rounds_epsilon(
     ------
     MissingExtra
         If dp-accounting is not installed, and there is more than one batch.
-
-    Notes
-    -----
-    An upper bound: :func:`shuffledp.accounting.composed_epsilon`, which lists its sources, for the profiles of the
-    batches, or the sum of all local budgets if this sum is smaller. Replacement of one user's input in all batches.
     """
     if not batches:
         raise ValueError("At least one round is needed, got none.")

@@ -36,6 +36,9 @@ def pure_shuffler_epsilon(
 ) -> float:
     """Return the local eps of a pureDUMP user, who sends the value without randomization, against the shuffler.
 
+    ``printed`` is ``sqrt(14 k ln(2/delta) / (s - 1))``, an upper bound: DUMP, Corollary 5.3. Replacement neighbors;
+    local privacy of one user.
+
     Parameters
     ----------
     domain_size : int
@@ -57,11 +60,6 @@ def pure_shuffler_epsilon(
     Infeasible
         If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or if no finite eps
         has this delta.
-
-    Notes
-    -----
-    ``printed`` is ``sqrt(14 k ln(2/delta) / (s - 1))``, an upper bound: DUMP, Corollary 5.3. Replacement neighbors;
-    local privacy of one user.
     """
     return dummy_epsilon(domain_size, dummies, delta, accounting=accounting)
 
@@ -70,6 +68,8 @@ def mix_shuffler_epsilon(
     domain_size: int, dummies: int, delta: float, eps_local: float, *, accounting: str = "exact"
 ) -> float:
     """Return the local eps of a mixDUMP user, who hides a GRR report among dummies, against the shuffler.
+
+    DUMP, Theorem 5.7. Replacement neighbors; local privacy of one user.
 
     Parameters
     ----------
@@ -94,10 +94,6 @@ def mix_shuffler_epsilon(
     ------
     Infeasible
         If the exact sum does not fit into memory, for many dummies and few values.
-
-    Notes
-    -----
-    DUMP, Theorem 5.7. Replacement neighbors; local privacy of one user.
     """
     domain_size = check_count("domain_size", domain_size, 2)
     dummies = check_count("dummies", dummies)

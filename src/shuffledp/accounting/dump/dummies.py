@@ -60,6 +60,9 @@ _PATIENCE = 25
 def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
     """Return the exact delta of an unrandomized value among uniform dummies.
 
+    Derived in :mod:`shuffledp.accounting.general.dummy_blanket`; DUMP (arXiv 2009.13738) has bounds only. Replacement
+    neighbors.
+
     Parameters
     ----------
     domain_size : int
@@ -81,11 +84,6 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
     Infeasible
         If the sum does not fit into memory, for many messages and few values.
 
-    Notes
-    -----
-    Derived in :mod:`shuffledp.accounting.general.dummy_blanket`; DUMP (arXiv 2009.13738) has bounds only. Replacement
-    neighbors.
-
     Examples
     --------
     >>> from shuffledp.accounting import dummy_delta
@@ -102,6 +100,8 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
 
 def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: str = "exact") -> float:
     """Return the eps of an unrandomized value among uniform dummies.
+
+    ``printed``: ``sqrt(14 k ln(2/delta) / (S - 1))``, DUMP, Theorem 5.2.
 
     Parameters
     ----------
@@ -123,10 +123,6 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     Infeasible
         If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or if no finite eps
         has this delta.
-
-    Notes
-    -----
-    ``printed``: ``sqrt(14 k ln(2/delta) / (S - 1))``, DUMP, Theorem 5.2.
 
     Examples
     --------
@@ -155,14 +151,14 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
 def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str = "exact") -> int:
     """Return the smallest total number of dummies with which an unrandomized value is (eps, delta)-private.
 
+    ``printed``: ``14 k ln(2/delta) / eps^2 + 1``, rounded up; DUMP, Theorem 5.2.
+
     Parameters
     ----------
     domain_size : int
         Number of values k, >= 2.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
     accounting : {"printed", "exact"}
         See the module's description.
 
@@ -177,10 +173,6 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     Infeasible
         If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or the number is too
         large to be found.
-
-    Notes
-    -----
-    ``printed``: ``14 k ln(2/delta) / eps^2 + 1``, rounded up; DUMP, Theorem 5.2.
 
     Examples
     --------
@@ -206,16 +198,17 @@ def mix_dummy_count(
 ) -> int:
     """Return the smallest total number of dummies with which n shuffled GRR reports are (eps, delta)-private.
 
+    ``printed``: ``14 k ln(4/delta) / eps^2 + 1 - (n - 1) lambda + sqrt(2 (n - 1) lambda ln(2/delta))``, DUMP, Theorem
+    5.6, with lambda as in :mod:`shuffledp.accounting.general.dummy_blanket`.
+
     Parameters
     ----------
     n : int
         Number of users, >= 1, all with budget `eps_local`.
     domain_size : int
         Number of values k, >= 2.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
     eps_local : float
         Nats, > 0.
     accounting : {"printed", "exact"}
@@ -232,11 +225,6 @@ def mix_dummy_count(
     Infeasible
         If the printed theorem does not hold here (eps above 1, delta above ``4 e^(-27/14)``), or the number is too
         large to be found.
-
-    Notes
-    -----
-    ``printed``: ``14 k ln(4/delta) / eps^2 + 1 - (n - 1) lambda + sqrt(2 (n - 1) lambda ln(2/delta))``, DUMP, Theorem
-    5.6, with lambda as in :mod:`shuffledp.accounting.general.dummy_blanket`.
 
     Examples
     --------

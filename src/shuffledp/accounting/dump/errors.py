@@ -47,6 +47,9 @@ def printed_flexible_mse(
 ) -> float:
     """Return the mean squared error of the flexible variants as printed, which is too small for ``dummies > 1``.
 
+    ``rate s / (n k) (1 - rate / k)``: DUMP, Theorem 5.15, as if each of the n s dummies were sent independently; and
+    Theorem 5.16, see :func:`printed_dump_mse`. The exact last factor is ``1 - 1/k + s (1 - rate) / k``.
+
     Parameters
     ----------
     n, domain_size, eps_local
@@ -60,11 +63,6 @@ def printed_flexible_mse(
     -------
     float
         For one dummy as exact as :func:`printed_dump_mse`; for more dummies an estimate that is too small.
-
-    Notes
-    -----
-    ``rate s / (n k) (1 - rate / k)``: DUMP, Theorem 5.15, as if each of the n s dummies were sent independently; and
-    Theorem 5.16, see :func:`printed_dump_mse`. The exact last factor is ``1 - 1/k + s (1 - rate) / k``.
     """
     n, domain_size, eps_local = _checked(n, domain_size, eps_local)
     dummies = check_count("dummies", dummies)

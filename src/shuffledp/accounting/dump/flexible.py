@@ -108,10 +108,8 @@ def flexible_dummies(
         Number of users, >= 1.
     domain_size : int
         Number of values k, >= 2.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
     rate : float
         Probability that a user sends dummies, in (0, 1].
     accounting : {"printed", "corrected", "exact"}
@@ -171,6 +169,9 @@ def flexible_dummy_delta(
 ) -> float:
     """Return delta when every user sends `dummies` dummies with probability `rate`.
 
+    Derived for this project: an average over the number of messages, see
+    :mod:`shuffledp.accounting.dump.flexible_profile`.
+
     Parameters
     ----------
     eps : float
@@ -192,11 +193,6 @@ def flexible_dummy_delta(
     ------
     Infeasible
         If the sum does not fit into memory, for many messages and few values.
-
-    Notes
-    -----
-    Derived for this project: an average over the number of messages, see
-    :mod:`shuffledp.accounting.dump.flexible_profile`.
     """
     eps = check_nonnegative("eps", eps)
     n, domain_size, _, _, rate, eps_local = _checked(n, domain_size, 1.0, 0.5, rate, eps_local)

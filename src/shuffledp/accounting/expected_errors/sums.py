@@ -54,6 +54,8 @@ def central_laplace_mse(max_value: int, eps: float) -> float:
 def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: str) -> float:
     """Return the mean squared error of the sum estimated from fragmented RAPPOR.
 
+    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
+
     Parameters
     ----------
     n : int
@@ -70,10 +72,6 @@ def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: st
     -------
     float
         Exact for all data: ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``.
-
-    Notes
-    -----
-    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
     """
     n = check_count("n", n, 1)
     size = check_count("max_value", max_value, 1)
@@ -160,6 +158,8 @@ def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
 def real_summation_levels(n: int, eps: float, zeta: float) -> int:
     """Return the number of levels D to which inputs of [0, 1] are rounded at random.
 
+    Ghazi et al. 2021 (ICML), Theorem 1; constants derived for this project.
+
     Parameters
     ----------
     n : int
@@ -174,10 +174,6 @@ def real_summation_levels(n: int, eps: float, zeta: float) -> int:
     -------
     int
         The smallest D, exact, with ``n / (4 D^2) + 2 / ((1 - zeta / 2) eps)^2 <= 2 / ((1 - zeta) eps)^2``.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Theorem 1; constants derived for this project.
     """
     n = check_count("n", n, 1)
     eps = check_positive("eps", eps)
@@ -186,6 +182,8 @@ def real_summation_levels(n: int, eps: float, zeta: float) -> int:
 
 def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int:
     """Return the number of levels D for sums of vectors with a single entry, in [0, 1].
+
+    Ghazi et al. 2021 (ICML), Corollary 3; constants derived for this project.
 
     Parameters
     ----------
@@ -204,10 +202,6 @@ def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int
     int
         The smallest D, exact, with ``n / (4 D^2) + 8 d / ((1 - zeta / 2) eps)^2 <= 8 d / ((1 - zeta) eps)^2``. Every
         input is rounded in one coordinate only, so D decreases with d.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Corollary 3; constants derived for this project.
     """
     n = check_count("n", n, 1)
     dimension = check_count("dimension", dimension, 1)
@@ -222,6 +216,8 @@ def _slack(zeta: float) -> float:
 
 def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1) -> float:
     """Return a bound on the squared error of sums of rounded inputs of [0, 1].
+
+    Ghazi et al. 2021 (ICML), proof of Theorem 1: the sum of the variances of random rounding and of the noise.
 
     Parameters
     ----------
@@ -239,10 +235,6 @@ def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1)
     float
         An upper bound, attained by inputs half-way between two levels: ``n / (4 D^2) + d V / D^2`` with V the variance
         of the discrete Laplace noise.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), proof of Theorem 1: the sum of the variances of random rounding and of the noise.
     """
     n = check_count("n", n, 1)
     levels = check_count("levels", levels, 1)

@@ -47,6 +47,8 @@ def reporting_rate(
 ) -> float:
     """Return the largest probability with which one item may be sent.
 
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7, whose binary search a root finder replaces.
+
     Parameters
     ----------
     n, blankets, domain_size, blanket_law
@@ -66,10 +68,6 @@ def reporting_rate(
     ------
     Infeasible
         As :func:`~shuffledp.accounting.segmented.items.segmented_delta`.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7, whose binary search a root finder replaces.
 
     Examples
     --------
@@ -117,6 +115,8 @@ def blankets_for_full_reporting(
 ) -> float:
     """Return the smallest expected number of blanket messages per user with which every item may be sent.
 
+    m_k of Wang et al. 2024, arXiv 2407.19639, Section 5.2, with the user's budget divided by Lemma 1.
+
     Parameters
     ----------
     n, domain_size
@@ -141,10 +141,6 @@ def blankets_for_full_reporting(
     ------
     Infeasible
         If more than 1e9 messages per user would be needed, or the sum does not fit into memory.
-
-    Notes
-    -----
-    m_k of Wang et al. 2024, arXiv 2407.19639, Section 5.2, with the user's budget divided by Lemma 1.
 
     Examples
     --------

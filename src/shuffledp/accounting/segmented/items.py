@@ -104,6 +104,9 @@ def segmented_delta(
 ) -> float:
     """Return delta of the pair of counts for one item.
 
+    Wang et al. 2024, arXiv 2407.19639, Theorem 2 and Lemma 3 with p infinite, beta = lambda and q = d lambda, see
+    erratum SEG-6.1. Replacement of one item.
+
     Parameters
     ----------
     eps : float
@@ -130,11 +133,6 @@ def segmented_delta(
     ------
     Infeasible
         If the sum does not fit into memory, for many messages and few items.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Theorem 2 and Lemma 3 with p infinite, beta = lambda and q = d lambda, see
-    erratum SEG-6.1. Replacement of one item.
 
     Examples
     --------
@@ -217,6 +215,8 @@ def item_delta(
 ) -> float:
     """Return the delta that one item needs at ``eps / set_size`` so that the whole set is (eps, delta)-private.
 
+    Group composition, Wang et al. 2024, arXiv 2407.19639, Lemma 1, and its proof.
+
     Parameters
     ----------
     eps : float
@@ -234,10 +234,6 @@ def item_delta(
     float
         In (0, 1), for one item at ``eps / set_size`` nats. ``tight`` is the exact inverse of group composition, itself
         an upper bound on the delta of the set; ``printed`` is smaller, rounded down.
-
-    Notes
-    -----
-    Group composition, Wang et al. 2024, arXiv 2407.19639, Lemma 1, and its proof.
     """
     if composition == "printed":
         return delta * math.exp(-eps) / set_size

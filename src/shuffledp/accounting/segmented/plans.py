@@ -156,6 +156,8 @@ def level_rate(
 ) -> float:
     """Return the largest probability with which a user may send each item.
 
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7; ``exact`` is derived for this project.
+
     Parameters
     ----------
     n : int
@@ -178,10 +180,6 @@ def level_rate(
     ------
     Infeasible
         If a sum does not fit into memory.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7; ``exact`` is derived for this project.
     """
     if accounting == "exact":
         return user_level_reporting_rate(n, blankets, domain_size, set_size, eps, delta)
@@ -202,6 +200,8 @@ def full_reporting(
 ) -> float:
     """Return m_k, the smallest expected number of blanket messages per user with which every item may be sent.
 
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2; ``exact`` is derived for this project.
+
     Parameters
     ----------
     n, domain_size, set_size, eps, delta, accounting
@@ -216,10 +216,6 @@ def full_reporting(
     ------
     Infeasible
         If more than 1e9 messages per user would be needed, or a sum does not fit into memory.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Section 5.2; ``exact`` is derived for this project.
     """
     if accounting == "exact":
         return user_level_blankets(n, domain_size, set_size, eps, delta)

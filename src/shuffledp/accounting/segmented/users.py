@@ -73,6 +73,9 @@ def user_level_delta(
 ) -> float:
     """Return delta of a user's whole set of items among Poisson blanket messages.
 
+    Derived for this project, see the module's description; the paper composes by groups (arXiv 2407.19639, Theorem 3).
+    Replacement of the user's whole set.
+
     Parameters
     ----------
     eps : float
@@ -99,11 +102,6 @@ def user_level_delta(
     ------
     Infeasible
         If the sum does not fit into memory, for many messages and few items.
-
-    Notes
-    -----
-    Derived for this project, see the module's description; the paper composes by groups (arXiv 2407.19639, Theorem 3).
-    Replacement of the user's whole set.
 
     Examples
     --------
@@ -139,10 +137,8 @@ def user_level_reporting_rate(
     ----------
     n, blankets, domain_size, set_size
         As in :func:`user_level_delta`.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
 
     Returns
     -------
@@ -167,10 +163,8 @@ def user_level_blankets(n: FromOne, domain_size: FromTwo, set_size: FromOne, eps
     ----------
     n, domain_size, set_size
         As in :func:`user_level_delta`.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
 
     Returns
     -------

@@ -107,12 +107,8 @@ def modular_design(
     ----------
     max_value : int
         Largest input D, >= 1.
-    eps : float
-        Nats, > `eps_star`.
-    delta : float
-        In (0, 1).
-    eps_star : float
-        Nats, > 0.
+    eps, delta, eps_star : float
+        ``0 < eps_star < eps``, both in nats, and delta in (0, 1).
     split : float
         Share of ``eps - eps_star`` for the noise that hides the unary messages, in (0, 1); the rest is for the atoms.
     atoms, hubs
@@ -185,6 +181,8 @@ def best_modular_design(
 ) -> tuple[NoiseDesign, float]:
     """Return the modular design with the fewest messages over a grid of splits, and its split.
 
+    Ghazi et al. 2021 (ICML), Theorem 8; the search over splits is derived for this project.
+
     Parameters
     ----------
     max_value, eps, delta, eps_star
@@ -198,10 +196,6 @@ def best_modular_design(
         The theorem's delta is an upper bound and meets the budget.
     split : float
         The best split of the grid, exact if the number of messages has a single minimum along the grid.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Theorem 8; the search over splits is derived for this project.
     """
     count = math.ceil(1 / step)
 

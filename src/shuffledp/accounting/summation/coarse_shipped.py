@@ -172,12 +172,8 @@ def quick_coarse(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> S
     ----------
     max_value : int
         Largest input D, in [1, 3].
-    eps : float
-        Nats, above `eps_star`.
-    delta : float
-        In (0, 1).
-    eps_star : float
-        Nats, > 0.
+    eps, delta, eps_star : float
+        ``0 < eps_star < eps``, both in nats, and delta in (0, 1).
 
     Returns
     -------

@@ -138,12 +138,8 @@ def quick_design(
     ----------
     max_value : int
         Largest input D, in [1, 20].
-    eps : float
-        Nats, above `eps_star`.
-    delta : float
-        In (0, 1).
-    eps_star : float
-        Nats, > 0.
+    eps, delta, eps_star : float
+        ``0 < eps_star < eps``, both in nats, and delta in (0, 1).
     atoms : {"halving", "star", "hub", "best"}
         ``best`` takes :func:`good_atoms`.
     hubs : sequence of int, optional

@@ -59,12 +59,8 @@ def family_design(
     ----------
     max_value : int
         Largest input D, >= 1.
-    eps : float
-        Nats, above `eps_star`.
-    delta : float
-        In (0, 1).
-    eps_star : float
-        Nats, > 0.
+    eps, delta, eps_star : float
+        ``0 < eps_star < eps``, both in nats, and delta in (0, 1).
     atoms, hubs
         As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`.
     law : {"negative_binomial", "jumps"}
@@ -120,6 +116,8 @@ def search_design(
 ) -> NoiseDesign:
     """Return the best design that sequential linear and quadratic programming find, by estimates of delta.
 
+    Derived for this project; Ghazi et al. 2021 (ICML), Section 5, refers to a numeric search in its supplement.
+
     Parameters
     ----------
     max_value, eps, delta, eps_star, atoms, hubs, law
@@ -144,10 +142,6 @@ def search_design(
     ------
     ValueError
         If the state belongs to other arguments.
-
-    Notes
-    -----
-    Derived for this project; Ghazi et al. 2021 (ICML), Section 5, refers to a numeric search in its supplement.
     """
     goal = Goal.checked(max_value, eps, delta, eps_star, atoms, hubs, law)
     table, grid = goal.table(), goal.grid()

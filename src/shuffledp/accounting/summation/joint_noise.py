@@ -72,6 +72,8 @@ def correlated_noise_delta(
 ) -> float:
     """Return the delta of a noise design, the largest over all ordered pairs of inputs.
 
+    Derived for this project, see the module's description; Ghazi et al. 2021 (ICML), Theorem 8, composes the parts.
+
     Parameters
     ----------
     design : NoiseDesign
@@ -92,10 +94,6 @@ def correlated_noise_delta(
     ------
     Infeasible
         If the calculation does not fit into memory, for wide noise or large losses.
-
-    Notes
-    -----
-    Derived for this project, see the module's description; Ghazi et al. 2021 (ICML), Theorem 8, composes the parts.
 
     Examples
     --------

@@ -153,10 +153,8 @@ def jump_counters(eps: Eps, delta: Delta, *, share: OpenUnit = 0.1) -> JumpCount
 
     Parameters
     ----------
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
     share : float
         In (0, 1): the error of a count is two-sided geometric with ``eps_star = (1 - share) eps / 2``.
 

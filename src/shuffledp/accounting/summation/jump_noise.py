@@ -141,23 +141,19 @@ def last_noise(rate: float, center: float, tail: float) -> int:
 def least_mean(eps: Eps, delta: Delta) -> float:
     """Return a lower bound on the mean of any noise on 0, 1, .. that hides a shift by 1 in one direction.
 
+    With F the distribution function, ``F(y) <= delta + e^eps F(y - 1)``. So ``F(y)`` is at most 1 and at most
+    ``delta (e^(eps (y + 1)) - 1) / (e^eps - 1)``; the mean is the sum of ``1 - F``. Derived for this project.
+
     Parameters
     ----------
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
 
     Returns
     -------
     float
         A lower bound that is attained: the smallest mean of a noise G for which the hockey stick of G against 1 + G at
         `eps` is at most `delta`, also among noises that users cannot share.
-
-    Notes
-    -----
-    With F the distribution function, ``F(y) <= delta + e^eps F(y - 1)``. So ``F(y)`` is at most 1 and at most
-    ``delta (e^(eps (y + 1)) - 1) / (e^eps - 1)``; the mean is the sum of ``1 - F``. Derived for this project.
 
     Examples
     --------

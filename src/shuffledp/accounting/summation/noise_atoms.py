@@ -42,6 +42,8 @@ def atom_indices(
 ) -> tuple[int, ...]:
     """Return the indices of all atoms, ascending: ``-D, .., -2, 1, 2, .., D``.
 
+    Ghazi et al. 2021 (ICML), Section 4.4; the order is specific to this project.
+
     Parameters
     ----------
     max_value : int
@@ -55,10 +57,6 @@ def atom_indices(
     -------
     tuple of int
         2 D - 1 indices, exact: the columns of :func:`atom_inverse`, with atom 1 at the place of message -1.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Section 4.4; the order is specific to this project.
     """
     size, _, _ = check_atoms(max_value, atoms, hubs)
     return (*range(-size, -1), 1, *range(2, size + 1))
@@ -106,6 +104,8 @@ def atom_messages(
 ) -> dict[int, int]:
     """Return the messages of one atom with their multiplicities.
 
+    Ghazi et al. 2021 (ICML), Section 4.4; other atoms than ``halving`` are derived for this project.
+
     Parameters
     ----------
     index : int
@@ -117,10 +117,6 @@ def atom_messages(
     -------
     dict of int to int
         Exact. Message to multiplicity, ascending; messages times multiplicities sum to 0.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Section 4.4; other atoms than ``halving`` are derived for this project.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     known = atom_indices(size, atoms=kind, hubs=coins or None)
