@@ -87,9 +87,7 @@ def door(
 
 
 def topic(package: str, public: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package that offers the names of `public` defined in its own
-    modules.
-    """
+    """Return ``__getattr__`` and ``__dir__`` of a package for the names of `public` that its modules define."""
 
     def names() -> list[str]:
         return sorted(name for name, (home, _) in homes(public).items() if home.startswith(f"{package}."))

@@ -113,8 +113,7 @@ class Curves(Tabular):
 
 @dataclass(frozen=True, eq=False)
 class Tabulated(Exported):
-    """Privacy profile through the points `eps` (nats, increasing from 0) and `values`, with chords in e^eps between
-    them.
+    """Privacy profile through given points, with chords in e^eps between them; `eps` (nats) increases from 0.
 
     Beyond the last point delta is bounded by the last value. A true profile is convex in e^eps (Zhu, Dong and Wang
     2022), so that chords between upper bounds are an upper bound.
@@ -187,10 +186,8 @@ def curves(
     ----------
     eps_local, users, randomizer, domain_size, subset_size, population, colluding, rounds
         As in :func:`shuffledp.accounting.amplification`.
-    false_positive_rates : sequence of float
-        Each in [0, 1].
-    orders : sequence of float
-        Each above 1.
+    false_positive_rates, orders : sequence of float
+        Each rate in [0, 1], and each order above 1.
 
     Returns
     -------

@@ -216,10 +216,8 @@ def calibrate_randomizer(
         Returns the randomizer with a local budget, nats. Its delta must not decrease with the budget.
     population : Population
         Number of users other than user 1.
-    eps : float
-        Central target, nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Central target: nats, > 0, and in (0, 1).
 
     Returns
     -------
@@ -280,12 +278,10 @@ def smallest_batch(
 
     Parameters
     ----------
-    eps_local : float, optional
+    eps_local, delta, randomizer, domain_size, subset_size, colluding, rounds
         As in :func:`amplification`.
     eps : float
         Central target, nats, > 0.
-    delta, randomizer, domain_size, subset_size, colluding, rounds
-        As in :func:`amplification`.
     arrivals : {"fixed", "poisson", "binomial"}
         ``poisson``: the number of other users is a Poisson variable. ``binomial``: each of several candidates takes
         part with probability `rate`.

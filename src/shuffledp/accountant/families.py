@@ -72,8 +72,8 @@ class Family:
 
     @property
     def clone_reductions(self) -> tuple[str, ...]:
-        """Reductions to clones that are proven for the family; none for the user's own randomizer, whose blanket is
-        better.
+        """Reductions to clones that are proven for the family; none for the user's randomizer, which has a better
+        blanket.
         """
         if self.make is not None:
             return ()
@@ -86,9 +86,7 @@ class Family:
         return ("any randomizer" if self.kind == "any" else self.kind) + size
 
     def at(self, eps_local: float) -> Randomizer | None:
-        """Return the randomizer with a local budget, nats; None for any randomizer, and if the user's randomizer has
-        none.
-        """
+        """Return the randomizer with a local budget, nats; None for any randomizer, or if the user's has none."""
         if self.kind == "any":
             return None
         if self.make is not None:
@@ -99,9 +97,7 @@ class Family:
 
 
 def _made(make: Maker, eps_local: float) -> Randomizer | None:
-    """Return the user's randomizer with a local budget; None if its own budget exceeds this one by more than
-    rounding.
-    """
+    """Return the user's randomizer with a local budget; None if its own budget is larger by more than rounding."""
     found = make(eps_local)
     check_randomizer(found)
     return found if found.eps_local <= eps_local * (1 + ROUNDING) else None

@@ -169,9 +169,7 @@ def _narrowed(excess: Callable[[int], float], low: int, high: int, tolerance: fl
 
 
 def _bracket(excess: Callable[[int], float], low: int, high: int, tolerance: float) -> tuple[int, int, float]:
-    """Return numbers on both sides of the root of a decreasing function, at most `tolerance` or 1 apart, and the
-    root.
-    """
+    """Return two numbers around the root of a decreasing function, at most `tolerance` or 1 apart, and the root."""
     at_low, at_high = excess(low), excess(high)
     known: tuple[float, float] | None = None
     before = [math.inf, math.inf]
@@ -200,9 +198,7 @@ def _bracket(excess: Callable[[int], float], low: int, high: int, tolerance: flo
 def _crossing(
     low: tuple[float, float], high: tuple[float, float], known: tuple[float, float] | None
 ) -> float | None:
-    """Return the root of a decreasing function by inverse quadratic interpolation or a chord; None for infinite
-    values.
-    """
+    """Return the root of a decreasing function by inverse quadratic interpolation or a chord; None if infinite."""
     (a, at_a), (b, at_b) = low, high
     if not (math.isfinite(at_a) and math.isfinite(at_b) and at_a > 0 > at_b):
         return None

@@ -39,9 +39,7 @@ _MAKERS: dict[str, type[Population]] = {
 
 
 def population_named(text: str) -> Population:
-    """Return the law of the number of other users written as ``binomial:29999:0.3``; raise ValueError for other
-    texts.
-    """
+    """Return the law of the number of other users from a text such as ``binomial:29999:0.3``, or raise ValueError."""
     name, *numbers = text.split(":")
     if name not in _FORMS:
         forms = ", ".join(form for form, _ in _FORMS.values())

@@ -54,9 +54,7 @@ def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
 
 
 def checked(path: Path) -> Path:
-    """Return the path of a picture; raise ValueError for an unknown suffix, MissingExtra without the extra
-    ``pipeline``.
-    """
+    """Return the path of a picture; raise ValueError for its suffix, MissingExtra without the extra ``pipeline``."""
     if path.suffix not in SUFFIXES:
         raise ValueError(
             f"The file name of a picture must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}."

@@ -81,8 +81,7 @@ def _curator_variance(where: Setting) -> float | None:
 
 
 def blind(where: Setting, curator: float | None = None) -> float:
-    """Return the mean squared error of the best answer without data, averaged over coordinates and numbers of
-    participants.
+    """Return the mean squared error of the best answer without data, also averaged over numbers of participants.
 
     For shares of values or items it is the error of zeros; with data the error of equal shares if it is less. Equal
     shares are excluded without data, where the shares are equal by assumption. They are also excluded if the shares of

@@ -51,7 +51,7 @@ class SettingOptions:
     root: Path | None = None
 
     def given(self, *names: str) -> list[str]:
-        """Return the names of those of these options that are not None."""
+        """Return the given names whose option is not None."""
         return [name for name in names if getattr(self, name) is not None]
 
 

@@ -130,9 +130,7 @@ def _against(row: Compared) -> str:
 
 @dataclass(frozen=True)
 class Loosening:
-    """Limit to loosen first if no protocol fits: the option `limit`, its value, and the least value that admits
-    `protocol`.
-    """
+    """Limit to loosen first if no protocol fits: its option, its value, and the least value that admits a protocol."""
 
     protocol: str
     limit: str
@@ -141,8 +139,8 @@ class Loosening:
 
 
 def loosening(rows: Sequence[Compared], limits: Mapping[str, float]) -> Loosening | None:
-    """Return the limit whose smallest relative change admits a proven protocol; None if no limit excludes such a
-    protocol.
+    """Return the limit with the smallest relative change that admits a proven protocol; None if there is no such
+    limit.
     """
     nearest: list[tuple[float, Loosening]] = []
     for row in rows:

@@ -57,8 +57,7 @@ class Open:
 
 @dataclass(frozen=True)
 class Described:
-    """A protocol calibrated for a setting, after a typical first round; of `where` the population and the budget are
-    used.
+    """A protocol calibrated for a setting, after a typical first round; only the population and the budget are used.
 
     `mse` is the mean squared error as a comparison states it, or None without a closed form.
     """
@@ -70,9 +69,7 @@ class Described:
 
 
 def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> Described:
-    """Return a protocol calibrated for a setting; raise Infeasible if it cannot meet the budget or lacks the
-    accounting.
-    """
+    """Return a protocol calibrated for a setting; raise Infeasible if the budget or the accounting is impossible."""
     if accounting not in protocol.accountings:
         raise Infeasible(
             f"{protocol.name} has no {accounting} accounting, but {', '.join(protocol.accountings)}."

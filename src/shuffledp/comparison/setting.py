@@ -59,9 +59,7 @@ class Setting:
 
     @cached_property
     def usual(self) -> tuple[Participants, Floats]:
-        """Participants at every pooled number of users, (R, V) counts, and their weights, (R,), the most likely
-        first.
-        """
+        """Participants at every pooled number of users, (R, V) counts, and weights, (R,), the most likely first."""
         return self._typical(self.shares)
 
     @cached_property

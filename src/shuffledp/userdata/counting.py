@@ -68,9 +68,7 @@ class Counted:
         return int(self.counts.sum())
 
     def remarks(self, how: str = "give --domain-size") -> list[str]:
-        """Return remarks on these data for readers of a result, a sentence each; ``how`` names the options that set
-        a domain.
-        """
+        """Return remarks on these data for readers of a result; ``how`` names the options that set a domain."""
         said = [domain_remark(len(self.values), how)] if self.found else []
         said += bad_rows_remark(self.bad_rows, self.faults)
         if self.clipped:

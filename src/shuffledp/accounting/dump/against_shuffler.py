@@ -41,10 +41,8 @@ def pure_shuffler_epsilon(
 
     Parameters
     ----------
-    domain_size : int
-        Number of values k, >= 2.
-    dummies : int
-        The user's own dummies s, >= 0.
+    domain_size, dummies : int
+        Number of values k >= 2, and the user's own dummies s >= 0.
     delta : float
         In (0, 1).
     accounting : {"printed", "exact"}
@@ -58,8 +56,8 @@ def pure_shuffler_epsilon(
     Raises
     ------
     Infeasible
-        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or if no finite eps
-        has this delta.
+        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or no finite eps
+        suffices.
     """
     return dummy_epsilon(domain_size, dummies, delta, accounting=accounting)
 
@@ -73,12 +71,8 @@ def mix_shuffler_epsilon(
 
     Parameters
     ----------
-    domain_size : int
-        Number of values k, >= 2.
-    dummies : int
-        The user's own dummies s, >= 0.
-    delta : float
-        In (0, 1).
+    domain_size, dummies, delta
+        As in :func:`pure_shuffler_epsilon`.
     eps_local : float
         Budget of GRR, nats, > 0.
     accounting : {"printed", "corrected", "exact"}

@@ -65,10 +65,8 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
 
     Parameters
     ----------
-    domain_size : int
-        Number of values k, >= 2.
-    dummies : int
-        Total number of dummies, >= 0.
+    domain_size, dummies : int
+        Number of values k >= 2, and total number of dummies >= 0.
     eps : float
         Nats, >= 0.
 
@@ -121,8 +119,8 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     Raises
     ------
     Infeasible
-        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or if no finite eps
-        has this delta.
+        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or no finite eps
+        suffices.
 
     Examples
     --------
@@ -171,8 +169,7 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     Raises
     ------
     Infeasible
-        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or the number is too
-        large to be found.
+        As :func:`dummy_epsilon`, and if the number is too large to be found.
 
     Examples
     --------
@@ -203,14 +200,10 @@ def mix_dummy_count(
 
     Parameters
     ----------
-    n : int
-        Number of users, >= 1, all with budget `eps_local`.
-    domain_size : int
-        Number of values k, >= 2.
-    eps, delta : float
-        Nats, > 0, and in (0, 1).
-    eps_local : float
-        Nats, > 0.
+    n, domain_size : int
+        Number of users >= 1, and number of values k >= 2.
+    eps, eps_local, delta : float
+        Both eps in nats, > 0, where all users have the budget `eps_local`; delta in (0, 1).
     accounting : {"printed", "exact"}
         See the module's description. With ``exact`` the adversary learns which reports of other users are uniform.
 
@@ -253,10 +246,8 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
     ----------
     eps : float
         Nats, >= 0.
-    uniform_messages : int
-        Number of messages drawn uniformly from the domain, >= 0.
-    domain_size : int
-        Number of values k, >= 2.
+    uniform_messages, domain_size : int
+        Number of messages drawn uniformly from the domain, >= 0, and number of values k >= 2.
     eps_local : float
         Budget of the report, nats, > 0; ``inf`` for an unrandomized value.
 
@@ -296,8 +287,7 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
 
 
 def printed_total(n: int, domain_size: int, eps: float, delta: float, eps_local: float = math.inf) -> float:
-    """Return the dummies of Theorem 5.2, or of 5.6 for randomized reports, not rounded; negative if the reports
-    suffice.
+    """Return the dummies of Theorem 5.2, or 5.6 for randomized reports, not rounded; negative if reports suffice.
 
     Raises Infeasible if eps is above 1 or delta is too large for the theorem.
     """
@@ -352,9 +342,9 @@ def smallest_epsilon(
     about: tuple[float, float],
     xtol: float,
 ) -> float:
-    """Return the smallest sufficient eps >= 1e-12, by a search over minus its log that starts at Gaussian noise.
+    """Return the smallest sufficient eps >= 1e-12, searched over minus its log from the lower limit `low` on.
 
-    The search has the lower limit `low` and starts from the eps of Gaussian noise with distance mu.
+    The search starts from the eps of Gaussian noise with distance mu.
     """
     high = -math.log(1e-12)
 
@@ -424,7 +414,7 @@ def _gaussian_guess(domain_size: int, eps: float, delta: float) -> tuple[float, 
 def smallest_count(excess: Callable[[int], float], guess: float, slope: float) -> int:
     """Return the smallest integer >= 1 at which a non-increasing function, positive at 0, is at most 0.
 
-    The search uses secant steps from the guess, rounded up. When they do not close the bracket, it is halved.
+    The search uses secant steps from the guess, rounded up. If the steps do not close the bracket, it is halved.
     """
     low, high = 0, MOST + 1
     x = int(min(max(math.ceil(guess), 1), MOST))

@@ -104,10 +104,8 @@ def flexible_dummies(
 
     Parameters
     ----------
-    n : int
-        Number of users, >= 1.
-    domain_size : int
-        Number of values k, >= 2.
+    n, domain_size : int
+        Number of users >= 1, and number of values k >= 2.
     eps, delta : float
         Nats, > 0, and in (0, 1).
     rate : float
@@ -217,9 +215,7 @@ def _checked(
 
 
 def _finite(dummies: float, n: int) -> int:
-    """Return the number rounded up; raise Infeasible if floats do not hold every integer up to the number of
-    messages.
-    """
+    """Return the number rounded up; raise Infeasible if floats do not hold all integers up to all messages."""
     if not dummies * n <= MOST:
         raise Infeasible(f"About {dummies:.3g} dummies per sender would be needed: more than 2^53 messages.")
     return math.ceil(dummies)
@@ -256,7 +252,7 @@ def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: flo
 def _first(holds: Callable[[int], bool], guess: int, most: int, parts: int) -> int:
     """Return the smallest integer in [1, most] from which on a condition holds that does not hold at 0.
 
-    The first steps away from the guess are the guess divided by `parts`.
+    The first step away from the guess is the guess divided by `parts`.
     """
     low, high, step = 0, most + 1, max(1, guess // parts)
     x = min(max(guess, 1), most)

@@ -214,9 +214,7 @@ def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local:
 
 
 def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
-    """Return the law of the number of uniform messages of all kinds, from the laws of senders and of uniform
-    reports.
-    """
+    """Return the law of the number of uniform messages, from the laws of senders and of uniform reports."""
     if dummies == 0:  # no user sends a dummy
         return blanket
     width = blanket.pmf.size

@@ -39,7 +39,7 @@ def central_laplace_mse(max_value: int, eps: float) -> float:
     Parameters
     ----------
     max_value : int
-        D, >= 1.
+        Largest value D, >= 1.
     eps : float
         Nats, > 0.
 
@@ -58,10 +58,8 @@ def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: st
 
     Parameters
     ----------
-    n : int
-        Number of users, >= 1.
-    max_value : int
-        D, >= 1.
+    n, max_value : int
+        Number of users and largest value D, each >= 1.
     flip_probability : float
         p in (0, 1/2).
     estimator : {"plain", "centred"}
@@ -113,7 +111,7 @@ def rappor_messages(max_value: int, flip_probability: float) -> float:
     Parameters
     ----------
     max_value : int
-        D, >= 1.
+        Largest value D, >= 1.
     flip_probability : float
         p in (0, 1).
 
@@ -133,10 +131,8 @@ def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
 
     Parameters
     ----------
-    n : int
-        Number of users, >= 1.
-    max_value : int
-        D, >= 1.
+    n, max_value : int
+        Number of users and largest value D, each >= 1.
     eps : float
         Nats, > 0.
     failure : float
@@ -167,8 +163,8 @@ def real_summation_levels(n: int, eps: float, zeta: float) -> int:
     eps : float
         Nats, > 0.
     zeta : float
-        In (0, 1). The error is at most the error of the Laplace mechanism with ``(1 - zeta) eps``. The noise has
-        ``eps_star = (1 - zeta / 2) eps``.
+        In (0, 1). The noise has ``eps_star = (1 - zeta / 2) eps``, and the error is at most the error of the Laplace
+        mechanism with ``(1 - zeta) eps``.
 
     Returns
     -------
@@ -187,10 +183,8 @@ def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int
 
     Parameters
     ----------
-    n : int
-        Number of users, >= 1.
-    dimension : int
-        Coordinates d, >= 1.
+    n, dimension : int
+        Number of users and of coordinates d, each >= 1.
     eps : float
         Nats, > 0, for all coordinates together. Each coordinate has half of it, because a change of input affects two
         coordinates.
@@ -221,10 +215,8 @@ def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1)
 
     Parameters
     ----------
-    n : int
-        Number of users, >= 1.
-    levels : int
-        D, >= 1.
+    n, levels : int
+        Number of users and of levels D, each >= 1.
     eps_star : float
         Parameter of the noise in each coordinate, nats, > 0.
     dimension : int

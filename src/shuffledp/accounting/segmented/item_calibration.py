@@ -53,10 +53,8 @@ def reporting_rate(
     ----------
     n, blankets, domain_size, blanket_law
         As in :func:`~shuffledp.accounting.segmented.items.segmented_delta`.
-    eps : float
-        Nats, > 0; budget of the item, not of the user.
-    delta : float
-        In (0, 1); for the item.
+    eps, delta : float
+        Budget of the item, not of the user: nats, > 0, and in (0, 1).
 
     Returns
     -------
@@ -123,10 +121,8 @@ def blankets_for_full_reporting(
         As in :func:`~shuffledp.accounting.segmented.items.segmented_delta`.
     set_size : int
         Items per user s, >= 1.
-    eps : float
-        Nats, > 0; budget of a user, which group composition divides among the user's items.
-    delta : float
-        In (0, 1); for a user.
+    eps, delta : float
+        Budget of a user, which group composition divides among the items: nats, > 0, and in (0, 1).
     blanket_law : {"binomial", "poisson"}
         Both are guarantees here, where the reporting probability is 1.
     composition : {"printed", "tight"}
@@ -211,8 +207,7 @@ def _too_many(n: int) -> Infeasible:
 
 @remember(_REMEMBERED)
 def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
-    """Return the standard deviation of Gaussian noise for a sum of sensitivity 1, and the slope of log delta in its
-    log.
+    """Return the standard deviation of Gaussian noise for sensitivity 1, and the slope of log delta in its log.
 
     This is the limit for many messages, a first guess of a search and not a bound. For lambda reports ``n m / (2 d)``
     is within 5 % of the square of lambda times the standard deviation, in the settings of the paper. Derived for this

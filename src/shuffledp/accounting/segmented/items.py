@@ -113,12 +113,10 @@ def segmented_delta(
         Nats, >= 0.
     reporting_rate : float
         lambda, probability that the victim's item is sent, in [0, 1].
-    n : int
-        Number of users, >= 1.
+    n, domain_size : int
+        Number of users >= 1, and number of items d >= 2.
     blankets : float
         Expected number of blanket messages per user m, >= 0.
-    domain_size : int
-        Number of items d, >= 2.
     blanket_law : {"binomial", "poisson"}
         See the module's description. Only ``poisson``, or a reporting rate of 1, makes this a guarantee.
 
@@ -219,10 +217,8 @@ def item_delta(
 
     Parameters
     ----------
-    eps : float
-        Nats, > 0; budget of a user.
-    delta : float
-        In (0, 1); for a user.
+    eps, delta : float
+        Budget of a user: nats, > 0, and in (0, 1).
     set_size : int
         Items per user s, >= 1.
     composition : {"printed", "tight"}

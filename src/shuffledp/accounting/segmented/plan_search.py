@@ -174,13 +174,12 @@ def segmented_choices(
     accounting: str = "exact",
     spread: float | None = None,
 ) -> SegmentedChoices:
-    """Return the choices of :func:`segmented_plan` for M announcements of the level sizes, (M, K), without its last
-    step.
+    """Return the choices of :func:`segmented_plan`, without its last step, for M announcements of level sizes, (M, K).
 
     The choices are the best of the points that the search evaluates, without the search between them. The objective is
-    larger by a few thousandths at most. The rates of every m meet the budgets for all announcements. Every row has the
-    same number n >= 1 of users, or ValueError is raised. Rates depend on n and m only, so that one table of them serves
-    all announcements. Source: arXiv 2407.19639, Section 5.2 and Algorithm 2.
+    larger by a few thousandths at most. The rates of every m meet the budgets for all announcements. Rows with
+    different numbers of users raise ValueError. Rates depend on this number and on m only, so that one table of them
+    serves all announcements. Source: arXiv 2407.19639, Section 5.2 and Algorithm 2.
 
     Examples
     --------

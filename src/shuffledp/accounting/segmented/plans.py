@@ -210,7 +210,7 @@ def full_reporting(
     Returns
     -------
     float
-        m_k, rounded up; 0 if all users hold all items. eps is in nats.
+        Rounded up; 0 if all users hold all items.
 
     Raises
     ------

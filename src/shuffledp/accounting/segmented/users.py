@@ -82,14 +82,10 @@ def user_level_delta(
         Nats, >= 0.
     reporting_rate : float
         lambda, probability that each of the victim's items is sent, in [0, 1].
-    n : int
-        Number of users, >= 1.
+    n, domain_size, set_size : int
+        Number of users >= 1, items d >= 2, and items per user s in [1, d].
     blankets : float
         Expected number of blanket messages per user m, >= 0.
-    domain_size : int
-        Number of items d, >= 2.
-    set_size : int
-        Items per user s, in [1, d].
 
     Returns
     -------

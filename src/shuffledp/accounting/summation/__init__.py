@@ -1,6 +1,4 @@
-"""Summation by correlated noise: the designs of Ghazi et al. 2021, coarse designs of this project, and their
-accounting.
-"""
+"""Summation by correlated noise (Ghazi et al. 2021): noise designs, coarse designs, and their accounting."""
 
 from shuffledp.lazy_api import topic
 

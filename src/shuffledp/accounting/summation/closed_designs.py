@@ -37,9 +37,7 @@ def analytic_design(max_value: FromOne, eps: Eps, delta: Delta, gamma: OpenUnit)
         Largest input D, >= 1.
     eps : float
         Nats, > 0.
-    delta : float
-        In (0, 1/2).
-    gamma : float
+    delta, gamma : float
         In (0, 1/2); ``eps_star = (1 - gamma) eps``.
 
     Returns

@@ -48,9 +48,7 @@ LARGEST_LOG = -4 * float(np.log(_LEAST))
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """A partition of the cells: the starts of the blocks in u and in t, and the function g of the module's
-    docstring.
-    """
+    """A partition of the cells: the starts of its blocks in u and in t, and g of the module's docstring."""
 
     rows: Ints
     columns: Ints
@@ -66,9 +64,7 @@ class Partition:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Blocks of one Sigma, moved by one offset: masses, and bounds on ``log p - g`` in grid steps, exact up to
-    rounding.
-    """
+    """Blocks of one Sigma, moved by one offset: masses, and bounds on ``log p - g`` in grid steps."""
 
     mass: Floats
     low: Floats

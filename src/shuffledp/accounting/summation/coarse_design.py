@@ -221,9 +221,7 @@ def central_messages(max_value: int, eps_star: float) -> float:
 
 @remember(16)
 def input_moves(max_value: int, hubs: tuple[int, ...] = ()) -> tuple[Move, ...]:
-    """Return the change of the view by each input 0..D: of ``(Sigma, u, v)``, and of the ``y_j`` with a nonzero
-    change.
-    """
+    """Return the change of ``(Sigma, u, v)``, and the nonzero changes of the ``y_j``, by each input 0..D."""
     size = check_count("max_value", max_value, 1)
     hubs = check_hubs(hubs, size)
     small = [j for j in range(2, (size + 1) // 2) if j not in hubs]

@@ -34,10 +34,9 @@ _MOST_SLICE = 2**25
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """The cells of one Sigma that are not omitted: their places, masses and log masses, and the logarithms of all
-    cells.
+    """The cells of one Sigma that are not omitted, with their masses, and the logarithms of all its cells.
 
-    Places refer to a table with :attr:`CoarseLaw.width` columns, in row order. `logs` is minus infinity at omitted
+    `place` refers to a table with :attr:`CoarseLaw.width` columns, in row order. `logs` is minus infinity at omitted
     cells.
     """
 
@@ -78,9 +77,7 @@ class CoarseLaw:
         return 2 * self.reach + 1
 
     def slice(self, number: int) -> Slice:
-        """Return the cells with Sigma equal to ``number - reach``; a slice without cells if `number` is out of
-        range.
-        """
+        """Return the cells with Sigma equal to ``number - reach``, or no cells if `number` is out of range."""
         flat = np.zeros((len(self.pair) + 2) * self.width)
         if 0 <= number < self.slices:
             # A border of empty cells: what lies outside of the table has no mass.
@@ -152,8 +149,8 @@ def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> Coarse
 
 
 def outcomes(design: CoarseDesign, tail: float) -> float:
-    """Return an estimate of the work: the size of the box of ``(Sigma, u, t)`` outside of which each part has mass
-    `tail`.
+    """Return the size of a box of ``(Sigma, u, t)`` outside of which each part has mass `tail`, to estimate the
+    work.
     """
     reach = math.log(tail) / math.log(design.central_ratio)
     atoms = {1, design.max_value} - ({1} if design.max_value == 1 else set())
@@ -173,11 +170,10 @@ def _kept(law: Floats, tail: float) -> int:
 
 
 def _one_sign(ratio: float, size: int, reach: int, *, up: bool) -> Floats:
-    """Return the joint law of the sum of the jumps of one sign and of their messages D or -D, (reach + 1, reach / D +
-    2).
+    """Return the joint law of the sum of the jumps of one sign and of the number of their messages D or -D.
 
-    Panjer's recursion for jumps j at the rates ``ratio^j / j``. A positive jump has ``floor(j / D)`` messages D, a
-    negative one ``ceil(j / D)`` messages -D. The number of messages is at most the sum.
+    The law is (reach + 1, reach / D + 2), by Panjer's recursion for jumps j at the rates ``ratio^j / j``. A positive
+    jump has ``floor(j / D)`` messages D, a negative one ``ceil(j / D)`` messages -D. The sum bounds their number.
     """
     most = reach // size if up else reach
     most = min(most, math.ceil(60 / max(-math.log(ratio) * size, 1e-300)) + 80)

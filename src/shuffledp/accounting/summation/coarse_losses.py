@@ -63,8 +63,7 @@ _BLOCK = 2**16
 
 
 def loss_grid(design: CoarseDesign, eps: float, precision: Precision, *, largest: float = 0.0) -> LossGrid:
-    """Return a grid that resolves ``eps - eps_star`` and extends beyond the relevant losses and beyond `largest`, in
-    nats.
+    """Return a grid that resolves ``eps - eps_star`` and exceeds the relevant losses and the eps `largest`.
 
     Of the design only eps_star matters. Raises Infeasible if the grid would not fit into memory.
     """
@@ -79,8 +78,7 @@ def loss_grid(design: CoarseDesign, eps: float, precision: Precision, *, largest
 
 @dataclass(frozen=True, eq=False)
 class JointLosses:
-    """Losses of ``(Sigma, u, v)`` against its shifted law on a grid; omitted mass aside, an upper bound on the hockey
-    stick.
+    """Losses of ``(Sigma, u, v)`` against its shifted law on a grid; an upper bound except for omitted mass.
 
     `shifts` are shifts of ``(Sigma, u, t)``. `finite`, (shifts, size), stores grid point j at place j modulo the size;
     `infinite` is the mass of losses beyond the grid. `missing` bounds the omitted mass, `error` the relative error of
@@ -105,8 +103,7 @@ def pair_shift(pair: Pair, max_value: int) -> Shift:
 
 @dataclass(frozen=True, eq=False)
 class LossPart:
-    """Losses of some slices: cells from the lowest grid point to one above the highest, per shift, and their mass
-    `kept`.
+    """Losses of some slices: cells from the lowest grid point to one above the highest, and their mass `kept`.
 
     `most` is the largest number of cells of a slice, `largest` the largest ``-log`` of a cell.
     """
@@ -142,9 +139,7 @@ def law_of(design: CoarseDesign, precision: Precision) -> CoarseLaw:
 
 
 def shifts_of(pairs: Sequence[Pair], max_value: int) -> tuple[Shift, ...]:
-    """Return the distinct shifts of ``(Sigma, u, t)`` that increase Sigma, by the pairs or by their reverses, in
-    order.
-    """
+    """Return the distinct shifts of ``(Sigma, u, t)`` by the pairs or their reverses that increase Sigma, in order."""
     return tuple(sorted({pair_shift((min(pair), max(pair)), max_value) for pair in pairs}))
 
 

@@ -126,9 +126,7 @@ def jump_law(rate: float, center: float, length: int) -> tuple[Floats, float]:
 
 
 def last_noise(rate: float, center: float, tail: float) -> int:
-    """Return a value that a noise exceeds with probability at most `tail`: by Chernoff, not below the smallest such
-    value.
-    """
+    """Return a value that a noise exceeds with probability at most `tail`, by Chernoff's bound."""
     tail = check_open_unit("tail", tail)
     sizes = jump_sizes(center)
     j = np.arange(1.0, sizes.size + 1)

@@ -84,9 +84,7 @@ class Noise:
 
 
 def add_cells(row: Floats, start: int, mass: Floats) -> None:
-    """Add cells to a row that stores grid point j at place j modulo the size; the cells are at most as long as the
-    row.
-    """
+    """Add at most ``row.size`` cells to a row that stores grid point j at place j modulo the size."""
     split = -start
     if 0 < split < mass.size:
         row[start:] += mass[:split]

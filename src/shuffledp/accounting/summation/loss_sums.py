@@ -93,11 +93,10 @@ def chunks(sorted_keys: NDArray[np.int64]) -> list[slice]:
 
 
 def summed_losses(losses: PairLosses, eps: float, bound: str, grid: LossGrid) -> Summed:
-    """Return the deltas of all pairs, with margins for wrapping and rounding, and the largest mass that may have
-    wrapped.
+    """Return the deltas of all pairs, their margins, and the largest mass that may have wrapped around.
 
-    The deltas are bounds on the side `bound` if the losses are; an estimate has no margins. The rounding error of
-    transforms is bounded by Higham (2002), Theorem 24.2.
+    The deltas are bounds on the side `bound` if the losses are; an estimate has no margins. The margins include
+    wrapping, and the rounding of transforms by Higham (2002), Theorem 24.2.
     """
     certified = bound != "estimate"
     sign = 1.0 if bound == "upper" else -1.0

@@ -37,10 +37,8 @@ def negative_binomial_shift_delta(shape: Positive, p: OpenUnit, shift: Count, ep
 
     Parameters
     ----------
-    shape : float
-        r, at least 1.
-    p : float
-        Ratio, in (0, 1): the mean is ``r p / (1 - p)``.
+    shape, p : float
+        r >= 1, and the ratio in (0, 1); the mean is ``r p / (1 - p)``.
     shift : int
         At least 0.
     eps : float

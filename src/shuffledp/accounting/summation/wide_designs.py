@@ -82,7 +82,7 @@ def _wide(size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int,
 def _family(
     size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int, ...]
 ) -> tuple[float, Callable[[float], NoiseDesign]]:
-    """Return the expected messages, up to the same factor for all hubs, and the function from a multiple to its
+    """Return the expected messages, up to a common factor of all hubs, and the function from a multiple to its
     design.
     """
     left, coins = eps - eps_star, sorted(hubs)
