@@ -21,8 +21,8 @@ _STANDARD = {1: "standard output", 2: "standard error"}
 class Output:
     """Output path given by the user, checked before any computation.
 
-    `descriptor` belongs to a pipe, a terminal or a device, open since the check, so that a waiting reader keeps its
-    writer.
+    `descriptor` belongs to a pipe, a terminal or a device. It is open since the check, so that a waiting reader does
+    not lose its writer.
     """
 
     path: Path

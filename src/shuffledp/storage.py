@@ -57,7 +57,7 @@ def _ask() -> None:
 def temporary_beside(target: Path) -> Iterator[Path]:
     """Yield the name of a temporary file in the folder of `target`, to be renamed to it; remove a leftover at the end.
 
-    OSErrors without a file name, for example on a full disk, get the name of `target`.
+    OSErrors without a file name, for example on a full disk, are raised with the name of `target`.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     path = target.with_name(f".{target.name}.{_HOST}-{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
@@ -92,7 +92,7 @@ def is_temporary(name: str) -> bool:
 def sweep(folder: Path) -> None:
     """Remove temporary files of killed processes from a folder, but not from its subfolders.
 
-    Files of processes of this machine are removed at once, and files of unknown processes after an hour.
+    Files of this machine's processes are removed at once, and files of unknown processes after an hour.
     """
     for path in (file for file in folder.glob("*") if is_temporary(file.name)):
         with contextlib.suppress(FileNotFoundError):

@@ -273,7 +273,7 @@ class Summation(Task):
     real : bool
         The numbers are scaled to [0, 1] (to [-1, 1] if signed).
     coordinates : int
-        Number of sums; every user adds to one of them (a 1-sparse vector).
+        Number of sums; every user adds to a single sum (a 1-sparse vector).
     """
 
     max_value: int

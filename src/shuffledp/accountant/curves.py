@@ -205,8 +205,8 @@ def curves(
     :func:`shuffledp.accounting.amplification`, and for the conversions as in
     :mod:`shuffledp.accounting.general.exports`. If only a bound on the number of users is known, the results hold for
     every law that it allows: delta is averaged over the smallest numbers. For several rounds delta is then the delta
-    for a number of users that all rounds reach, plus the probability of fewer users, and no Renyi divergence is
-    returned.
+    for a number of users that all rounds reach, plus the probability of fewer users. In this case no Renyi divergence
+    is returned.
 
     Examples
     --------

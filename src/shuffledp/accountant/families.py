@@ -72,8 +72,8 @@ class Family:
 
     @property
     def clone_reductions(self) -> tuple[str, ...]:
-        """Reductions to clones that are proven for the family; none for the user's randomizer, which has a better
-        blanket.
+        """Reductions to clones that are proven for the family; none for the user's randomizer, whose blanket is
+        better.
         """
         if self.make is not None:
             return ()

@@ -100,7 +100,7 @@ def _many_clones(setting: Setting, eps_local: float, honest: Population, name: s
 
 
 def has_contour(honest: Population) -> bool:
-    """Return True for laws of the number of other users whose mean of delta follows from a single contour integral."""
+    """Return True for laws of the other users for which a single contour integral gives the mean of delta."""
     return isinstance(honest, (Fixed, Binomial, Poisson))
 
 
@@ -116,10 +116,10 @@ def _composed(setting: Setting, eps_local: float, honest: Population, name: str)
 
 
 def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, float]:
-    """Return a number of other users that every round has, and the rest of delta for all rounds together.
+    """Return a number of other users that every round has, and the remaining delta for all rounds together.
 
-    Each round has fewer users with some probability. The sum of these probabilities is subtracted from delta, so that
-    the numbers of users of different rounds may depend on each other.
+    Each round has fewer users with some probability. The sum of these probabilities is subtracted from delta. So the
+    numbers of users of different rounds may be dependent.
     """
     each = delta / rounds
     split = best_split(least_numbers(others, each), each)
@@ -164,7 +164,7 @@ def log_excess(
 
 @dataclass(frozen=True, eq=False)
 class LeastProfile(Exported):
-    """Privacy profile of one round for every law of the number of other users that a bound allows, an upper bound.
+    """Privacy profile of one round for every number of other users that a bound allows, an upper bound.
 
     It is the mean of delta over a law that the true number dominates, see
     :mod:`shuffledp.accounting.general.random_users`: `masses` are the probabilities of the smallest numbers, `parts`

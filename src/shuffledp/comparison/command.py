@@ -359,7 +359,7 @@ def _compared(send: Send, protocols: list[str], asked: Options) -> None:
 def _targets(
     csv_out: Path | None, plot: Path | None, data: Path | None, protocols: list[str] | None
 ) -> dict[str, Output]:
-    """Return the files to write, by option; raise if one of them is the data or a plug-in."""
+    """Return the files to write, by option; raise if a target is the data or a plug-in."""
     from shuffledp.outputs import checked
     from shuffledp.protocols.registry import is_plugin
 

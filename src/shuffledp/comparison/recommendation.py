@@ -139,9 +139,7 @@ class Loosening:
 
 
 def loosening(rows: Sequence[Compared], limits: Mapping[str, float]) -> Loosening | None:
-    """Return the limit with the smallest relative change that admits a proven protocol; None if there is no such
-    limit.
-    """
+    """Return the limit with the smallest relative change that admits a proven protocol, or None."""
     nearest: list[tuple[float, Loosening]] = []
     for row in rows:
         if row.beyond:

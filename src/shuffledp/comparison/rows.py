@@ -113,7 +113,8 @@ class Compared:
         Results of the simulation, if there was one.
     simulated_coverage : float
         Share of the simulated errors of at most ``half_width``. It is below 95 % for noise with heavier tails than
-        normal noise, such as Laplace noise, for noise of at most a user or two, and for biased estimates.
+        normal noise, such as Laplace noise. It is also below 95 % for noise of at most a user or two, and for biased
+        estimates.
     """
 
     protocol: str

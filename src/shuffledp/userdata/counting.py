@@ -221,7 +221,7 @@ class Listed:
 
 
 def _plain_numbers(texts: list[str]) -> NDArray[np.float64] | None:
-    """Return the numbers of all texts, read at once; None if one of them is not a finite number."""
+    """Return the numbers of all texts, read at once; None if a text is not a finite number."""
     if "_" in "".join(texts):  # see `_digits`
         return None
     try:
@@ -316,7 +316,7 @@ class _Places:
 
 
 class _Levels:
-    """Counter of numbers, clipped to a range and rounded to its levels, in memory that does not grow with the data."""
+    """Counter of numbers, clipped to a range and rounded to its levels; its memory does not depend on the numbers."""
 
     def __init__(self, low: float, high: float, size: int) -> None:
         self._low, self._high, self._size = low, high, size

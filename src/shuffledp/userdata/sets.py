@@ -73,7 +73,9 @@ class Collected:
 def kept_shares(
     sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
 ) -> NDArray[np.float64]:
-    """Return the expected share of users that keeps each of its items when at most ``set_size`` are kept, (d,)."""
+    """Return the expected share of users with each item when larger sets lose all but ``set_size`` random items,
+    (d,).
+    """
     kept = np.minimum(1.0, set_size / np.maximum(sizes, 1))
     return np.asarray(np.bincount(items, np.repeat(kept, sizes), domain_size) / len(sizes), np.float64)
 
@@ -81,7 +83,7 @@ def kept_shares(
 def filled_shares(
     sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
 ) -> NDArray[np.float64]:
-    """Return the expected share of users whose set gets each item when it is completed to ``set_size`` items, (d,).
+    """Return the expected share of users who receive each item when smaller sets are completed to ``set_size``, (d,).
 
     The added items are uniform among the items that the user does not hold.
     """

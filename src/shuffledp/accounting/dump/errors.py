@@ -91,8 +91,8 @@ def _with_response(n: int, domain_size: int, pure: float, eps_local: float) -> f
 def dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: float = math.inf) -> float:
     """Return the exact mean squared error of a frequency under pureDUMP or mixDUMP, averaged over the values.
 
-    It is the same for all data: the variance of generalized randomized response plus the variance of the dummies of one
-    value, Bin(S, 1/k). The printed error approximates the former. Derived for this project.
+    It is the same for all data: the variance of generalized randomized response plus the variance Bin(S, 1/k) of the
+    dummies that equal one value. The printed error approximates the former. Derived for this project.
     """
     n, k, eps_local = _checked(n, domain_size, eps_local)
     dummies = check_nonnegative("dummies", dummies)

@@ -74,9 +74,8 @@ def flexible_dummies_needed(
 
     Notes
     -----
-    ``S / (rate n)`` with the total S of Theorem 5.2 or 5.6, or 0 for negative S, at the delta that remains after
-    subtracting the probability ``(1 - rate)^n`` that no user sends dummies: DUMP (arXiv 2009.13738), Theorems 5.11 and
-    5.12.
+    DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12: ``S / (rate n)`` with the total S of Theorem 5.2 or 5.6, or 0 for
+    negative S. S is computed at delta minus the probability ``(1 - rate)^n`` that no user sends dummies.
     """
     n, domain_size, eps, delta, rate, eps_local = _checked(n, domain_size, eps, delta, rate, eps_local)
     if printed_total(n, domain_size, eps, delta, eps_local) <= 0:

@@ -71,8 +71,8 @@ def suffices(
 ) -> bool:
     """Return whether delta is met, by bounds from few numbers of messages if these are not too close to delta.
 
-    More messages never increase delta, so the delta at the ends of an interval of message numbers bounds the
-    contribution of the interval.
+    More messages never increase delta. So delta at the ends of an interval of numbers bounds the interval's
+    contribution.
     """
     tail = max(OMITTED * delta, FLOOR)
     law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
@@ -214,7 +214,7 @@ def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local:
 
 
 def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
-    """Return the law of the number of uniform messages, from the laws of senders and of uniform reports."""
+    """Return the law of the number of uniform messages from the laws of senders and uniform reports."""
     if dummies == 0:  # no user sends a dummy
         return blanket
     width = blanket.pmf.size

@@ -52,14 +52,14 @@ class PoissonMessages:
 
 
 def most_sent(parts: Sequence[CompoundPoisson], share: float, users: float, *, failure: float = RARE) -> int:
-    """Return the smallest number of messages that any of the users exceeds with a probability of at most `failure`.
+    """Return the smallest number of messages that any user exceeds with a probability of at most `failure`.
 
     All users together send the sum of the independent `parts`; `share` is a user's rates over the rates of `parts`.
-    Users need not be independent: the number is from the union bound. If Chernoff's bound on it is above 262,144
-    messages, Chernoff's bound is returned, which is 1.3 times the number for geometric messages, and 2.7 times if one
-    in a thousand users sends messages.
+    Users need not be independent: the number is from the union bound. If Chernoff's bound on the number is above
+    262,144 messages, Chernoff's bound is returned. It is 1.3 times the number for geometric messages, and 2.7 times if
+    one in a thousand users sends messages.
 
-    The law follows from one Fourier transform, tilted by half of the tilt of Chernoff's bound: the tail in question is
+    The law follows from one Fourier transform, tilted by half of the tilt of Chernoff's bound. The relevant tail is
     then far above rounding, and the mass beyond the end of the transform far below it.
     """
     allowed = math.log(check_open_unit("failure", failure)) - math.log(check_positive("users", users))

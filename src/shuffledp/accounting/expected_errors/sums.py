@@ -1,4 +1,4 @@
-"""Errors of sums, and numbers of levels with which the error of rounding is small."""
+"""Errors of sums, and numbers of levels with a small rounding error."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _slack(zeta: float) -> float:
 
 
 def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1) -> float:
-    """Return a bound on the squared error of sums of rounded inputs of [0, 1].
+    """Return a bound on the squared error of sums of inputs in [0, 1] after random rounding.
 
     Ghazi et al. 2021 (ICML), proof of Theorem 1: the sum of the variances of random rounding and of the noise.
 

@@ -4,16 +4,16 @@ Every user reports each of its items with probability lambda and adds blanket me
 d, m of them in expectation. The laws of their number:
 
 ``binomial``
-    As published: ceil(m) slots per user, each used with probability m / ceil(m). The paper claims the divergence
-    of the pair of counts of the two items in question. This is exact for lambda = 1, but otherwise not an upper
-    bound: the counts of all items sum to the number of messages, which reveals whether the victim reported
-    (erratum SEG-6.1). :func:`all_counts_delta` is the divergence of all counts.
+    As published: ceil(m) slots per user, each used with probability m / ceil(m). The paper claims the divergence of the
+    pair of counts of the two exchanged items. This is exact for lambda = 1, but otherwise not an upper bound: the
+    counts of all items sum to the number of messages, which reveals whether the victim reported (erratum SEG-6.1).
+    :func:`all_counts_delta` is the divergence of all counts.
 ``poisson``
     Every user draws a Poisson number of blanket messages. Then the counts of all items are independent, and the pair
     is exact.
 
 Both are upper bounds, or claimed to be, against an adversary who knows the reports of all other users. The guarantee
-for a user with s items follows by group composition: an item gets ``eps / s`` and :func:`item_delta`.
+for a user with s items follows by group composition from ``eps / s`` and :func:`item_delta` per item.
 
 Conventions: eps in nats; replacement of one item (of a user's whole set where a function takes `set_size`); n is the
 number of all users, including the victim, whose blanket messages also hide the victim's items. Source: arXiv
@@ -118,7 +118,7 @@ def segmented_delta(
     blankets : float
         Expected number of blanket messages per user m, >= 0.
     blanket_law : {"binomial", "poisson"}
-        See the module's description. Only ``poisson``, or a reporting rate of 1, makes this a guarantee.
+        See the module's description. The result is a guarantee only for ``poisson`` or a reporting rate of 1.
 
     Returns
     -------

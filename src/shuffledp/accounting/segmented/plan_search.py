@@ -154,8 +154,8 @@ def segmented_plan(
 class SegmentedChoices:
     """Choices of the server for M announcements of K level sizes, as in :class:`SegmentedPlan` for one announcement.
 
-    `blankets`, (M,), and `rates`, (M, K), are m and lambda_k. `blanket_variances`, (M,), is the variance of the number
-    of blanket messages of one item, divided by the number of users.
+    `blankets`, (M,), and `rates`, (M, K), are m and lambda_k. `blanket_variances`, (M,), is the variance of the blanket
+    messages of one item over the number of users.
     """
 
     blankets: NDArray[np.float64]

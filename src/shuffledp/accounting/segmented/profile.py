@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @guarded_methods
 @dataclass(frozen=True)
 class SegmentedProfile:
-    """Privacy profile of a user of one level of the segmented protocol, by the plan's accounting.
+    """Privacy profile of the segmented protocol for the users of one level, by the plan's accounting.
 
     Parameters
     ----------

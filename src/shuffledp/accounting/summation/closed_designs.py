@@ -43,8 +43,8 @@ def analytic_design(max_value: FromOne, eps: Eps, delta: Delta, gamma: OpenUnit)
     Returns
     -------
     NoiseDesign
-        Its exact delta is far below the budget's delta, an upper bound. Atom 1 has two noises. For D = 1 the design
-        keeps the second one, as printed, though no input needs it.
+        Its exact delta is far below the budget's delta, an upper bound. Atom 1 has two noises; for D = 1 no input needs
+        the second one, which the paper prints.
 
     Raises
     ------
@@ -108,7 +108,8 @@ def modular_design(
     eps, delta, eps_star : float
         ``0 < eps_star < eps``, both in nats, and delta in (0, 1).
     split : float
-        Share of ``eps - eps_star`` for the noise that hides the unary messages, in (0, 1); the rest is for the atoms.
+        Share of ``eps - eps_star`` for the noise that hides the unary messages, in (0, 1). The atoms use the remaining
+        share.
     atoms, hubs
         As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`. Atoms other than ``halving`` share the
         budget in proportion to their largest shifts.

@@ -1,15 +1,15 @@
-"""Losses of the joint law of coarse noise for large D, where the cells are too many, by blocks of cells.
+"""Losses under the joint law of coarse noise for large D, by blocks of cells.
 
 The losses are defined in :mod:`shuffledp.accounting.summation.coarse_losses`, for cells ``(u, t)`` of one Sigma. Where
-the law is smooth, neighboring cells have nearly equal losses. A *block* combines the cells of an interval of u times an
-interval of t. Let p and q be the masses of a cell before and after a move. A block has the totals P and Q, and its
-losses ``log p / q`` lie within bounds ``l <= r``. Two cells with the losses l and r and the same totals have at least
-the hockey stick of the block, at any eps and in either direction: ``(p - e^eps q)^+`` is convex in ``(p, q)``, and each
-cell of the block is a mixture of the two.
+the law is smooth, neighboring cells have nearly equal losses. A *block* combines the cells with u in one interval and t
+in another. Let p and q be the masses of a cell before and after a move. A block has the totals P and Q, and its losses
+``log p / q`` lie within bounds ``l <= r``. Replace the block by two cells with the losses l and r and the same totals.
+Their hockey stick is at least the hockey stick of the block, at any eps and in either direction: ``(p - e^eps q)^+`` is
+convex in ``(p, q)``, and each cell of the block is a mixture of the two.
 
 **Bounds without evaluation of every cell.** For any function g of the cell, ``log p / q = (log p - g) - (log q - g)``.
-The smallest and the largest value of each term in each block are computed once per Sigma and once per move of
-``(u, t)``, not once per pair of Sigmas. If g is the logarithm of the law at Sigma = 0, both terms are nearly constant.
+The extreme values of each term in each block are computed once per Sigma and move of ``(u, t)``, not once per pair of
+Sigmas. If g is the logarithm of the law at Sigma = 0, both terms are nearly constant.
 
 The bounds hold for any partition, and are tighter for finer ones. Derived for this project, from no paper.
 """
@@ -104,8 +104,8 @@ def block_cells(
     """Return the losses of the slices ``begin <= number < stop``, their mass, and the largest number of summands.
 
     All `shifts` of ``(Sigma, u, t)`` increase Sigma, and slice 0 has the lowest Sigma. The cells, (shifts, size + 1),
-    reach from the lowest grid point to one above the highest; their hockey stick is never below the true one. The
-    number of summands is the number of blocks of a slice plus the number of cells of a block.
+    reach from the lowest grid point to one above the highest; their hockey stick is never below the true one. A slice
+    has as many summands as blocks plus cells per block.
     """
     offsets = sorted({(0, 0), *((u, t) for _, u, t in shifts)})
     cells = np.zeros((len(shifts), grid.size + 1))
@@ -200,11 +200,11 @@ def _add(
 
 
 def _split(cells: Floats, sums: Floats, error: float, grid: LossGrid) -> None:
-    """Put the mass of every block on two grid points so that the totals of both laws stay.
+    """Put the mass of every block on two grid points so that the totals of both laws are preserved.
 
-    Of the masses P and Q at a loss between ``j h`` and ``(j + w) h``, the higher point gets ``(P - e^(j h) Q) / (1 -
-    e^(-w h))``, rounded up by the relative error `error` of the masses. The excess is then missing in Q and counts as
-    infinite loss there.
+    Let P and Q be the masses at a loss between ``j h`` and ``(j + w) h``. The higher point gets
+    ``(P - e^(j h) Q) / (1 - e^(-w h))``, rounded up by the relative error `error` of the masses. The excess is then
+    missing in Q and counts as infinite loss there.
     """
     points = np.exp(grid.step * np.arange(grid.first, grid.last + 1))
     for power in range(_POWERS):

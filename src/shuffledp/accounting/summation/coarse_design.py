@@ -14,10 +14,10 @@ The messages are ``1..D`` and ``-D``. A user sends the input, if it is not 0, an
 **The view.** Let ``c_m`` be the number of messages m. Atom j is drawn ``y_j`` times: ``c_j = y_j`` for j < D/2, plus,
 for a hub, its number in the other atoms; ``c_j = y_j + y_(D-j)`` for j > D/2 (``y_j`` alone for j = D/2 and j = D - 1,
 whose partner is no such atom). So the counts determine all ``y_j``, by integers: first the numbers of atoms that are
-neither hubs nor partners of hubs, then hub after hub from the largest on, each with its partner, whose parts are
-smaller hubs only. With ``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D - 1)``, the counts are an
-invertible integer image of ``(Sigma, u, v, y_2, .., y_(D - 1))``. With U messages D and A messages -D in the central
-noise of the sum S,
+neither hubs nor partners of hubs. Then the hubs follow from the largest to the smallest, each with its partner, whose
+parts are smaller hubs only. With ``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D - 1)``, the
+counts are an invertible integer image of ``(Sigma, u, v, y_2, .., y_(D - 1))``. With U messages D and A messages -D in
+the central noise of the sum S,
 
     Sigma = S,    u = U + z_D,    v = A + z_D + z_1,    y_j = z_j,
 
@@ -208,7 +208,7 @@ def jump_content(jump: int, max_value: int) -> dict[int, int]:
 
 
 def central_messages(max_value: int, eps_star: float) -> float:
-    """Return the expected number of messages of the central noise of all users.
+    """Return the expected number of messages of the central noise, for all users together.
 
     A jump of size ``q D + f`` or ``-(q D - f)`` takes ``q + f`` messages and has the rate ``a^j / j``.
     """

@@ -1,4 +1,4 @@
-"""Joint law of the dependent parts of the view of coarse noise, slice by slice, by sums of positive numbers.
+"""Joint law of the dependent parts of the analyzer's view, slice by slice, by sums of positive numbers.
 
 In the terms of :mod:`shuffledp.accounting.summation.coarse_design`, it is the law of ``(Sigma, u, t)`` with
 ``t = v - u``, so that ``Sigma = S, u = U + z_D, t = A - U + z_1``. Positive and negative jumps of the central noise are
@@ -50,10 +50,10 @@ class Slice:
 class CoarseLaw:
     """Components of all slices; a probability exceeds the true one by at most the relative `error`.
 
-    `up` is the law of ``(S+, U)``, `down` the law of ``(S-, A)``, `pair` the law of ``z_D`` at ``u - U``, (rows, U),
-    and `ones` the law of ``z_1`` at ``k - A`` with ``k = t + U >= 0``, (A, columns). `first` is the lowest t that is
-    kept, `width` the number of kept t plus one on each side, `threshold` the mass below which cells are omitted, `size`
-    D.
+    `up` is the law of ``(S+, U)`` and `down` the law of ``(S-, A)``. `pair` has the law of ``z_D`` at ``u - U``, (rows,
+    U). `ones` has the law of ``z_1`` at ``k - A`` with ``k = t + U >= 0``, (A, columns). `first` is the lowest t,
+    `width` the number of values of t plus one on each side, `threshold` the mass below which cells are omitted, and
+    `size` is D.
     """
 
     up: Floats
@@ -90,7 +90,7 @@ class CoarseLaw:
         return Slice(place, mass, log_mass, flat)
 
     def table(self, number: int) -> Floats:
-        """Return the probabilities of all kept u and t at Sigma = ``number - reach``, without a threshold."""
+        """Return the probabilities of all stored u and t at Sigma = ``number - reach``, without a threshold."""
         return np.asarray(self.pair @ self._shifted(number - self.reach))
 
     def _shifted(self, s: int) -> Floats:
@@ -149,9 +149,7 @@ def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> Coarse
 
 
 def outcomes(design: CoarseDesign, tail: float) -> float:
-    """Return the size of a box of ``(Sigma, u, t)`` outside of which each part has mass `tail`, to estimate the
-    work.
-    """
+    """Return an estimate of the work: the size of the box of ``(Sigma, u, t)`` that omits about `tail` in each part."""
     reach = math.log(tail) / math.log(design.central_ratio)
     atoms = {1, design.max_value} - ({1} if design.max_value == 1 else set())
     widths = [last_noise(design.rates[j - 1], design.centers[j - 1], tail) for j in atoms or {1}]
@@ -164,16 +162,16 @@ def _atom(design: CoarseDesign, index: int, tail: float) -> tuple[Floats, float]
 
 
 def _kept(law: Floats, tail: float) -> int:
-    """Return the number of leading values to keep so that the remaining mass is at most `tail`."""
+    """Return the number of leading values after which the remaining mass is at most `tail`."""
     rest = np.cumsum(law[::-1])[::-1]
     return max(int(np.count_nonzero(rest > tail)), 1)
 
 
 def _one_sign(ratio: float, size: int, reach: int, *, up: bool) -> Floats:
-    """Return the joint law of the sum of the jumps of one sign and of the number of their messages D or -D.
+    """Return the joint law of the sum S of the jumps of one sign and the number of their messages D or -D.
 
     The law is (reach + 1, reach / D + 2), by Panjer's recursion for jumps j at the rates ``ratio^j / j``. A positive
-    jump has ``floor(j / D)`` messages D, a negative one ``ceil(j / D)`` messages -D. The sum bounds their number.
+    jump has ``floor(j / D)`` messages D, a negative one ``ceil(j / D)`` messages -D. The number is at most S.
     """
     most = reach // size if up else reach
     most = min(most, math.ceil(60 / max(-math.log(ratio) * size, 1e-300)) + 80)

@@ -1,12 +1,12 @@
-"""Losses of ``(Sigma, u, v)`` against its shifted law, for all shifts by pairs of inputs, slice by slice of Sigma.
+"""Losses of ``(Sigma, u, v)`` against its shifted law, for the shifts of all pairs of inputs.
 
 The laws are defined in :mod:`shuffledp.accounting.summation.coarse_law`, and
 :mod:`shuffledp.accounting.summation.coarse_noise` uses the losses and bounds the omitted mass.
 
 A cell with the probabilities p and q has the loss ``log p / q``. A loss between two grid points is split between them
-so that the totals of both laws stay. Then neither ``E (p - e^eps q)^+`` nor ``E (q - e^eps p)^+`` can decrease, for any
-eps. So the same cells serve a shift and its opposite, for which a mass p at the loss l becomes ``p e^-l`` at -l; the
-rest of the total of q has infinite loss. Only shifts that increase Sigma are evaluated.
+so that the totals of both laws are preserved. Then neither ``E (p - e^eps q)^+`` nor ``E (q - e^eps p)^+`` can
+decrease, for any eps. So the same cells serve a shift and its opposite, for which a mass p at the loss l becomes
+``p e^-l`` at -l; the remaining mass of q has infinite loss. Only shifts that increase Sigma are evaluated.
 
 For large D blocks of cells are evaluated (:mod:`shuffledp.accounting.summation.coarse_blocks`).
 
@@ -105,7 +105,7 @@ def pair_shift(pair: Pair, max_value: int) -> Shift:
 class LossPart:
     """Losses of some slices: cells from the lowest grid point to one above the highest, and their mass `kept`.
 
-    `most` is the largest number of cells of a slice, `largest` the largest ``-log`` of a cell.
+    `most` is the largest number of cells in a slice, `largest` the largest ``-log`` of their masses.
     """
 
     cells: Floats
@@ -120,8 +120,8 @@ def joint_losses(
     """Return the losses of ``(Sigma, u, v)`` for all pairs on a grid, an upper bound on the hockey stick.
 
     Only the atoms 1 and D of the design matter. With `every` above 1 only every `every`-th cell is evaluated, and only
-    for the likely Sigma: the result is then an estimate. Slices are computed one after the other, and D + 1 of them are
-    kept. Raises Infeasible if a slice does not fit into memory.
+    for the likely Sigma: the result is then an estimate. Slices are computed one after the other, with D + 1 of them in
+    memory. Raises Infeasible if a slice does not fit into memory.
     """
     law, shifts = law_of(design, precision), shifts_of(pairs, design.max_value)
     if every == 1 and precision.blocks:
@@ -244,11 +244,11 @@ def _add(moments: Floats, here: Slice, other: Floats, back: int, grid: LossGrid,
 
 
 def _split(moments: Floats, grid: LossGrid) -> Floats:
-    """Return cells at grid points. A loss between two grid points is split so that the totals of both laws stay.
+    """Return cells at grid points, where a loss between two grid points is split so that both totals are preserved.
 
-    With p the part of a step, the higher point's share is ``(1 - e^(-h p)) / (1 - e^-h)``. It is bounded from above by
-    ``p + p (1 - p) h (1 + h) / 2`` for steps h up to 1/4, which exceeds it by a term of order h^2 and is linear in
-    moments of p.
+    With p the part of a step, the higher point's share is ``(1 - e^(-h p)) / (1 - e^-h)``. For steps h up to 1/4 it is
+    replaced by its upper bound ``p + p (1 - p) h (1 + h) / 2``, which is linear in moments of p and too large by a term
+    of order h^2.
     """
     bend = grid.step * (1 + grid.step) / 2
     total = moments[:, 0]

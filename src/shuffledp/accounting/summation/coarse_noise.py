@@ -9,9 +9,9 @@ these losses are independent, and
 
 Many pairs share a d, which is ``(y - x, 0, 0)``, ``(y - x, 0, -1)`` or a shift with a change of u: about 5 D different
 ones, half of them opposite to the others. For each d the losses are put on a grid
-(:mod:`shuffledp.accounting.summation.coarse_losses`). They are split between grid points so that the totals of both
-laws stay, which can only increase delta, and then convolved with the losses of the ``y_j``. The time depends on the
-number of slices times the number of shifts, D^2 or slightly more; a further pair costs little.
+(:mod:`shuffledp.accounting.summation.coarse_losses`). The split of losses between grid points preserves the totals of
+both laws and can only increase delta. The losses are then convolved with the losses of the ``y_j``. The time depends on
+the number of slices times the number of shifts, D^2 or slightly more; a further pair costs little.
 
 **Sources of error.** Let X be the cells of :mod:`shuffledp.accounting.summation.coarse_law`, ``X <= (1 + r) P``. Then
 ``[P - e^eps P']^+ <= [P - X]^+ + [X - e^eps X']^+ + e^eps [X' - P']^+`` cell by cell. So the bound adds to the delta
@@ -200,12 +200,12 @@ class PairLosses:
         return self.joint.finite[keys], self.joint.infinite[keys]
 
     def log_error(self, members: Ints) -> float:
-        """Return a bound on the sum of the errors of all logarithms of a pair."""
+        """Return a bound on the total error of the logarithms of a pair's losses."""
         return self.joint.log_error + float(np.sum(self.errors[members]))
 
 
 def part_noise(design: CoarseDesign, index: int, most_shift: int) -> Noise:
-    """Return the law of the number of draws of an atom in [2, D - 1], with bounds on omitted mass and rounding."""
+    """Return the law of the draws of an atom in [2, D - 1], with bounds on omitted mass and rounding."""
     rate, center = design.rates[index - 1], design.centers[index - 1]
     last = last_noise(rate, center, _OMITTED)
     law, error = jump_law(rate, center, last + 1 + most_shift)

@@ -333,9 +333,7 @@ class _Look:
         return self.design.messages * math.exp(excess / _exponent(self.design.delta))
 
     def binding(self, pairs: Sequence[Pair], part: float) -> list[Pair]:
-        """Return the pairs with delta of at least `part` times the largest delta, or times the design's delta if
-        larger.
-        """
+        """Return the pairs whose delta is at least a share of the largest delta, or of the design's delta if larger."""
         least = part * max(float(np.max(self.deltas)), self.design.delta)
         found = [pair for pair, value in zip(pairs, self.deltas, strict=True) if value >= least]
         return found or list(pairs)
@@ -400,7 +398,7 @@ def _with_number(design: CoarseDesign, place: int, step: float) -> CoarseDesign:
 
 
 def part_slopes(design: CoarseDesign, joint: JointLosses, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
-    """Return log delta of every pair, and its derivatives in the logs of rates and then of centers, (pairs, 2 D).
+    """Return log delta of every pair, and its derivatives in the logs of rates and centers, (pairs, 2 D), rates first.
 
     The derivatives are 0 for the atoms 1 and D. They are estimates: each spectrum is replaced by one a small step away.
     """

@@ -1,10 +1,10 @@
 """Exact accounting of summation by correlated noise: all pairs of inputs, all noises at once.
 
-The analyzer's view is in bijection with the sum of all messages and one number per atom, because the inverse of
-the atoms' matrix (:mod:`shuffledp.accounting.summation.noise_atoms`) is an integer matrix. Given the error k of the
-sum, the number of central messages -1 is ``max(0, -k)`` plus a geometric variable that does not depend on k. For inputs
-x and y let ``kappa = |x - y|``, ``a = e^(-eps_star / D)``, ``m = (c_y - c_x)_1``, and let G be the noise of atom 1 plus
-that geometric variable. The loss of x against y is therefore the loss of a mixture over ``t = 0 .. kappa``:
+The analyzer's view is in bijection with the sum of all messages and one number per atom: the inverse of the atoms'
+matrix (:mod:`shuffledp.accounting.summation.noise_atoms`) is an integer matrix. Given the error k of the sum, the
+number of central messages -1 is ``max(0, -k)`` plus a geometric variable that does not depend on k. For inputs x and y
+let ``kappa = |x - y|``, ``a = e^(-eps_star / D)``, ``m = (c_y - c_x)_1``, and let G be the noise of atom 1 plus that
+geometric variable. The loss of x against y is therefore the loss of a mixture over ``t = 0 .. kappa``:
 
 * weights ``1 / (1 + a)`` for t = 0, ``a^kappa / (1 + a)`` for t = kappa, ``a^t (1 - a) / (1 + a)`` between;
 * ``(eps_star / D) (kappa - 2 t)`` from the sum;
@@ -15,12 +15,13 @@ Given t, these losses are independent and are added. Each is put on a grid that 
 Fourier transforms convolve them. There are three ways to put a loss between two grid points:
 
 ``upper``
-    Split so that the total of P and the total of Q stay. The hockey stick is convex in the likelihood ratio Q/P,
-    so this can only increase it, for compositions too; the excess is of second order in the step.
+    Split so that the totals of P and Q are preserved. The hockey stick is convex in the likelihood ratio Q/P, so this
+    can only increase it, for compositions too; the excess is of second order in the step.
 ``lower``
     Rounded down: of first order.
 ``estimate``
-    Split over four grid points so that powers of the loss up to the third keep their means. Shares may be negative.
+    Split over four grid points so that the means of powers of the loss up to the third are preserved. Shares may be
+    negative.
 
 ``upper`` and ``lower`` are certified: the bound includes mass outside of windows, losses that wrap around the grid
 (Chernoff bounds), and the rounding of transforms, sums and logarithms.
@@ -159,7 +160,7 @@ def loss_grid(design: NoiseDesign, eps: float, bound: str, *, finer: int = 1) ->
 def pair_gradients(
     design: NoiseDesign, eps: float, table: PairTable, grid: LossGrid
 ) -> tuple[Floats, Floats, Floats]:
-    """Return estimates of delta, (P,), and their derivatives in the logs of shapes and of scales ``p / (1 - p)``.
+    """Return estimates of delta, (P,), and their derivatives in the logs of shapes and scales ``p / (1 - p)``.
 
     The design has one noise per atom. The derivatives, (P, number of noises), are finite differences in the order of
     ``design.indices``.
@@ -276,7 +277,7 @@ class DesignLosses:
         return out, infinite
 
     def log_error(self, members: NDArray[np.int64]) -> float:
-        """Return a bound on the sum of the errors of all log probabilities of a pair."""
+        """Return a bound on the total error of the logarithms of a pair's losses."""
         return self.central_error + sum(self.errors[self.table.parts[c][0]] for c in members)
 
 

@@ -30,7 +30,7 @@ _CHUNK = 64
 
 
 class PairLosses(Protocol):
-    """Losses of all pairs, each the sum of one mixture, which a key identifies, and of independent parts."""
+    """Losses of all pairs, where a pair has one mixture, identified by a key, and several independent parts."""
 
     #: Probability that a part is infinite, (parts,).
     infinite: Floats
@@ -52,7 +52,7 @@ class PairLosses(Protocol):
         """Return the losses of some keys: finite, (keys, size), and the probability of infinite losses."""
 
     def log_error(self, members: NDArray[np.int64]) -> float:
-        """Return a bound on the sum of the errors of all log probabilities of a pair."""
+        """Return a bound on the total error of the logarithms of a pair's losses."""
 
 
 @dataclass(frozen=True, eq=False)

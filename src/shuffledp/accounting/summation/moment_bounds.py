@@ -1,4 +1,4 @@
-r"""Upper bound on the delta of correlated noise by exponential moments of its losses, for any number of levels.
+r"""Upper bound on the delta of correlated noise by exponential moments, for any number of levels.
 
 The loss of inputs x and y is a sum of independent parts (:mod:`shuffledp.accounting.summation.joint_noise`). Here the
 parts are not convolved. With ``c = t^t / (1 + t)^(1 + t)`` the function ``(1 - e^(eps - L))^+`` is at most
@@ -7,7 +7,7 @@ parts are not convolved. With ``c = t^t / (1 + t)^(1 + t)`` the function ``(1 - 
 .. math:: \delta \le \sum_s \Pr[z_s < b_s] + c\, e^{-t \varepsilon}\, E e^{t L_0} \prod_s E [1\{z_s \ge b_s\}
     e^{t L_s}],
 
-with the loss ``L_0`` of the sum and of the noise of atom 1. Numbers of atoms below ``b_s``, where losses are large or
+where ``L_0`` is the loss of the sum and the noise of atom 1. Numbers of atoms below ``b_s``, where losses are large or
 infinite, count as if they revealed the input. All terms are positive, so the relative precision does not depend on
 delta. A pair of inputs takes a few additions.
 
@@ -16,8 +16,8 @@ The negative binomial law P of shape r >= 1 is log-concave, which implies bounds
 * The loss ``log P(y) / P(y - k)`` decreases in y for k > 0 and increases for k < 0. Blocks combine several numbers y;
   each has its length times its largest probability as mass, and its largest loss.
 * The loss is convex in k for every y, and so is the logarithm of its exponential moment. Moments for the many shifts of
-  atom 1 are interpolated between a few of them, along chords, which lie above.
-* Beyond an end of a window probabilities decrease faster than geometrically.
+  atom 1 are interpolated between a few of them, along chords, which are upper bounds. * Beyond an end of a window
+  probabilities decrease faster than geometrically.
 
 The bound treats the geometric part of the noise of atom 1 as published, which can only increase delta.
 
@@ -105,7 +105,7 @@ def moment_delta(design: NoiseDesign, eps: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """Logarithms of the exponential moments of all losses of a design, for every exponent t.
+    """Logarithms of the exponential moments of a design's losses, for every exponent t.
 
     `own_before` and `own_after`, (t, D + 1), belong to the atom that only x or only y shifts; `shared` to the other
     atoms, by the shift plus the largest shift; `first` to atom 1, by the shift minus the least shift.
@@ -217,7 +217,7 @@ def _worst(moments: _Moments, eps: float) -> float:
 def _moments(
     shape: float, ratio: float, shifts: Ints, tilts: Floats, tail: float
 ) -> tuple[float, Floats, Floats]:
-    """Return the probability of small numbers, the log moments of the rest, (t, shifts), and their rounding, (t,).
+    """Return the probability of small numbers, the log moments of larger ones, (t, shifts), and their rounding, (t,).
 
     Losses compare a negative binomial noise with its shifted law; `tail` approximates the probability of small
     numbers.

@@ -10,7 +10,7 @@ too. Column i of the inverse is the apparent change of all atom counts when one 
 ``star``
     Parts are units. Fewest symbols: -1 and 1..D, if inputs are not negative.
 ``hub``
-    A few *hub* values are coins beside the unit. Atom -h of a hub h has units as parts. A positive atom has the fewest
+    The coins are the unit and a few *hub* values. Atom -h of a hub h has units as parts. A positive atom has the fewest
     coins that add up to its value, negated. A change of input shifts only hubs by more than 1.
 """
 
@@ -65,7 +65,7 @@ def atom_indices(
 def atom_inverse(
     max_value: FromOne, *, atoms: str = "halving", hubs: Sequence[int] | None = None
 ) -> NDArray[np.int64]:
-    """Return the inverse C of the matrix of atoms without the row of message +1.
+    """Return the inverse C of the atoms' matrix without the row of message +1.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def noise_norm(
 ) -> float:
     """Return ``sum |s| w_s``: each atom's weight times the number of its messages.
 
-    The norm of Theorem 12 and of Observation 6 of Ghazi et al. 2021 (ICML).
+    Ghazi et al. 2021 (ICML), the norm in Theorem 12 and Observation 6.
 
     Parameters
     ----------

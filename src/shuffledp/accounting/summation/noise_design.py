@@ -1,10 +1,10 @@
 """Noise designs of summation by correlated noise.
 
-Every user sends the input, if it is not 0, and shares of noise that sums to a two-sided geometric error. The noise
-consists of unary messages +1 and -1, whose numbers over all users are negative binomial variables of shape 1 and ratio
-``a = e^(-eps_star / D)``, and of whole *atoms* (:mod:`shuffledp.accounting.summation.noise_atoms`), in negative
-binomial numbers or in the numbers of :mod:`shuffledp.accounting.summation.jump_noise`. Source: Ghazi et al. 2021
-(ICML); negative binomial mechanism: Ghazi et al. 2021, arXiv 2106.04247.
+Every user sends the input, if it is not 0, and shares of noise that sums to a two-sided geometric error. The noise has
+two kinds of messages. The numbers of unary messages +1 and -1 over all users are negative binomial variables of shape 1
+and ratio ``a = e^(-eps_star / D)``. The numbers of *atoms* (:mod:`shuffledp.accounting.summation.noise_atoms`) are
+negative binomial or compound Poisson variables (:mod:`shuffledp.accounting.summation.jump_noise`). Source: Ghazi et al.
+2021 (ICML); negative binomial mechanism: Ghazi et al. 2021, arXiv 2106.04247.
 
 Conventions: ``NB(r, p)`` has probabilities ``C(k + r - 1, k) (1 - p)^r p^k`` and mean ``r p / (1 - p)``; eps in nats;
 replacement neighbors; inputs in ``{0, .., D}``. The exact accountant is in

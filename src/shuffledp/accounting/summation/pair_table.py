@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class PairTable:
     """Losses of the ordered pairs (x, y) of inputs, which depend on the atoms only.
 
-    `parts` are the distinct (row of the atom, shift) of atoms other than 1 with shift not 0, and `members` has for each
-    pair the places of its losses in `parts`. `keys` are the distinct (kappa, m, y > x), and `key_of` has the place of
-    each pair's key.
+    `parts` are the distinct (row of the atom, shift) of atoms other than 1 with shift not 0. For each pair, `members`
+    has the places of its losses in `parts`, and `key_of` the place of its key. `keys` are the distinct (kappa, m, y >
+    x).
     """
 
     pairs: NDArray[np.int64]
