@@ -156,7 +156,7 @@ def budget(
     eps : float
         Central target, nats, > 0.
     users, delta, domain_size, subset_size, population, colluding, rounds
-        As in :func:`amplification`, whose inverse this is.
+        As in :func:`amplification`, which this function inverts and which raises the same errors.
     randomizer : str or function
         A name, or a function from a local budget, nats, to a `Randomizer` with this budget, as in
         `calibrate_randomizer`.
@@ -165,11 +165,6 @@ def budget(
     -------
     Answer
         With `eps_local` rounded down, at most 100; `eps` is the central eps of that budget, at most the target.
-
-    Raises
-    ------
-    Infeasible
-        As :func:`amplification`.
 
     Examples
     --------
@@ -222,14 +217,12 @@ def calibrate_randomizer(
     Returns
     -------
     Randomizer
-        ``make(eps_local)``, with the budget of :func:`budget`, at most 100.
+        ``make(eps_local)``, with the budget of :func:`budget`, at most 100; errors as from :func:`amplification`.
 
     Raises
     ------
     ValueError
         If a randomizer has a larger local budget than the argument of `make`.
-    Infeasible
-        As :func:`amplification`.
 
     Examples
     --------

@@ -72,9 +72,7 @@ class Family:
 
     @property
     def clone_reductions(self) -> tuple[str, ...]:
-        """Reductions to clones that are proven for the family; none for the user's randomizer, whose blanket is
-        better.
-        """
+        """Reductions to clones that are proven for the family; none for the user's randomizer, which has a blanket."""
         if self.make is not None:
             return ()
         return ("clones", "randomized_response") if self.kind in _STRONGER_CLONES else ("clones",)

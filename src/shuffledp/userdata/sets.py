@@ -73,9 +73,7 @@ class Collected:
 def kept_shares(
     sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
 ) -> NDArray[np.float64]:
-    """Return the expected share of users with each item when larger sets lose all but ``set_size`` random items,
-    (d,).
-    """
+    """Return the expected share of users with each item, (d,), if larger sets are cut to ``set_size`` random items."""
     kept = np.minimum(1.0, set_size / np.maximum(sizes, 1))
     return np.asarray(np.bincount(items, np.repeat(kept, sizes), domain_size) / len(sizes), np.float64)
 

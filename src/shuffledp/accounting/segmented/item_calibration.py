@@ -52,7 +52,7 @@ def reporting_rate(
     Parameters
     ----------
     n, blankets, domain_size, blanket_law
-        As in :func:`~shuffledp.accounting.segmented.items.segmented_delta`.
+        As in :func:`~shuffledp.accounting.segmented.items.segmented_delta`, which raises the same errors.
     eps, delta : float
         Budget of the item, not of the user: nats, > 0, and in (0, 1).
 
@@ -61,11 +61,6 @@ def reporting_rate(
     float
         The largest lambda in (0, 1] with a :func:`~shuffledp.accounting.segmented.items.segmented_delta` of at most
         `delta`, rounded down by at most 1e-10 relative. It is at least the smaller of 1e-9 and `delta`.
-
-    Raises
-    ------
-    Infeasible
-        As :func:`~shuffledp.accounting.segmented.items.segmented_delta`.
 
     Examples
     --------

@@ -38,18 +38,13 @@ def analytic_design(max_value: FromOne, eps: Eps, delta: Delta, gamma: OpenUnit)
     eps : float
         Nats, > 0.
     delta, gamma : float
-        In (0, 1/2); ``eps_star = (1 - gamma) eps``.
+        In (0, 1/2), otherwise Infeasible is raised; ``eps_star = (1 - gamma) eps``.
 
     Returns
     -------
     NoiseDesign
         Its exact delta is far below the budget's delta, an upper bound. Atom 1 has two noises; for D = 1 no input needs
         the second one, which the paper prints.
-
-    Raises
-    ------
-    Infeasible
-        If delta or gamma is at least 1/2, outside the range of the theorem.
 
     Notes
     -----
@@ -106,7 +101,7 @@ def modular_design(
     max_value : int
         Largest input D, >= 1.
     eps, delta, eps_star : float
-        ``0 < eps_star < eps``, both in nats, and delta in (0, 1).
+        ``0 < eps_star < eps``, both in nats, and delta in (0, 1). Raises Infeasible for ``eps_star >= eps``.
     split : float
         Share of ``eps - eps_star`` for the noise that hides the unary messages, in (0, 1). The atoms use the remaining
         share.
@@ -119,11 +114,6 @@ def modular_design(
     NoiseDesign
         The theorem's delta is an upper bound and meets the budget. Atom 1 has two noises if inputs change it. Atoms
         that inputs cannot change have no noise.
-
-    Raises
-    ------
-    Infeasible
-        If ``eps_star >= eps``, so that no budget remains for the noises.
 
     Notes
     -----

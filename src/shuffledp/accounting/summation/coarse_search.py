@@ -78,17 +78,12 @@ def coarse_start(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> C
     max_value : int
         Largest input D, in [1, 128].
     eps, delta, eps_star : float
-        ``0 < eps_star < eps``, both in nats, and delta in (0, 1).
+        ``0 < eps_star < eps``, both in nats, and delta in (0, 1). Raises Infeasible for ``eps_star >= eps``.
 
     Returns
     -------
     CoarseDesign
         An estimate, without a bound on its delta.
-
-    Raises
-    ------
-    Infeasible
-        If ``eps_star >= eps``.
 
     Notes
     -----

@@ -272,9 +272,7 @@ def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> Cells:
 
 
 def _cubic(part: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the shares of a loss between 0 and 1 at the grid points -1, 0, 1, 2 that preserve powers up to the
-    third.
-    """
+    """Return the shares of a loss in (0, 1) at the grid points -1, 0, 1, 2 that preserve powers up to the third."""
     below, above, beyond = part + 1, part - 1, part - 2
     outer, inner = part * above / 6, below * beyond / 2
     return -outer * beyond, inner * above, -inner * part, outer * below

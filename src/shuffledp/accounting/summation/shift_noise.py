@@ -38,7 +38,8 @@ def negative_binomial_shift_delta(shape: Positive, p: OpenUnit, shift: Count, ep
     Parameters
     ----------
     shape, p : float
-        r >= 1, and the ratio in (0, 1); the mean is ``r p / (1 - p)``.
+        r >= 1, and the ratio in (0, 1); the mean is ``r p / (1 - p)``. Shapes below 1 raise Infeasible: the likelihood
+        ratio is not monotone, and the noise provides little privacy.
     shift : int
         At least 0.
     eps : float
@@ -49,11 +50,6 @@ def negative_binomial_shift_delta(shape: Positive, p: OpenUnit, shift: Count, ep
     float
         In [0, 1]: the larger of the two hockey sticks between the noise and the noise plus `shift`. The relative error
         is about 1e-9, from the cancellation of two tails.
-
-    Raises
-    ------
-    Infeasible
-        If the shape is below 1, where the likelihood ratio is not monotone and the noise provides little privacy.
 
     Notes
     -----
