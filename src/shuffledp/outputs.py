@@ -117,7 +117,7 @@ def _check_permitted(option: str, path: Path) -> None:
 
 
 def printable(text: str) -> str:
-    """Return a text with its control characters escaped; line breaks and tabs stay."""
+    """Return a text with its control characters escaped, except line breaks and tabs."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)

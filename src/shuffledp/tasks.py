@@ -1,8 +1,8 @@
 """Tasks, budgets, and metrics of the error of an estimate.
 
-A *task* names the shape of the sufficient statistic (``counts_shape``), the shape of the estimate
+A *task* defines the shape of the sufficient statistic (``counts_shape``), the shape of the estimate
 (``estimate_shape``) and the error metrics. A *budget* is the central guarantee that a protocol must meet.
-Everything here is plain data: no protocol, no random numbers.
+The module has plain data, without protocols or random numbers.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def sum_squared_error(estimate: Floats, truth: Floats) -> Floats:
 
 
 def l1_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the l1 distance; one number per repeat. For frequencies it is the papers' "total variation error"."""
+    """Return the l1 distance; one number per repeat. For frequencies the papers call it "total variation error"."""
     return np.asarray(np.sum(np.abs(_difference(estimate, truth)), axis=1))
 
 
@@ -464,10 +464,7 @@ class Participants:
     def from_counts(counts: ArrayLike) -> Participants:
         """Return participants of a frequency task from users per value, (k,) or (R, k); the truth is their shares.
 
-        Raises
-        ------
-        ValueError
-            If the counts are not integers, negative, of another shape, or a repeat has no user.
+        Raises ValueError if the counts are not integers, negative, of another shape, or a repeat has no user.
         """
         given = np.asarray(counts)
         if given.ndim not in (1, 2) or given.size == 0:

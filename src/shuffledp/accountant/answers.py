@@ -18,7 +18,7 @@ class Tabular:
     """Base class of results with a table for notebooks and a data frame of pandas."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the fields as plain data."""
         raise NotImplementedError
 
     def to_frame(self) -> DataFrame:

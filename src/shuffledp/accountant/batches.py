@@ -24,7 +24,7 @@ MOST_ROUNDS = 10**6
 
 @dataclass(frozen=True)
 class Setting:
-    """Fixed part of a question."""
+    """Randomizer, delta and number of rounds of an accounting question."""
 
     family: Family
     randomizer: Randomizer | None  # given as it is, in place of the family

@@ -152,7 +152,7 @@ class _Composed(Exported):
 
 
 class _Split(Exported):
-    """Profile of rounds with a bounded number of users: the least bound over numbers that all rounds reach."""
+    """Profile of rounds with a bounded number of users: the least of the bounds for several smallest numbers."""
 
     kind: ClassVar[Kind] = "upper"
     neighbours: ClassVar[str] = "replace_one"
@@ -180,7 +180,7 @@ def curves(
     false_positive_rates: Sequence[float] = RATES,
     orders: Sequence[float] = ORDERS,
 ) -> Curves:
-    """Return the privacy profile of a shuffled batch and the quantities that it implies.
+    """Return the privacy profile of a shuffled batch and the quantities that follow from it.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def _renyi(table: Tabulated, orders: tuple[float, ...]) -> list[float]:
 
 
 def _table(profile: PrivacyProfile, least: float) -> Tabulated:
-    """Return delta at several hundred eps, the source of all conversions."""
+    """Return delta at several hundred eps, from which all conversions are computed."""
     eps, values = profile_grid(profile, least, _POINTS)
     last = profile_end(profile, _VANISHED)
     if least > _LEAST_DELTA or last <= eps[-1]:

@@ -79,7 +79,7 @@ class Family:
 
     @property
     def label(self) -> str:
-        """Short description."""
+        """Short description of the family."""
         size = f" over {self.domain_size} values" if self.domain_size is not None else ""
         return ("any randomizer" if self.kind == "any" else self.kind) + size
 

@@ -51,7 +51,7 @@ def clone_reduction(name: str) -> str:
 
 
 def is_bound(honest: Population, name: str) -> bool:
-    """Return True if delta is averaged over the smallest number of users of a bound; clones also use moments."""
+    """Return True if the population is a bound whose smallest numbers decide delta; clones also use moments."""
     return not isinstance(honest, Law) and (name == "blanket" or not isinstance(honest, MomentBounded))
 
 
@@ -183,7 +183,7 @@ class LeastProfile(Exported):
         return at_each(self._at, eps)
 
     def _at(self, eps: float) -> float:
-        """Return delta at one eps, summed from the largest number; a negligible rest of the mass counts as delta 1."""
+        """Return delta at one eps, summed from the largest number; a negligible remaining mass counts as delta 1."""
         below = np.append(0.0, np.cumsum(self.masses))
         total = 0.0
         for i in range(len(self.parts) - 1, -1, -1):
@@ -232,7 +232,9 @@ class OneRound:
         return LeastProfile(parts, np.add.reduceat(numbers.mass, starts))
 
     def counted(self, rounds: int) -> list[tuple[PrivacyProfile, float]]:
-        """Return profiles of one round for numbers of users, with bounds on the probability that a round has fewer."""
+        """Return profiles of one round for numbers of users, and bounds on the probability that a round has fewer
+        users.
+        """
         found: dict[int, tuple[PrivacyProfile, float]] = {}
         for delta in _SPLIT:
             others, left = counted_on(self.honest, delta, rounds)

@@ -78,7 +78,7 @@ class RoundsAnswer(Tabular):
     colluding: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the fields as plain data."""
         return asdict(self)
 
 

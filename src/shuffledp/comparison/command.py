@@ -293,7 +293,7 @@ class _Progress:
         self.last, self.line = math.inf, ""
 
     def begins(self, place: int, of: int, name: str) -> None:
-        """Note the running protocol; time counts from the first one on."""
+        """Store the progress line of the next protocol; the first call starts the clock."""
         self.last = min(self.last, time.monotonic())
         self.line = f"{place} of {of} protocols done, next: {name}"
 

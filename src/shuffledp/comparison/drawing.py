@@ -1,4 +1,4 @@
-"""Picture of error against bits per user: a marker per trust model, its Pareto front joined by a line."""
+"""Picture of error against bits per user: a marker per trust model, with a line along its Pareto front."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class SettingOptions:
-    """Arguments that describe users, data and budget; `shuffledp.compare` describes each."""
+    """Arguments for users, data and budget, described at `shuffledp.compare`."""
 
     _: KW_ONLY
     eps: float

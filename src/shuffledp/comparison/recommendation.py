@@ -1,4 +1,4 @@
-"""Recommendation of a protocol: the least error among proven guarantees, and the reasons against the others."""
+"""Recommendation of a protocol: the least error among proven guarantees, and the reasons against other protocols."""
 
 from __future__ import annotations
 

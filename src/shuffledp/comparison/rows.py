@@ -165,13 +165,7 @@ class Compared:
         return self.accounting != "printed" and self.guarantee in ("exact", "upper")
 
     def scaled(self, step: float) -> Compared:
-        """Return the row with errors in the units in which one level of the sum is `step`.
-
-        Parameters
-        ----------
-        step : float
-            Value of one level of the sum, positive.
-        """
+        """Return the row with errors in units in which one level of the sum has the positive value `step`."""
 
         def times(value: float | None, factor: float) -> float | None:
             return None if value is None else value * factor
@@ -334,7 +328,9 @@ def _simulation(row: Compared) -> str:
 
 
 def table(rows: Sequence[Compared]) -> str:
-    """Return the rows as lines of at most 120 characters, by trust model, then the excluded ones with reasons."""
+    """Return the rows as lines of at most 120 characters, by trust model, followed by the excluded rows with
+    reasons.
+    """
     good = [row for row in rows if row.status == "ok"]
     columns = _columns(good)
     rest = min(WIDTH - sum(abs(width) + 1 for _, width, _ in columns), LONGEST)

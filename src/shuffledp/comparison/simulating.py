@@ -91,13 +91,7 @@ class Simulated:
         return "\n".join([head, *lines, *([f"and {more} more values"] if more > 0 else [])])
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas with a row for each estimate.
-
-        Raises
-        ------
-        MissingExtra
-            If pandas is not installed.
-        """
+        """Return a data frame of pandas with a row for each estimate; raise MissingExtra without pandas."""
         with needed():
             import pandas as pd
         columns = {"estimate": self.estimates, "half_width": self.half_width, "truth": self.truth}
@@ -108,12 +102,8 @@ class Simulated:
         return str(self.to_frame().to_html(max_rows=_SHOWN))
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the estimates with their intervals and the true values, and return the axes.
-
-        Raises
-        ------
-        MissingExtra
-            If Matplotlib is not installed.
+        """Draw the estimates, their intervals and the true values; return the axes, or raise MissingExtra without
+        Matplotlib.
         """
         with needed():
             import matplotlib.pyplot as plt

@@ -85,7 +85,7 @@ def domain_remark(size: int, how: str) -> str:
 
 
 def bad_rows_remark(count: int, faults: Sequence[str]) -> list[str]:
-    """Return the remark on excluded rows, or no remark if no row is bad."""
+    """Return the remark on excluded rows; none if no row is bad."""
     if not count:
         return []
     more = count - len(faults)
@@ -388,7 +388,7 @@ def _size_of(low: float, max_value: float, levels: int | None) -> int:
 
 
 def _held(name: str, size: int, advice: str = "") -> int:
-    """Return the size; raise ValueError if it exceeds the number of counters."""
+    """Return the size; raise ValueError if it exceeds the largest number of counters."""
     if size > MOST_COUNTERS:
         told = f"{size:,}" if size < 1e15 else f"{size:g}"
         raise ValueError(f"{name} must be at most {MOST_COUNTERS:,}, got {told}{advice}.")

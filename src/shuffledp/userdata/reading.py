@@ -75,7 +75,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Lists:
-    """Block of rows with a list each: the entries of all lists one after another, and the line of each list."""
+    """Block of rows that each hold a list: the entries of all lists in order, and the line and size of each list."""
 
     lines: Sequence[int]
     sizes: NDArray[np.int64]
@@ -149,7 +149,7 @@ def _split(
 
 
 def _lists_of_frame(data: Any, column: str, faults: Faults, progress: Progress | None) -> Iterator[Lists]:
-    """Yield lists, tuples, sets or arrays of a data frame; other cells and missing ones are faults."""
+    """Yield lists, tuples, sets or arrays of a data frame; missing cells and cells of other types are faults."""
     cells = _series(data, column)
     for start in range(0, len(cells), BLOCK):
         lines, held = [], []
@@ -257,7 +257,7 @@ def _begins(path: Path, mark: bytes) -> bool:
 
 
 def _check_there(path: Path) -> None:
-    """Raise ValueError without a file. For CSV a pipe or a device is allowed, as it is read once."""
+    """Raise ValueError if there is no file. For CSV a pipe or a device is allowed, because it is read once."""
     if not path.exists() or path.is_dir():
         raise ValueError(f"There is no file {path}.")
     if _is_parquet(path) and not path.is_file():
@@ -269,7 +269,7 @@ def _header(path: Path, reader: Any) -> list[str]:
 
 
 def _rows(path: Path, reader: Any, most: int) -> list[list[str]]:
-    """Return the next rows, at most ``most``; errors of reading CSV name the file and the line."""
+    """Return the next rows, at most ``most``; errors of the CSV reader are raised with the file and the line."""
     before, rows = reader.line_num, list[list[str]]()
     try:
         rows.extend(islice(reader, most))  # keeps the rows before an error
@@ -448,7 +448,7 @@ def _missing(part: Any) -> NDArray[np.bool_]:
 
 
 def _without(known: NDArray[np.bool_], before: int, faults: Faults) -> Sequence[int]:
-    """Return the lines of rows with a cell; add the other rows to the faults."""
+    """Return the lines of the rows that have a cell, and add the other rows to the faults."""
     if known.all():
         return range(before + 1, before + 1 + len(known))
     lines = np.arange(before + 1, before + 1 + len(known))
@@ -459,7 +459,7 @@ def _without(known: NDArray[np.bool_], before: int, faults: Faults) -> Sequence[
 
 
 def _whole(lines: Sequence[int], columns: Sequence[Cells], faults: Faults) -> Block:
-    """Return the block without rows in which a cell is missing."""
+    """Return the block without the rows in which a cell is missing."""
     empty: set[int] = set()
     for cells in columns:
         if isinstance(cells, list) and "" in cells:

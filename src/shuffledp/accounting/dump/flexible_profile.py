@@ -104,7 +104,7 @@ def point_deltas(
     tail: float,
     most: int = MOST_PAIRS,
 ) -> list[float]:
-    """Return delta for given numbers of uniform messages, summed over `most` pairs or evenly spaced ones."""
+    """Return delta for each of the given numbers of uniform messages, summed over at most `most` pairs of counts."""
     if eps_local == math.inf and not long_window(max(messages), domain_size, tail):
         return [_delta_among(m, domain_size, tail, eps) for m in messages]
     return point_blanket_deltas(messages, domain_size, eps, eps_local, tail, most)
@@ -117,12 +117,14 @@ def _delta_among(messages: int, domain_size: int, tail: float, eps: float) -> fl
 
 
 def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
-    """Return whether the law of the number of messages is shorter than the laws given every number of senders."""
+    """Return whether the law of the number of messages has fewer terms than the laws given each number of senders."""
     return dummies * (senders.pmf.size - 1) + blanket.pmf.size <= senders.pmf.size * blanket.pmf.size
 
 
 def _cells(rough: Law, domain_size: int, dummies: int, eps_local: float) -> int:
-    """Return the number of terms of the double sum, omitting 1e-30; 0 if `_average_dummy_delta` is a single sum."""
+    """Return the number of terms of the double sum up to a mass of 1e-30; 0 if :func:`_average_dummy_delta` is a
+    single sum.
+    """
     if eps_local == math.inf and dummies <= 1:
         return 0
     return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size

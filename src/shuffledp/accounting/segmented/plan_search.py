@@ -399,7 +399,7 @@ def _estimates(search: _Search, points: list[float], kinks: list[float]) -> Call
 
 
 def _points(kinks: list[float], accounting: str) -> list[float]:
-    """Return the first points of evaluation: the kinks (increasing), and points between the first and the last."""
+    """Return the first points of evaluation: the kinks (increasing), and points between the first and the last kink."""
     low, high = kinks[0], kinks[-1]
     integers: list[float] = []
     if accounting == "printed":
@@ -409,7 +409,7 @@ def _points(kinks: list[float], accounting: str) -> list[float]:
 
 
 def _golden(first_is_less: Callable[[float, float], bool], left: float, right: float) -> float:
-    """Return the minimum of a function with one minimum inside (left, right), by comparisons of two points."""
+    """Return the place of the only minimum of a function inside (left, right), by comparisons of two points."""
     a, b = math.log(left), math.log(right)
     x, y = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
     while b - a > _MTOL:

@@ -233,7 +233,7 @@ class _Losses:
 
     @cached_property
     def _laws(self) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]:
-        """Losses and logs of their probabilities, which every tilt needs."""
+        """Losses and log probabilities of the two items, for all tilts."""
         return (self.held, np.log(self.held_pmf)), (self.exchanged, np.log(self.exchanged_pmf))
 
     def cumulants(self, theta: float) -> tuple[float, float, float]:

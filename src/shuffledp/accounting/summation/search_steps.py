@@ -116,7 +116,7 @@ class Goal:
         return loss_grid(self.unit(), self.eps, "estimate")
 
     def weights(self) -> Floats:
-        """Number of messages of every atom."""
+        """Return the number of messages of every atom."""
         hubs = self.hubs or None
         return np.array(
             [
