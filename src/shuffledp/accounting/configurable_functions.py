@@ -99,7 +99,7 @@ def _clones(arguments: Arguments) -> Standing:
 
 
 def _enough_clones(arguments: Arguments) -> bool:
-    """Return whether the simplified form follows from its theorem, for a printed (binomial) population."""
+    """Return whether the theorem of the simplified form holds: fixed or binomial populations with enough clones."""
     population, eps_local = arguments["population"], arguments.get("eps_local")
     if eps_local is None or arguments["dummies"] or not isinstance(population, (Fixed, Binomial)):
         return False
@@ -117,7 +117,7 @@ def _numerical(arguments: Arguments) -> Standing:
 
 
 def _normal_noise(arguments: Arguments) -> Standing:
-    """Return the guarantee of normal noise: integers can lose a few percent more than a continuum unless printed."""
+    """Return the guarantee of normal noise, approximate unless printed: integer noise is treated as continuous."""
     return UPPER if arguments["accounting"] == "printed" else CONTINUOUS_NOISE
 
 

@@ -328,9 +328,7 @@ def _simulation(row: Compared) -> str:
 
 
 def table(rows: Sequence[Compared]) -> str:
-    """Return the rows as lines of at most 120 characters, by trust model, followed by the excluded rows with
-    reasons.
-    """
+    """Return the rows as lines of at most 120 characters, by trust model; the excluded rows follow with reasons."""
     good = [row for row in rows if row.status == "ok"]
     columns = _columns(good)
     rest = min(WIDTH - sum(abs(width) + 1 for _, width, _ in columns), LONGEST)

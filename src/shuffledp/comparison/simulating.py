@@ -102,9 +102,7 @@ class Simulated:
         return str(self.to_frame().to_html(max_rows=_SHOWN))
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the estimates, their intervals and the true values; return the axes, or raise MissingExtra without
-        Matplotlib.
-        """
+        """Draw estimates, intervals and true values, and return the axes; raise MissingExtra without Matplotlib."""
         with needed():
             import matplotlib.pyplot as plt
         if axes is None:

@@ -104,7 +104,7 @@ def point_deltas(
     tail: float,
     most: int = MOST_PAIRS,
 ) -> list[float]:
-    """Return delta for each of the given numbers of uniform messages, summed over at most `most` pairs of counts."""
+    """Return delta for each number of uniform messages, summed over all pairs or `most` evenly spaced pairs."""
     if eps_local == math.inf and not long_window(max(messages), domain_size, tail):
         return [_delta_among(m, domain_size, tail, eps) for m in messages]
     return point_blanket_deltas(messages, domain_size, eps, eps_local, tail, most)
@@ -122,9 +122,7 @@ def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
 
 
 def _cells(rough: Law, domain_size: int, dummies: int, eps_local: float) -> int:
-    """Return the number of terms of the double sum up to a mass of 1e-30; 0 if :func:`_average_dummy_delta` is a
-    single sum.
-    """
+    """Return the number of terms of the double sum without a mass of 1e-30; 0 if delta is a single sum."""
     if eps_local == math.inf and dummies <= 1:
         return 0
     return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size

@@ -28,7 +28,9 @@ class CompoundPoisson(Protocol):
     """A random number of messages, the sum of independent jumps."""
 
     def rates(self, size: int) -> NDArray[np.float64]:
-        """Return the rates of jumps by 0, 1, .., at most (size,); rates beyond the array's end are 0 or negligible."""
+        """Return the rates of jumps by 0, 1, .., at most (size,); omitted rates of jumps below `size` are
+        negligible.
+        """
         ...
 
     def log_moment(self, tilt: float) -> float:
