@@ -73,9 +73,9 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
     Returns
     -------
     float
-        In [0, 1], the same in both directions and for all pairs of values; never too small, and too large by at most
-        1e-10 relative above 1e-300. Never below ``(1 - 1/k)^dummies``, the probability that no dummy equals the other
-        value.
+        In [0, 1], the same in both directions and for all pairs of values; never too small and at most 1e-10 relative
+        too large, except below 1e-300, where floats lose precision. Never below ``(1 - 1/k)^dummies``, the probability
+        that no dummy equals the other value.
 
     Raises
     ------
@@ -169,7 +169,8 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     Raises
     ------
     Infeasible
-        As :func:`dummy_epsilon`, and if the number is too large to be found.
+        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or the number is too
+        large.
 
     Examples
     --------
@@ -254,8 +255,8 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
     Returns
     -------
     float
-        In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. Never too small,
-        and too large by at most 1e-10 relative above 1e-300.
+        In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. Never too small
+        and at most 1e-10 relative too large, except below 1e-300, where floats lose precision.
 
     Raises
     ------
@@ -311,7 +312,7 @@ def _printed_epsilon(domain_size: int, dummies: int, delta: float) -> float:
 
 
 def _finite(count: float) -> int:
-    """Return the count rounded up; raise Infeasible if floats of this size do not hold every integer."""
+    """Return the count rounded up; raise Infeasible for more than 2^53 dummies."""
     if not count <= MOST:
         raise Infeasible(f"About {count:.3g} dummies would be needed, more than 2^53.")
     return math.ceil(count)
@@ -342,7 +343,7 @@ def smallest_epsilon(
     about: tuple[float, float],
     xtol: float,
 ) -> float:
-    """Return the smallest sufficient eps >= 1e-12, searched over minus its log from the lower limit `low` on.
+    """Return the smallest sufficient eps >= 1e-12, by a search for ``-log(eps)`` above `low`.
 
     The search starts from the eps of Gaussian noise with distance mu.
     """
@@ -414,7 +415,7 @@ def _gaussian_guess(domain_size: int, eps: float, delta: float) -> tuple[float, 
 def smallest_count(excess: Callable[[int], float], guess: float, slope: float) -> int:
     """Return the smallest integer >= 1 at which a non-increasing function, positive at 0, is at most 0.
 
-    The search uses secant steps from the guess, rounded up. If the steps do not close the bracket, it is halved.
+    The search uses secant steps from the guess, rounded up, and bisects the bracket if the steps do not close it.
     """
     low, high = 0, MOST + 1
     x = int(min(max(math.ceil(guess), 1), MOST))

@@ -182,9 +182,10 @@ def flexible_dummy_delta(
     -------
     float
         In [0, 1], the same in both directions and for all pairs of values. Exact for ``eps_local = inf``; otherwise
-        exact for an adversary who knows which other reports are uniform, hence an upper bound. Never too small, and too
-        large by at most 1e-10 relative above 1e-300. If the sum over all numbers of messages has more than 1e9 terms,
-        an upper bound that is at most 2 % too large; for GRR also for more than 3e7 terms and below 1e-15.
+        exact for an adversary who knows which other reports are uniform, hence an upper bound. Never too small and at
+        most 1e-10 relative too large, except below 1e-300, where floats lose precision. If the sum over all numbers of
+        messages has more than 1e9 terms, an upper bound that is at most 2 % too large; for GRR also for more than 3e7
+        terms and below 1e-15.
 
     Raises
     ------
@@ -214,7 +215,7 @@ def _checked(
 
 
 def _finite(dummies: float, n: int) -> int:
-    """Return the number rounded up; raise Infeasible if floats do not hold all integers up to all messages."""
+    """Return the number rounded up; raise Infeasible for more than 2^53 messages."""
     if not dummies * n <= MOST:
         raise Infeasible(f"About {dummies:.3g} dummies per sender would be needed: more than 2^53 messages.")
     return math.ceil(dummies)

@@ -1,7 +1,7 @@
 """Delta of dummies from some of the users only: an average over the number of messages, summed or bounded.
 
 The number of messages reveals the number of users who sent dummies, so that the divergence is an average over it. If
-the sum is too long, delta is bounded from a few numbers of messages, because more messages never increase it.
+the sum is too long, delta is bounded from a few numbers of messages, because more messages never increase delta.
 :mod:`shuffledp.accounting.dump.flexible` has the mechanism and its conventions. Derived for this project.
 """
 
@@ -51,7 +51,7 @@ _PIECE, _MANY_SENDERS = 256, 1 << 14
 
 
 def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float) -> float:
-    """Return :func:`flexible_dummy_delta`, the function that the calibration evaluates, too."""
+    """Return delta as :func:`flexible_dummy_delta`; the calibration evaluates the same function."""
     if eps_local <= eps:
         return 0.0
     worst = lone_delta(eps, domain_size, eps_local)
@@ -161,7 +161,7 @@ def quick_bound(
     """Return an upper bound on delta of GRR reports among dummies, from few numbers of messages.
 
     Dummies are per sending user, or in total if there is no rate. Above a delta of 1e-24 the bound exceeds delta by at
-    most the relative excess.
+    most the relative `excess`.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:

@@ -1,4 +1,4 @@
-"""Largest number of messages among many users, for numbers of messages without a bound.
+"""Largest number of messages that any of many users sends, for unbounded random numbers.
 
 The number is compound Poisson: independently, a user sends j messages at once at the rate ``rates[j]``. Poisson,
 negative binomial and this project's noises with jumps are of this kind, and so are their sums and multiples.
@@ -28,9 +28,7 @@ class CompoundPoisson(Protocol):
     """A random number of messages, the sum of independent jumps."""
 
     def rates(self, size: int) -> NDArray[np.float64]:
-        """Return the rates of jumps by 0, 1, .., at most (size,); omitted rates of jumps below `size` are
-        negligible.
-        """
+        """Return the rates of jumps by 0, 1, .., at most (size,); omitted rates below `size` are negligible."""
         ...
 
     def log_moment(self, tilt: float) -> float:

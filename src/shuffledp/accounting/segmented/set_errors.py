@@ -36,8 +36,8 @@ def sampling_sse(squares: float, n: int, spread: float, truth: str) -> float:
     """Return the exact error of a weighted mean over n users, where weights sum to 1 and their squares to `squares`.
 
     The reference is the frequencies of the n users (``empirical``), with weights assigned at random, or the frequencies
-    of the ``population`` from which they are drawn: the variance of a mean of draws without and with replacement. The
-    error is summed over the items. Equal weights have no error against the frequencies of the n users.
+    of the ``population`` from which they are drawn. The error is the variance of a mean of draws without or with
+    replacement, summed over the items. Equal weights have no error against the frequencies of the n users.
     """
     if truth == "population":
         return spread * squares

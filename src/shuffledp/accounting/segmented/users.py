@@ -228,7 +228,7 @@ class _Losses:
     omitted: float
 
     def largest(self, pairs: int) -> float:
-        """Largest total loss among the losses that are not lost."""
+        """Largest total loss that `lost` does not include."""
         return pairs * float(np.max(self.held) + np.max(self.exchanged))
 
     @cached_property
@@ -377,7 +377,7 @@ def _transformed(losses: _Losses, eps: float, pairs: int, theta: float, *, fine:
 def _reach(losses: _Losses, pairs: int, theta: float, step: float) -> tuple[float, float]:
     """Return the range around the mean in which the tilted law is evaluated, and a bound on the mass above it.
 
-    The second is the log of a Chernoff bound on the probability of higher losses, without tilt and on the grid.
+    The bound is the log of a Chernoff bound on the probability of higher losses, without tilt and on the grid.
     """
     log_mass, mean, variance = (pairs * value for value in losses.cumulants(theta))
     least = pairs * float(np.min(losses.held) + np.min(losses.exchanged))

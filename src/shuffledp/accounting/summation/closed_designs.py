@@ -43,8 +43,8 @@ def analytic_design(max_value: FromOne, eps: Eps, delta: Delta, gamma: OpenUnit)
     Returns
     -------
     NoiseDesign
-        Its exact delta is far below the budget's delta, an upper bound. Atom 1 has two noises; for D = 1 no input needs
-        the second one, which the paper prints.
+        The budget's delta is an upper bound; the exact delta is far smaller. Atom 1 has two noises; for D = 1 no input
+        needs the second one, which the paper prints.
 
     Notes
     -----

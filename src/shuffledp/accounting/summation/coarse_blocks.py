@@ -11,7 +11,7 @@ convex in ``(p, q)``, and each cell of the block is a mixture of the two.
 The extreme values of each term in each block are computed once per Sigma and move of ``(u, t)``, not once per pair of
 Sigmas. If g is the logarithm of the law at Sigma = 0, both terms are nearly constant.
 
-The bounds hold for any partition, and are tighter for finer ones. Derived for this project, from no paper.
+The bounds hold for any partition; only their tightness depends on it. Derived for this project, from no paper.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class Bounds:
 
 
 def partition(law: CoarseLaw, grid: LossGrid, change: float) -> Partition:
-    """Return a partition by the law at Sigma = 0: within a block, the ratio of neighboring cells changes little.
+    """Return blocks in which the law and its ratio to the neighboring cell change little, at several Sigmas around 0.
 
-    `change` is the largest change along u and along t, in grid steps, > 0.
+    `change` is the largest change of the log ratio along u and along t, in grid steps, > 0.
     """
     numbers = range(law.reach % law.size, law.slices, law.size)
     laws = [law.table(k) for k in numbers if abs(k - law.reach) <= _LOOKED_AT * law.size]

@@ -77,7 +77,7 @@ class CoarseDesign:
     Notes
     -----
     Derived for this project. `messages` and `mse` are exact expectations. Numbers outside their ranges raise
-    ValueError.
+    ValueError, and so do other numbers of rates or centers than D.
     """
 
     max_value: FromOne

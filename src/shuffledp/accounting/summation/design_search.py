@@ -4,10 +4,10 @@
     One parameter, a multiple: every atom has the noise of smallest mean that hides its hardest shift at this multiple
     of the eps that remains for the shift. The multiple is the largest with which the joint delta meets the budget.
 :func:`search_design`
-    Over the shapes and scales of all noises, in two stages. Sequential linear programming: cost and log delta of all
-    ordered pairs of inputs are linearized in logarithms, within a trust region. Then sequential quadratic programming
-    (SLSQP) in a box around the best design. After every step the scales are multiplied by the factor that makes them
-    feasible.
+    A search over the shapes and scales of all noises, in two stages. Sequential linear programming: cost and log delta
+    of all ordered pairs of inputs are linearized in logarithms, within a trust region. Then sequential quadratic
+    programming (SLSQP) in a box around the best design. After every step the scales are multiplied by the factor that
+    makes them feasible.
 :func:`certified_design`
     Scales a design until the certified upper bound just meets delta.
 

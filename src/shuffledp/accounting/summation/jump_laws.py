@@ -142,7 +142,7 @@ class _TwoCounters:
         return self.finite[:1], self.mixed_infinite
 
     def log_error(self, members: NDArray[np.int64]) -> float:
-        """Return a bound on the sum of the errors of all logarithms."""
+        """Return a bound on the total error of the logarithms of the two losses."""
         return 2 * self.losses.log_error(np.zeros(0, np.int64))
 
 
