@@ -202,7 +202,8 @@ def _too_many(n: int) -> Infeasible:
 
 @remember(_REMEMBERED)
 def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
-    """Return the standard deviation sigma of Gaussian noise for sensitivity 1, and the slope of log delta in log sigma.
+    """Return the standard deviation sigma of Gaussian noise for sensitivity 1, and the decrease of log delta by log
+    sigma.
 
     This is the limit for many messages, a first guess of a search and not a bound: ``n m / (2 d)`` is within 5 % of
     ``(lambda sigma)^2`` in the settings of the paper. Derived for this project, from the exact curve of the Gaussian

@@ -199,9 +199,7 @@ def _box(design: NoiseDesign, radius: float) -> list[tuple[float, float]]:
 
 
 def _costs(goal: Goal, coordinates: Floats) -> Floats:
-    """Return the expected messages of every noise, ``|s| r p / (1 - p)``; for jumps, nearly a constant times this
-    number.
-    """
+    """Return the expected messages of every noise, ``|s| r p / (1 - p)``; for jumps, nearly up to a factor."""
     shapes, deviations = np.split(coordinates, 2)
     return np.asarray(goal.weights() * np.exp(shapes / 2 + deviations))
 
