@@ -64,9 +64,9 @@ def door(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package whose names are imported at their first use.
 
-    Every name in the package's ``__all__`` that the package does not define must be imported in a block ``if
-    TYPE_CHECKING:``. No name may be the name of a module of the package, because an imported module would replace it.
-    `around` is a decorator of the public functions. ``__getattr__`` raises AttributeError for names outside
+    Every name in the package's ``__all__`` that the package does not define must be imported in a block
+    ``if TYPE_CHECKING:``. No name may be the name of a module of the package, because an imported module would replace
+    it. `around` is a decorator of the public functions. ``__getattr__`` raises AttributeError for names outside
     ``__all__``.
     """
     module = sys.modules[package]

@@ -185,12 +185,12 @@ def expected_metric(name: str, variance: Floats, truth: Floats | None = None) ->
     -------
     (R,) ndarray
         Exact for ``mse``, ``sse`` and ``top_mse``; for ``tve`` and ``l1`` the normal limit, ``sqrt(2/pi)`` times the
-        sum of the standard deviations, which is within 0.1 % for at least some thousand users.
+        sum of the standard deviations, accurate to 0.1 % from a few thousand users on.
 
     Raises
     ------
     ValueError
-        If the metric is unknown, or the truth is needed and missing.
+        If the metric is unknown, or needs the truth and `truth` is None.
     """
     check_choice("metric", name, tuple(METRICS))
     flat = _flat(np.asarray(variance, float))

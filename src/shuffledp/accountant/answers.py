@@ -42,8 +42,7 @@ class Answer(Tabular):
         Proven central eps, nats, for all rounds together.
     eps_lower : float or None
         Lower bound on every valid eps, from data sets in which all other users hold the same value; for ``any``
-        randomizer, from randomized response over three values. For several rounds, the bound of one round. None if no
-        bound is known.
+        randomizer, from randomized response over three values. For several rounds, the bound of one round.
     eps_local : float
         Local budget, nats; ``inf`` for Gaussian noise.
     users : float

@@ -92,9 +92,9 @@ def amplification(
     delta : float
         In (0, 1), of all rounds together.
     randomizer : {"any", "grr", "binary", "laplace", "subset", "rappor"} or Randomizer
-        ``any``: every randomizer with that local budget. ``rappor``: bits are flipped with probability ``1 /
-        (e^(eps_local / 2) + 1)``, and the analyzer receives sums; at most 10^11 expected flips of a bit, the number of
-        users times that probability.
+        ``any``: every randomizer with that local budget. ``rappor``: bits are flipped with probability
+        ``1 / (e^(eps_local / 2) + 1)``, and the analyzer receives sums; at most 10^11 expected flips of a bit, the
+        number of users times that probability.
     domain_size, subset_size : int, optional
         Parameters of the randomizer.
     population : Population, optional

@@ -48,9 +48,9 @@ ROUNDING = 1e-9
 class Family:
     """Randomizer without its local budget; raises ValueError if a number is missing or the kind has no such number.
 
-    The kind ``any`` means every randomizer with that local budget. For ``subset`` the default subset size is ``max(1,
-    round(k / (e^eps_local + 1)))``, approximately the best. For ``own``, `make` returns the user's randomizer with a
-    local budget.
+    The kind ``any`` means every randomizer with that local budget. For ``subset`` the default subset size is
+    ``max(1, round(k / (e^eps_local + 1)))``, approximately the best. For ``own``, `make` returns the user's randomizer
+    with a local budget.
     """
 
     kind: str

@@ -32,10 +32,8 @@ class Batch:
     ----------
     eps_local : float
         Local budget, nats, in (0, 100].
-    users : int
-        Number of all users, >= 1.
-    count : int
-        In [1, 10^6].
+    users, count : int
+        Number of all users, >= 1, and number of such batches, in [1, 10^6].
     """
 
     eps_local: float

@@ -15,10 +15,8 @@ def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: flo
 
     Parameters
     ----------
-    n : int
-        Number of users, >= 1.
-    domain_size : int
-        Number of values k, >= 2.
+    n, domain_size : int
+        Number of users >= 1, and number of values k >= 2.
     dummies : float
         Total number of dummies S, >= 0, or its expectation.
     eps_local : float
@@ -31,10 +29,10 @@ def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: flo
 
     Notes
     -----
-    ``S (k - 1) / (n k)^2``: DUMP, Theorem 5.5, which is exact. With E = e^eps_local, Theorem 5.9 multiplies it by ``((E
-    + k - 1) / (E - 1))^2`` and adds ``(E + k - 2) / (n (E - 1)^2)``. The formula of Theorem 5.9 is missing in the
-    paper; this is the usual form. It omits the part of the response's variance that depends on the frequencies, ``(k -
-    2) / (k n (E - 1))`` on average.
+    ``S (k - 1) / (n k)^2``: DUMP, Theorem 5.5, which is exact. With E = e^eps_local, Theorem 5.9 multiplies it by
+    ``((E + k - 1) / (E - 1))^2`` and adds ``(E + k - 2) / (n (E - 1)^2)``. The formula of Theorem 5.9 is missing in the
+    paper; this is the usual form. It omits the part of the response's variance that depends on the frequencies,
+    ``(k - 2) / (k n (E - 1))`` on average.
     """
     n, domain_size, eps_local = _checked(n, domain_size, eps_local)
     if not 0 <= dummies < math.inf:

@@ -202,7 +202,7 @@ def _too_many(n: int) -> Infeasible:
 
 @remember(_REMEMBERED)
 def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
-    """Return the standard deviation sigma of Gaussian noise for sensitivity 1, and the decrease of log delta by log
+    """Return the standard deviation sigma of Gaussian noise for sensitivity 1, and the decrease of log delta in log
     sigma.
 
     This is the limit for many messages, a first guess of a search and not a bound: ``n m / (2 d)`` is within 5 % of

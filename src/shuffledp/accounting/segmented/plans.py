@@ -51,6 +51,8 @@ SEGMENTED_ACCOUNTINGS: tuple[str, ...] = get_args(SegmentedAccounting)
 class SegmentedPlan:
     """Parameters of the segmented protocol, which is balls-into-bins if it has one level with rate 1.
 
+    Wang et al. 2024, arXiv 2407.19639, Algorithm 2.
+
     Parameters
     ----------
     level_sizes : tuple of int
@@ -72,10 +74,6 @@ class SegmentedPlan:
     flat : tuple of float, optional
         If m was searched: the range around m, within the searched interval, where the objective is at most 5 % above
         its smallest value.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Algorithm 2.
     """
 
     level_sizes: tuple[int, ...]
@@ -160,12 +158,10 @@ def level_rate(
 
     Parameters
     ----------
-    n : int
-        Number of all users, >= 1; the sizes of the levels do not matter.
+    n, domain_size, set_size : int
+        Number of all users >= 1, items d >= 2, and items per user s in [1, d].
     blankets : float
         Expected number of blanket messages per user m, >= 0.
-    domain_size, set_size : int
-        Items d >= 2, and items per user s in [1, d].
     eps, delta : float
         Budget of the user; nats, > 0, and in (0, 1).
     accounting : {"printed", "corrected", "exact"}

@@ -30,16 +30,14 @@ if TYPE_CHECKING:
 class SegmentedProfile:
     """Privacy profile of the segmented protocol for the users of one level, by the plan's accounting.
 
+    Wang et al. 2024, arXiv 2407.19639, Theorem 3; an upper bound on delta unless `kind` is ``approximate``.
+
     Parameters
     ----------
     plan : SegmentedPlan
         Parameters of the protocol.
     level : int
         Index of the level; ValueError is raised if there is no such level.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Theorem 3; an upper bound on delta unless `kind` is ``approximate``.
     """
 
     plan: SegmentedPlan

@@ -48,8 +48,8 @@ def blanket_sse(messages: float, cell_rate: float, reports: float) -> float:
     """Return the exact error that blanket messages cause, summed over the items: ``n m (1 - cell_rate) / reports^2``.
 
     `messages` is n m, the expected number; `cell_rate` is the probability that a slot holds a given item, 0 for Poisson
-    numbers of messages; the counts, with binomial or Poisson variance, are divided by `reports`, ``sum_k n_k
-    lambda_k``.
+    numbers of messages; the counts, with binomial or Poisson variance, are divided by `reports`,
+    ``sum_k n_k lambda_k``.
     """
     kept = 1 - cell_rate
     return messages * kept / reports**2

@@ -60,6 +60,9 @@ _KEYS = ("max_value", "eps_star", "rates", "centers", "eps", "delta", "hubs")
 class CoarseDesign:
     """Parameters of the coarse noise of one summation, for all users together.
 
+    Derived for this project. `messages` and `mse` are exact expectations. Numbers outside their ranges raise
+    ValueError, and so do other numbers of rates or centers than D.
+
     Parameters
     ----------
     max_value : int
@@ -73,11 +76,6 @@ class CoarseDesign:
         Budget of the design: nats, > 0, and in (0, 1).
     hubs : tuple of int
         Messages that replace several messages 1 in the atoms from D/2 on: increasing, each above 1 and below D/2.
-
-    Notes
-    -----
-    Derived for this project. `messages` and `mse` are exact expectations. Numbers outside their ranges raise
-    ValueError, and so do other numbers of rates or centers than D.
     """
 
     max_value: FromOne

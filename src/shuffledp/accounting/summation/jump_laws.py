@@ -55,16 +55,14 @@ _MOST_CENTER, _REACH = 4000.0, 16.0
 class JumpCounter:
     """Noise of one counter.
 
+    Derived for this project. `messages` and `variance` are exact. Numbers outside their ranges raise ValueError.
+
     Parameters
     ----------
     eps_star : float
         Nats, > 0: the error is two-sided geometric with ratio ``e^(-eps_star)``.
     rate, center : float
         Of the jumps in the number of pairs: > 0, and in [1/2, 65536].
-
-    Notes
-    -----
-    Derived for this project. `messages` and `variance` are exact. Numbers outside their ranges raise ValueError.
     """
 
     eps_star: Eps

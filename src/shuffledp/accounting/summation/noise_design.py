@@ -53,6 +53,9 @@ LAWS = ("negative_binomial", "jumps")
 class NoiseDesign:
     """Parameters of the noise of one summation, for all users together.
 
+    Ghazi et al. 2021 (ICML), Theorem 8 and Section 4.3. `messages` and `mse` are exact expectations (Observations 6 and
+    5).
+
     Parameters
     ----------
     max_value : int
@@ -78,11 +81,6 @@ class NoiseDesign:
     ------
     ValueError
         If an atom that needs noise has none, or a center of jumps is below 1/2.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Theorem 8 and Section 4.3. `messages` and `mse` are exact expectations (Observations 6 and
-    5).
     """
 
     max_value: int
