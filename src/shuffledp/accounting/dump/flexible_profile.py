@@ -122,7 +122,7 @@ def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
 
 
 def _cells(rough: Law, domain_size: int, dummies: int, eps_local: float) -> int:
-    """Return the number of terms of the double sum without a mass of 1e-30; 0 if delta is a single sum."""
+    """Return the number of terms of the double sum up to an omitted mass of 1e-30; 0 if delta is a single sum."""
     if eps_local == math.inf and dummies <= 1:
         return 0
     return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size

@@ -8,7 +8,7 @@ Their hockey stick is at least the hockey stick of the block, at any eps and in 
 convex in ``(p, q)``, and each cell of the block is a mixture of the two.
 
 **Bounds without evaluation of every cell.** For any function g of the cell, ``log p / q = (log p - g) - (log q - g)``.
-The extreme values of each term in each block are computed once per Sigma and move of ``(u, t)``, not once per pair of
+The extreme values of each term in a block are computed once per Sigma and move of ``(u, t)``, not once per pair of
 Sigmas. If g is the logarithm of the law at Sigma = 0, both terms are nearly constant.
 
 The bounds hold for any partition; only their tightness depends on it. Derived for this project, from no paper.

@@ -1,9 +1,9 @@
 """Noise atoms: multisets of messages that sum to zero, and the integer inverse of their matrix.
 
 Messages are integers of ``{-D, .., D}`` without 0. The atom of index 1 is ``{-1, +1}``. Every other atom i contains one
-message i and *parts* that sum to -i and precede i in the order of absolute values. In that order the matrix of
-atoms, without the row of message +1, is triangular with ones on its diagonal, so its inverse is an integer matrix
-too. Column i of the inverse is the apparent change of all atom counts when one message i is added.
+message i and *parts* that sum to -i and precede i in the order of absolute values. In that order the matrix of atoms
+without the row of message +1 is triangular, with ones on its diagonal. So its inverse is an integer matrix, too. Column
+i of the inverse is the apparent change of all atom counts when one message i is added.
 
 ``halving``
     Parts ``-ceil(i/2)`` and ``-floor(i/2)``: Ghazi et al. 2021 (ICML), Section 4.4.
