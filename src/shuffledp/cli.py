@@ -138,7 +138,7 @@ def check(configfile: str | None) -> None:
 
 
 def _check_captions(paper: Paper) -> None:
-    """Raise ClickException if a caption file is missing, with which a run would fail after all computations."""
+    """Raise ClickException if a caption file is missing, because a run would fail only after all computations."""
     from shuffledp.pipeline.figures.drawings import caption_folder
 
     for part, entries in (("figures", paper.figures), ("tables", paper.tables), ("claims", paper.claims)):
@@ -441,7 +441,7 @@ def _inputs(settings: Settings, configfile: str | None) -> list[Path]:
 def _export(
     results: Path, target: Path, settings: Settings, inputs: list[Path]
 ) -> tuple[set[Path], list[str]]:
-    """Write the tables of all configured methods; return the files and the results that were left out."""
+    """Write the tables of all configured methods; return the files and the results that were not exported."""
     import pyarrow.parquet as pq
 
     from shuffledp import storage
@@ -616,9 +616,8 @@ def repair(configfile: str | None, folder: str | None) -> None:
 def _folders_of_results(configfile: str | None, folder: str | None = None) -> list[str]:
     """Return the folders of results named by this configuration, by the other files of config/, and by --results.
 
-    A run may merge one of these files into its configuration.
-
-    Raises ConfigurationError if one of them names a folder that may not hold results.
+    A run may merge one of these files into its configuration. Raises ConfigurationError for a folder that may not hold
+    results.
     """
     from shuffledp.pipeline.config.config_errors import ConfigurationError
     from shuffledp.pipeline.config.config_files import read_yaml
@@ -725,7 +724,7 @@ def check_baseline(
 def _checked(
     send: Send, protocol: str, experiments: bool, configfile: str | None, setting: dict[str, Any]
 ) -> None:
-    """Send the lines of `check_baseline`; the last one is the result."""
+    """Send the lines of `check_baseline`, and the result as the last line."""
     from shuffledp.comparison.checked_setting import cases_of
     from shuffledp.protocols.conformance import (
         default_cases,

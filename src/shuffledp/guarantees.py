@@ -1,8 +1,8 @@
 """Labels of privacy guarantees, and claims without a valid proof that several modules share.
 
 Conventions: a *claim* is that a mechanism is (eps, delta)-private for the eps (nats) and delta that a formula or a
-calibration states. A label refers to the derivation of a claim, not to one setting: a formula with a known
-counterexample is ``violated`` in all settings, unless the calibrated parameters lie in a range in which it is proven.
+calibration states. A label refers to the derivation of a claim, not to one setting. A formula with a known
+counterexample is ``violated`` in all settings, unless it is proven for the range of the calibrated parameters.
 """
 
 from __future__ import annotations
@@ -37,17 +37,8 @@ NEED_A_NOTE: frozenset[str] = frozenset({"unproven", "violated"})
 class Standing:
     """Label of a guarantee and its reason.
 
-    Parameters
-    ----------
-    guarantee : {"exact", "upper", "approximate", "unproven", "violated"}
-        See :data:`Guarantee`.
-    note : str
-        The open statement of an ``unproven`` claim, the witness of a ``violated`` one; these two need it.
-
-    Raises
-    ------
-    ValueError
-        If there is no such label, or the reason is missing.
+    `note` is the open statement of an ``unproven`` claim, or the witness of a ``violated`` one; both labels require it.
+    An unknown label or a missing note raises ValueError.
     """
 
     guarantee: Guarantee
@@ -67,18 +58,12 @@ UPPER = Standing("upper")
 
 
 def under(**standings: Standing) -> Mapping[str, Standing]:
-    """Return the guarantees of a claim, by the accounting with which it is computed."""
+    """Return the guarantees of a claim by accounting."""
     return MappingProxyType(standings)
 
 
 def weakest(standings: Iterable[Standing]) -> Standing:
-    """Return the weakest of several guarantees, the first of equally weak ones.
-
-    Raises
-    ------
-    ValueError
-        If there are no guarantees.
-    """
+    """Return the weakest of several guarantees, the first of equally weak ones; raise ValueError if there are none."""
     found = list(standings)
     if not found:
         raise ValueError("standings must hold at least one Standing, got none.")

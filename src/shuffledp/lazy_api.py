@@ -25,7 +25,7 @@ def is_type_checking(node: ast.AST) -> bool:
 
 
 def offered(tree: ast.Module) -> dict[str, tuple[str, str]]:
-    """Return the names that a module imports under ``TYPE_CHECKING``, with their module and their name there."""
+    """Return the names that a module imports under ``TYPE_CHECKING``, with the module and name of their definition."""
     return {
         alias.asname or alias.name: (node.module, alias.name)
         for block in tree.body
@@ -38,24 +38,19 @@ def offered(tree: ast.Module) -> dict[str, tuple[str, str]]:
 
 @cache
 def offered_by(file: str) -> dict[str, tuple[str, str]]:
-    """Return the names that a module's file imports under ``TYPE_CHECKING``, with their module and their name there."""
+    """Return the names that a file imports under ``TYPE_CHECKING``, with the module and name of their definition."""
     return offered(ast.parse(Path(file).read_text(encoding="utf-8")))
 
 
 def homes(package: str) -> dict[str, tuple[str, str]]:
-    """Return the module of each name of a public API, and its name there; import none of them."""
+    """Return the module of each name of a public API, and its name in that module, without an import."""
     return dict(offered_by(str(import_module(package).__file__)))
 
 
 def behind(package: str, name: str) -> Any:
-    """Return the object of a public name; import only the module that defines it and its dependencies.
+    """Return the object of a public name, importing only the module that defines it and its dependencies.
 
-    Raises
-    ------
-    KeyError
-        If the public API has no such name.
-    MissingExtra
-        If that module needs an optional package that is not installed.
+    Raises KeyError for an unknown name, MissingExtra if that module needs an optional package that is not installed.
     """
     from shuffledp.optional_dependencies import needed
 
@@ -69,20 +64,10 @@ def door(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package whose names are imported at their first use.
 
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``. Every name of its ``__all__`` that it does not define itself must be imported in a block ``if
-        TYPE_CHECKING:``, and none may be the name of a module of the package, because an imported module would take
-        its place.
-    around : callable, optional
-        Decorator of the public functions; by default none.
-
-    Returns
-    -------
-    callable, callable
-        Functions to assign to ``__getattr__`` and ``__dir__``. The former raises AttributeError for names that are not
-        in ``__all__``.
+    Every name in the package's ``__all__`` that the package does not define must be imported in a block
+    ``if TYPE_CHECKING:``. No name may be the name of a module of the package, because an imported module would replace
+    it. `around` is a decorator of the public functions. ``__getattr__`` raises AttributeError for names outside
+    ``__all__``.
     """
     module = sys.modules[package]
 
@@ -102,15 +87,7 @@ def door(
 
 
 def topic(package: str, public: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package that offers its part of the names of a public package.
-
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``; the names are those whose modules are in it.
-    public : str
-        The public package, whose objects are returned.
-    """
+    """Return ``__getattr__`` and ``__dir__`` of a package for the names of `public` that its modules define."""
 
     def names() -> list[str]:
         return sorted(name for name, (home, _) in homes(public).items() if home.startswith(f"{package}."))

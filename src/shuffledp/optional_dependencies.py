@@ -1,7 +1,7 @@
 """Optional packages, and the extra that installs each of them.
 
-The library itself needs numpy and scipy, its command click. Modules import further packages where they use them, inside
-``needed``, so that a missing package ends in one line with the extra to install.
+The library requires numpy and scipy, and its command requires click. Modules import further packages where they use
+them, inside ``needed``, so that a missing package ends in one line with the extra to install.
 """
 
 from __future__ import annotations
@@ -28,15 +28,7 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
 
 
 class MissingExtra(ModuleNotFoundError):  # noqa: N818  (names what is wrong, as Infeasible does)
-    """Error for an optional package that is not installed; it names the extra.
-
-    Parameters
-    ----------
-    package : str
-        Name under which it is imported.
-    extra : str
-        Name of the extra in pyproject.toml.
-    """
+    """Error for an optional package that is not installed; it names the extra of pyproject.toml that installs it."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
@@ -62,6 +54,6 @@ def needed() -> Iterator[None]:
 
 
 def require(package: str) -> None:
-    """Raise MissingExtra unless a package of an extra is installed; import nothing."""
+    """Raise MissingExtra unless a package of an extra is installed, without importing it."""
     if find_spec(package) is None:
         raise MissingExtra(package, EXTRA_OF[package])

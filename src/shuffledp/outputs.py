@@ -19,27 +19,17 @@ _STANDARD = {1: "standard output", 2: "standard error"}
 
 @dataclass(frozen=True)
 class Output:
-    """Output path, checked before any computation.
+    """Output path given by the user, checked before any computation.
 
-    Parameters
-    ----------
-    path : Path
-        Path given by the user.
-    descriptor : int, optional
-        Descriptor of a pipe, a terminal or a device, open from the check on, so that a waiting reader keeps its writer.
+    `descriptor` belongs to a pipe, a terminal or a device. It is open since the check, so that a waiting reader does
+    not lose its writer.
     """
 
     path: Path
     descriptor: int | None = None
 
     def write(self, content: bytes) -> None:
-        """Write all of the content; a file is replaced at once or stays unchanged.
-
-        Raises
-        ------
-        OSError
-            If the content cannot be written, for example on a full disk.
-        """
+        """Write all of the content, or raise OSError; a file is replaced at once or stays unchanged."""
         if self.descriptor is not None:
             try:
                 with os.fdopen(self.descriptor, "wb") as stream:
@@ -52,20 +42,10 @@ class Output:
 
 
 def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[str, Output]:
-    """Open or check all places that a call writes to.
+    """Open or check the places of all outputs, by option.
 
-    Parameters
-    ----------
-    outputs : mapping of str to Path
-        Output paths by option.
-    inputs : iterable of Path
-        Files that the call reads.
-
-    Raises
-    ------
-    ValueError
-        If an output is an input or another output under any name, cannot be written, or is a pipe without a
-        reader.
+    Raises ValueError if an output is an input or another output under any name, cannot be written, or is a pipe without
+    a reader.
     """
     for path in outputs.values():
         folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
@@ -76,7 +56,7 @@ def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[st
 
 
 def check_distinct(outputs: Iterable[tuple[str, Path]], inputs: Iterable[Path]) -> None:
-    """Raise ValueError if an output, named by its option, is an input or another output under any name."""
+    """Raise ValueError if an output, identified by its option, is an input or another output under any name."""
     taken = {same: f"{path}, which is read" for path in inputs if (same := _identity(path)) is not None}
     for option, path in outputs:
         same = _identity(path)
@@ -129,7 +109,7 @@ def _is_open_as(number: int, found: os.stat_result) -> bool:
 
 
 def _check_permitted(option: str, path: Path) -> None:
-    """Raise ValueError where a file may not be replaced."""
+    """Raise ValueError for a file that may not be replaced."""
     place = Path(os.path.realpath(path))
     for one in (place, place.parent):
         if one.exists() and not os.access(one, os.W_OK):
@@ -137,7 +117,7 @@ def _check_permitted(option: str, path: Path) -> None:
 
 
 def printable(text: str) -> str:
-    """Return a text with its control characters escaped; line breaks and tabs stay."""
+    """Return a text with its control characters escaped, except line breaks and tabs."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)

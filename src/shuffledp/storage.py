@@ -1,8 +1,8 @@
-"""Files that are either whole or absent: atomic publication, checksums, verified reading.
+"""Files that are either complete or absent: atomic publication, checksums, verified reading.
 
-A *bundle* is a set of files that belong together. Each is written under a unique temporary name and renamed; a file
-``<bundle>.sha256`` in the format of ``sha256sum`` is published last, so a bundle without it, or one that does not
-match it, was never finished or was changed afterward.
+A *bundle* is a set of files that belong together. Each is written under a unique temporary name and renamed. A file
+``<bundle>.sha256`` in the format of ``sha256sum`` is published last. A bundle without this file was never finished. A
+bundle that does not match it was not finished or was changed later.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _asked: list[Callable[[], None]] = []
 
 
 class IntegrityError(RuntimeError):
-    """Error for a file without a checksum, or with another one."""
+    """Error for a file without a checksum, or with a different one."""
 
 
 def sha256_of(path: Path) -> str:
@@ -43,10 +43,7 @@ def sha256_of(path: Path) -> str:
 def ask_before_publishing(permission: Callable[[], None]) -> None:
     """Set a check before every publication: a job whose workflow has ended must leave results unchanged.
 
-    Parameters
-    ----------
-    permission : callable
-        Returns once publication is allowed, and never otherwise; it replaces an earlier one.
+    `permission` returns once publication is allowed, and otherwise never. It replaces an earlier check.
     """
     _asked[:] = [permission]
 
@@ -60,7 +57,7 @@ def _ask() -> None:
 def temporary_beside(target: Path) -> Iterator[Path]:
     """Yield the name of a temporary file in the folder of `target`, to be renamed to it; remove a leftover at the end.
 
-    OSErrors inside that name no file get the name of `target`, for example on a full disk.
+    OSErrors without a file name, for example on a full disk, are raised with the name of `target`.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     path = target.with_name(f".{target.name}.{_HOST}-{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
@@ -75,7 +72,7 @@ def temporary_beside(target: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int | None = None) -> None:
-    """Write a file that readers see either whole or not at all, with the usual permissions or with ``mode``."""
+    """Write a file that readers see either completely or not at all, with the usual permissions or with ``mode``."""
     with temporary_beside(path) as temporary:
         with temporary.open("xb") as stream:
             stream.write(content)
@@ -88,19 +85,14 @@ def write_atomically(path: Path, content: bytes, *, mode: int | None = None) -> 
 
 
 def is_temporary(name: str) -> bool:
-    """Return True for the file names that only this package gives, to unfinished files."""
+    """Return True for the names that this package gives to unfinished files."""
     return _TEMPORARY.fullmatch(name) is not None
 
 
 def sweep(folder: Path) -> None:
-    """Remove temporary files of killed processes.
+    """Remove temporary files of killed processes from a folder, but not from its subfolders.
 
-    Files of processes of this machine are removed at once, and files of unknown processes after an hour.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder to clean, without its subfolders.
+    Files of this machine's processes are removed at once, and files of unknown processes after an hour.
     """
     for path in (file for file in folder.glob("*") if is_temporary(file.name)):
         with contextlib.suppress(FileNotFoundError):
@@ -123,19 +115,11 @@ def _is_orphan(name: str) -> bool:
 
 
 def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> None:
-    """Publish a bundle: every file, then its checksum list, whose first line names what it is for.
+    """Publish a bundle: every file, then its checksum list, whose first line identifies the bundle.
 
-    Temporary files of killed processes beside the files are removed.
-
-    Parameters
-    ----------
-    checksum : Path
-        The ``.sha256`` file; it must lie in a folder that contains all files, and lists them relative to itself.
-    files : mapping of Path to bytes
-        Final names and contents.
-    folders : int
-        Number of folders above the list that identify its bundle among lists of the same file name. They reveal
-        exchanged bundles; a moved folder of results remains valid.
+    Temporary files of killed processes beside the files are removed. The folder of the ``.sha256`` file contains all
+    files, and the list names them relative to it. `folders` is the number of folders above the list that identify the
+    bundle among lists of the same file name. They reveal exchanged bundles; a moved folder of results remains valid.
     """
     _ask()
     for folder in {path.parent for path in (checksum, *files)}:
@@ -154,10 +138,7 @@ def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> No
 def listed(checksum: Path) -> dict[Path, str]:
     """Return the files of a bundle and their expected sha256.
 
-    Raises
-    ------
-    IntegrityError
-        If the list itself cannot be read as one, is empty, names a file outside its folder, or is of another bundle.
+    Raises IntegrityError if the list is unreadable or empty, names a file outside its folder, or is of another bundle.
     """
     expected = {}
     first, _, rest = checksum.read_text(encoding="utf-8", errors="replace").partition("\n")
@@ -194,10 +175,7 @@ def damaged(checksum: Path) -> list[Path]:
 def verified(path: Path, checksum: Path) -> Path:
     """Return the path, after a check of its content against the bundle's checksum list.
 
-    Raises
-    ------
-    IntegrityError
-        If the content differs; the message names the file and a way to rebuild it.
+    Raises IntegrityError if the content differs, with the file and a way to rebuild it.
     """
     expected = _expected(path, checksum)
     _compare(path, checksum, sha256_of(path), expected)
@@ -205,13 +183,7 @@ def verified(path: Path, checksum: Path) -> Path:
 
 
 def read_verified(path: Path, checksum: Path) -> bytes:
-    """Return the content of a file, read once, after a check against the bundle's checksum list.
-
-    Raises
-    ------
-    IntegrityError
-        As :func:`verified`.
-    """
+    """Return the content of a file, read once, after the check of :func:`verified`."""
     expected = _expected(path, checksum)
     content = path.read_bytes()
     _compare(path, checksum, hashlib.sha256(content).hexdigest(), expected)

@@ -1,8 +1,8 @@
 """Tasks, budgets, and metrics of the error of an estimate.
 
-A *task* names the shape of the sufficient statistic (``counts_shape``), the shape of the estimate
+A *task* defines the shape of the sufficient statistic (``counts_shape``), the shape of the estimate
 (``estimate_shape``) and the error metrics. A *budget* is the central guarantee that a protocol must meet.
-Everything here is plain data: no protocol, no random numbers.
+The module has plain data, without protocols or random numbers.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ USERS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class Budget:
-    """The central guarantee a protocol has to meet.
+    """The central guarantee that a protocol must meet.
 
     Parameters
     ----------
     eps : float or tuple of float
         Nats, positive. A tuple gives one value per privacy level, increasing.
     delta : float
-        In [0, 1); 0 only where the protocol is pure.
+        In [0, 1); 0 only for protocols with pure differential privacy.
     neighbours : {"replace_one", "add_remove"}
         The neighboring relation. ``replace_one``: the input of user 1 changes, the set of participants does not.
     """
@@ -97,12 +97,12 @@ class Budget:
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The eps of every privacy level, increasing (one value where there is one level)."""
+        """The eps of every privacy level, increasing; a single value for one level."""
         return self.eps if isinstance(self.eps, tuple) else (self.eps,)
 
     @property
     def largest_eps(self) -> float:
-        """The eps of the least private level, in nats; the results table shows this one."""
+        """The eps of the least private level, in nats, which the results table shows."""
         return self.levels[-1]
 
 
@@ -132,14 +132,15 @@ def sum_squared_error(estimate: Floats, truth: Floats) -> Floats:
 
 
 def l1_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the l1 distance; one number per repeat. For frequencies it is the papers' "total variation error"."""
+    """Return the l1 distance; one number per repeat. For frequencies the papers call it "total variation error"."""
     return np.asarray(np.sum(np.abs(_difference(estimate, truth)), axis=1))
 
 
 def top_squared_error(estimate: Floats, truth: Floats) -> Floats:
     """Return the squared error of the coordinate with the largest true value (the first of several), per repeat.
 
-    Local noise grows with the count of a value; the average over all values hardly shows the error of a frequent one.
+    Local noise increases with the count of a value. The average over all values hardly depends on the error of a
+    frequent value.
     """
     return np.asarray(_of_top(_difference(estimate, truth) ** 2, truth))
 
@@ -183,13 +184,13 @@ def expected_metric(name: str, variance: Floats, truth: Floats | None = None) ->
     Returns
     -------
     (R,) ndarray
-        Exact for ``mse``, ``sse`` and ``top_mse``; for ``tve`` and ``l1`` the normal limit ``sqrt(2/pi)`` times the
-        sum of the standard deviations, which is within 0.1 % from some thousand users on.
+        Exact for ``mse``, ``sse`` and ``top_mse``; for ``tve`` and ``l1`` the normal limit, ``sqrt(2/pi)`` times the
+        sum of the standard deviations, accurate to 0.1 % from a few thousand users on.
 
     Raises
     ------
     ValueError
-        If the metric is unknown, or the truth is needed and left out.
+        If the metric is unknown, or needs the truth and `truth` is None.
     """
     check_choice("metric", name, tuple(METRICS))
     flat = _flat(np.asarray(variance, float))
@@ -217,7 +218,7 @@ class Task:
 
     @property
     def default_metric(self) -> str:
-        """Metric if the configuration names none."""
+        """Metric if the configuration names no metric."""
         return self.metrics[0]
 
     @property
@@ -272,7 +273,7 @@ class Summation(Task):
     real : bool
         The numbers are scaled to [0, 1] (to [-1, 1] if signed).
     coordinates : int
-        Number of sums; every user adds to one of them (a 1-sparse vector).
+        Number of sums; every user adds to a single sum (a 1-sparse vector).
     """
 
     max_value: int
@@ -308,7 +309,7 @@ class Summation(Task):
 class Sets(Task):
     """Holders per item when every user holds ``set_size`` distinct items of ``domain_size``.
 
-    The last ``padding_items`` items are dummies: users hold them to bring sets to one size, and no error metric
+    The last ``padding_items`` items are dummies, with which users complete their sets to one size. No error metric
     includes them.
     """
 
@@ -341,7 +342,7 @@ class Sets(Task):
 
 
 def even_sizes(n: int, levels: int) -> tuple[int, ...]:
-    """Return n users in privacy levels of nearly equal sizes, the assumption before a first round."""
+    """Return the sizes of privacy levels with nearly equal numbers of n users, the assumption before a first round."""
     return tuple(n // levels + (level < n % levels) for level in range(levels))
 
 
@@ -379,10 +380,10 @@ TASKS: Mapping[str, type[Task]] = {t.kind: t for t in (Frequency, Summation, Set
 
 @dataclass(frozen=True)
 class Users:
-    """Raw inputs of one repeat, or one chunk of it; used by the message level only.
+    """Raw inputs of one repeat, or of one chunk of a repeat, for the message level only.
 
-    ``values`` is (n,), (n, 2) for 1-sparse vectors, (n, s) for sets or (n, dimension) for vectors; ``levels`` (n,) the
-    0-based privacy levels; ``offset`` the index of the first user of the chunk.
+    ``values`` is (n,), (n, 2) for 1-sparse vectors, (n, s) for sets or (n, dimension) for vectors; ``levels``, (n,),
+    are the 0-based privacy levels; ``offset`` is the index of the first user of the chunk.
     """
 
     values: NDArray[np.generic]
@@ -401,7 +402,7 @@ class Users:
 
 @dataclass(frozen=True)
 class Public:
-    """Public knowledge of the server besides the messages: ``n_users`` (R,) participants, user 1 included."""
+    """Public knowledge of the server in addition to the messages: ``n_users``, (R,), participants, user 1 included."""
 
     n_users: Ints
     level_counts: Floats | None = None
@@ -463,10 +464,7 @@ class Participants:
     def from_counts(counts: ArrayLike) -> Participants:
         """Return participants of a frequency task from users per value, (k,) or (R, k); the truth is their shares.
 
-        Raises
-        ------
-        ValueError
-            If the counts are not integers, negative, of another shape, or a repeat has no user.
+        Raises ValueError if the counts are not integers, negative, of another shape, or a repeat has no user.
         """
         given = np.asarray(counts)
         if given.ndim not in (1, 2) or given.size == 0:

@@ -15,20 +15,14 @@ Question = Literal["amplification", "budget", "batch"]
 
 
 class Tabular:
-    """Base of results that are a table in a notebook and a data frame of pandas."""
+    """Base class of results with a table for notebooks and a data frame of pandas."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the fields as plain data."""
         raise NotImplementedError
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas, a row per field.
-
-        Raises
-        ------
-        MissingExtra
-            If pandas is not installed.
-        """
+        """Return a data frame of pandas, a row per field; raise MissingExtra without pandas."""
         with needed():
             import pandas as pd
         return pd.DataFrame({"value": self.as_dict()})
@@ -47,12 +41,12 @@ class Answer(Tabular):
     eps : float
         Proven central eps, nats, for all rounds together.
     eps_lower : float or None
-        Lower bound on every valid eps, from data sets in which all others hold the same value; for any randomizer, from
-        randomized response over three values. For several rounds the bound of a single one. None without a bound.
+        Lower bound on every valid eps, from data sets in which all other users hold the same value; for ``any``
+        randomizer, from randomized response over three values. For several rounds, the bound of one round.
     eps_local : float
         Local budget, nats; ``inf`` for Gaussian noise.
     users : float
-        All users, user 1 and colluding ones included; the mean if the number is random.
+        Number of all users, user 1 and colluding users included; the mean if the number is random.
     delta : float
         Delta of all rounds together.
     reduction : str
@@ -64,13 +58,13 @@ class Answer(Tabular):
     neighbours : str
         ``replace_one``.
     population : str
-        The number of other users who are honest.
+        Description of the number of other users who are honest.
     randomizer : str
     rounds : int
     colluding : float
         Fraction of the users who reveal their reports to the analyzer.
     considered : tuple of (str, float)
-        Result of every reduction: eps, the local budget, or users; infinite ones are left out.
+        Finite results of all reductions: eps, the local budget, or users.
     """
 
     question: Question

@@ -1,4 +1,4 @@
-"""Setting of a question: the randomizer, delta, the rounds, and the users."""
+"""Setting of an accounting question: the randomizer, delta, the rounds, and the users."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_ROUNDS = 10**6
 
 @dataclass(frozen=True)
 class Setting:
-    """Fixed part of a question."""
+    """Randomizer, delta and number of rounds of an accounting question."""
 
     family: Family
     randomizer: Randomizer | None  # given as it is, in place of the family
@@ -52,7 +52,7 @@ def setting_of(
     delta: float,
     rounds: int,
 ) -> Setting:
-    """Return the setting of a question; raise ValueError if its parts do not fit together."""
+    """Return the setting of a question; raise ValueError if its parts are inconsistent."""
     delta, rounds = check_open_unit("delta", delta), checked_rounds(rounds)
     if isinstance(randomizer, str):
         return Setting(Family(randomizer, domain_size, subset_size), None, delta, rounds)
@@ -79,7 +79,7 @@ def checked_rounds(rounds: int) -> int:
 
 
 def eps_local_of(eps_local: float | None, setting: Setting) -> float:
-    """Return the local budget, nats, given or of the randomizer; raise ValueError if it is missing or given twice."""
+    """Return the local budget, nats, of the argument or the randomizer; raise ValueError unless exactly one has it."""
     if setting.randomizer is not None:
         if eps_local is not None:
             raise ValueError(
@@ -130,7 +130,7 @@ def honest_of(others: Population, colluding: float) -> Population:
 
 
 def law_of(arrivals: str, rate: float | None) -> Callable[[int], Law]:
-    """Return the law of the others by their number, their mean number, or the number of candidates."""
+    """Return the function from a number, mean number or number of candidates to the law of the other users."""
     if arrivals not in ARRIVALS:
         raise ValueError(f"arrivals must be one of {', '.join(ARRIVALS)}; got {arrivals!r}.")
     if (rate is not None) != (arrivals == "binomial"):

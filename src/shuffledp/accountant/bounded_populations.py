@@ -1,9 +1,9 @@
-"""Guarantee of a shuffled batch for a population of which only a lower tail is known.
+"""Guarantee of a shuffled batch for a population with a known lower tail only.
 
-delta is averaged over the smallest number of users that the population allows, see
-:mod:`shuffledp.accounting.general.random_users`; for each number it is the delta of the randomizer's blanket, or of the
-clones. Conventions: eps in nats; replacement neighbors; a population describes the *others*. Derived for this project;
-upper bounds.
+Delta is averaged over the smallest number of users that the population allows, see
+:mod:`shuffledp.accounting.general.random_users`. For each number it is the delta of the randomizer's blanket, or of the
+clones. Conventions: eps in nats; replacement neighbors; a population describes the *other* users. Derived for this
+project; upper bounds.
 """
 
 from __future__ import annotations
@@ -25,27 +25,11 @@ _LEAST, _XTOL = 1e-9, 2e-5
 def bounded_delta(
     report: Randomizer | str, population: Population, eps_local: float, eps: float, delta: float
 ) -> float:
-    """Return delta for every law that a population allows.
+    """Return an upper bound on delta that holds for every law that a population allows; 0 for ``eps >= eps_local``.
 
-    Parameters
-    ----------
-    report : Randomizer or {"clones", "randomized_response"}
-        A randomizer for its blanket, or the rate of the clones as in :func:`shuffledp.accounting.clone_rate`.
-    population : Population
-        Number of *other* users, used by its lower tail only.
-    eps_local, eps : float
-        Nats.
-    delta : float
-        Target in (0, 1); results above it are not resolved.
-
-    Returns
-    -------
-    float
-        In [0, 1], an upper bound; 0 for ``eps >= eps_local``.
-
-    Notes
-    -----
-    Derived for this project.
+    `report` is a randomizer for its blanket, or the rate of the clones as in :func:`shuffledp.accounting.clone_rate`.
+    Only the lower tail of `population`, the number of *other* users, is used. `delta` is the target: larger results are
+    not resolved.
     """
     if eps >= eps_local:
         return 0.0
@@ -61,24 +45,10 @@ def bounded_delta(
 def bounded_epsilon(
     report: Randomizer | str, population: Population, eps_local: float, delta: float
 ) -> float:
-    """Return the central eps for every law that a population allows.
+    """Return the central eps, nats, for every law that a population allows; parameters as in :func:`bounded_delta`.
 
-    Parameters
-    ----------
-    report, population, eps_local
-        As in :func:`bounded_delta`.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        Nats, at most `eps_local`; rounded up by at most 2e-5 relative, beside the gap of the mean. Without local
-        budget ``inf`` where no eps up to some hundred nats is enough.
-
-    Notes
-    -----
-    Derived for this project.
+    It is at most `eps_local`, and rounded up by at most 2e-5 relative, in addition to the gap of the mean. Without
+    local budget it is ``inf`` if no eps up to several hundred nats suffices.
     """
     most = min(eps_local, 300.0)
 

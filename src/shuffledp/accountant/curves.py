@@ -1,7 +1,7 @@
 """Privacy profile of a shuffled batch, and its conversions to other definitions.
 
-Conventions: eps in nats; one user's input is replaced; `users` counts all users. Every number is on the safe side:
-delta, Renyi divergence, mu and true positive rates are upper bounds, false negative rates lower bounds.
+Conventions: eps in nats; one user's input is replaced; `users` counts all users. Every number is a bound: delta,
+Renyi divergence, mu and true positive rates are upper bounds, false negative rates lower bounds.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ _LOSSES = 256
 
 @dataclass(frozen=True)
 class Curves(Tabular):
-    """Privacy profile and the quantities that follow from it.
+    """Privacy profile and the quantities that it implies.
 
     Parameters
     ----------
     eps, delta : tuple of float
-        Points of the profile, from eps = 0 (the total variation) to where delta is about 1e-15; of several rounds
-        1e-12.
+        Points of the profile, from eps = 0 (the total variation) to the eps with a delta of about 1e-15; of about 1e-12
+        for several rounds.
     orders, renyi : tuple of float
-        Orders of Renyi divergence and its values, nats; empty where no order has a finite one, and for several rounds
-        whose number of users is only bounded.
+        Orders of Renyi divergence and its values, nats. Empty if all values are infinite, and for several rounds if the
+        number of users is only bounded.
     false_positive_rates, false_negative_rates : tuple of float
         Trade-off curve of tests between two neighbors: no test has a smaller false negative rate.
     mu : float
@@ -100,13 +100,7 @@ class Curves(Tabular):
         return pd.DataFrame({"eps": self.eps, "delta": self.delta})
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw delta against eps, and return the axes.
-
-        Raises
-        ------
-        MissingExtra
-            If Matplotlib is not installed.
-        """
+        """Draw delta against eps, and return the axes; raise MissingExtra without Matplotlib."""
         with needed():
             import matplotlib.pyplot as plt
         if axes is None:
@@ -119,18 +113,10 @@ class Curves(Tabular):
 
 @dataclass(frozen=True, eq=False)
 class Tabulated(Exported):
-    """Privacy profile given by its values at some eps, with chords in e^eps between them.
+    """Privacy profile through given points, with chords in e^eps between them; `eps` (nats) increases from 0.
 
-    Parameters
-    ----------
-    eps : (m,) ndarray
-        Nats, increasing from 0.
-    values : (m,) ndarray
-        Delta at these eps, convex in e^eps; beyond the last point delta is bounded by the last value.
-
-    Notes
-    -----
-    A true profile is convex in e^eps (Zhu, Dong and Wang 2022), so that chords are an upper bound if the values are.
+    Beyond the last point delta is bounded by the last value. A true profile is convex in e^eps (Zhu, Dong and Wang
+    2022), so that chords between upper bounds are an upper bound.
     """
 
     eps: NDArray[np.float64]
@@ -141,7 +127,7 @@ class Tabulated(Exported):
     source: ClassVar[str] = "values of another profile"
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
         eps_ = np.asarray(eps, np.float64)
         return np.asarray(np.interp(np.expm1(eps_), np.expm1(self.eps), self.values), np.float64)
 
@@ -166,7 +152,7 @@ class _Composed(Exported):
 
 
 class _Split(Exported):
-    """Profile of rounds with a bounded number of users: the least bound over numbers that all rounds reach."""
+    """Profile of rounds with a bounded number of users: the least of the bounds for several smallest numbers."""
 
     kind: ClassVar[Kind] = "upper"
     neighbours: ClassVar[str] = "replace_one"
@@ -194,16 +180,14 @@ def curves(
     false_positive_rates: Sequence[float] = RATES,
     orders: Sequence[float] = ORDERS,
 ) -> Curves:
-    """Return the privacy profile of a shuffled batch and what it implies.
+    """Return the privacy profile of a shuffled batch and the quantities that follow from it.
 
     Parameters
     ----------
     eps_local, users, randomizer, domain_size, subset_size, population, colluding, rounds
         As in :func:`shuffledp.accounting.amplification`.
-    false_positive_rates : sequence of float
-        Each in [0, 1].
-    orders : sequence of float
-        Each above 1.
+    false_positive_rates, orders : sequence of float
+        Each rate in [0, 1], and each order above 1.
 
     Returns
     -------
@@ -217,11 +201,12 @@ def curves(
 
     Notes
     -----
-    Upper bounds on the privacy loss, from the smallest delta over the reductions; sources as for
+    Upper bounds on the privacy loss, from the smallest delta over the reductions. Sources as for
     :func:`shuffledp.accounting.amplification`, and for the conversions as in
-    :mod:`shuffledp.accounting.general.exports`. Where only a bound of the number of users is known, they hold for every
-    law that it allows: delta is averaged over the smallest numbers. For several rounds it is the delta for a number
-    that all rounds reach, plus the probability of fewer users; then no Renyi divergence is given.
+    :mod:`shuffledp.accounting.general.exports`. If only a bound on the number of users is known, the results hold for
+    every law that it allows: delta is averaged over the smallest numbers. For several rounds delta is then the delta
+    for a number of users that all rounds reach, plus the probability of fewer users. In this case no Renyi divergence
+    is returned.
 
     Examples
     --------
@@ -266,7 +251,7 @@ def curves(
 
 
 def _renyi(table: Tabulated, orders: tuple[float, ...]) -> list[float]:
-    """Return the divergences of one round, which add up over rounds; none if outputs are unbounded."""
+    """Return the divergences of one round, which are additive over rounds; none if outputs are unbounded."""
     try:
         return [float(value) for value in renyi_from_profile(table, orders)]
     except Infeasible:
@@ -274,7 +259,7 @@ def _renyi(table: Tabulated, orders: tuple[float, ...]) -> list[float]:
 
 
 def _table(profile: PrivacyProfile, least: float) -> Tabulated:
-    """Return delta at some hundred eps, from which all conversions are computed."""
+    """Return delta at several hundred eps, from which all conversions are computed."""
     eps, values = profile_grid(profile, least, _POINTS)
     last = profile_end(profile, _VANISHED)
     if least > _LEAST_DELTA or last <= eps[-1]:

@@ -1,10 +1,10 @@
-"""Deployed systems with shuffled or summed reports, as public texts describe them, with our accounting.
+"""Deployed systems with shuffled or summed reports: the settings in public texts, and their accounting.
 
-The file ``deployed.json``, with the fields of `Deployment`, holds the statements of the texts: settings, the printed
-central eps, its place, and the part of the text that was read. A setting that this part does not state is left out. A
+The file ``deployed.json``, with the fields of `Deployment`, contains the statements of the texts: settings, the printed
+central eps, its place, and the part of the text that was read. It omits settings that this part does not state. A
 system with a missing setting is listed and not computed.
 
-Conventions: eps in nats; one user's input is replaced; `users` counts all users, colluding ones included.
+Conventions: eps in nats; one user's input is replaced; `users` counts all users, including colluding users.
 """
 
 from __future__ import annotations
@@ -31,25 +31,26 @@ BOUNDS = ("upper", "lower")
 
 @dataclass(frozen=True)
 class Deployment:
-    """Settings of a deployed system by a public text.
+    """Settings of a deployed system according to a public text.
 
     Parameters
     ----------
     system : str
         Name and description.
     randomizer : str
-        ``symmetric_rappor``, whose sums the analyzer receives; any other value is a description, and is not computed.
+        ``symmetric_rappor``, whose sums the analyzer receives. Any other value is a description of a system that is not
+        computed.
     source, place, read : str
         Address of the text, place in it, and the part that was read.
     eps0 : float, optional
         Local budget by the convention of the text, nats.
     users : int, optional
-        All users.
+        Number of all users.
     delta : float, optional
     eps : float, optional
         Central eps that the text prints, nats.
     missing : str
-        Settings that were not found; empty if all were.
+        Settings that were not found; empty if all were found.
     """
 
     system: str
@@ -71,13 +72,7 @@ class Deployment:
 
 @cache
 def deployments() -> Mapping[str, Deployment]:
-    """Return all systems by key, in the order of the file.
-
-    Returns
-    -------
-    mapping of str to Deployment
-        Exact copies of the statements of the texts; each names its source.
-    """
+    """Return all systems by key, in the order of the file: exact copies of the texts, each with its source."""
     path = resources.files("shuffledp.accountant").joinpath(*PACKAGE_DATA)
     content = json.loads(path.read_text(encoding="utf-8"))
     return MappingProxyType({key: Deployment(**value) for key, value in content.items()})
@@ -85,6 +80,8 @@ def deployments() -> Mapping[str, Deployment]:
 
 def deployed_answer(deployment: str, *, users: int | None = None, colluding: float = 0.0) -> Answer:
     """Return the central guarantee of a system with its own settings.
+
+    Sources as for :func:`shuffledp.accounting.amplification`; replacement neighbors.
 
     Parameters
     ----------
@@ -98,17 +95,13 @@ def deployed_answer(deployment: str, *, users: int | None = None, colluding: flo
     Returns
     -------
     Answer
-        As of :func:`shuffledp.accounting.amplification`: its `eps` is an upper bound, for every data set of the others;
-        its `eps_lower` is the privacy loss for some data set.
+        As from :func:`shuffledp.accounting.amplification`. `eps` is an upper bound, for every data set of the other
+        users; `eps_lower` is the privacy loss for some data set.
 
     Raises
     ------
     ValueError
-        If there is no such system, or a setting of it was not found.
-
-    Notes
-    -----
-    The sources are given at :func:`shuffledp.accounting.amplification`; replacement neighbors.
+        If there is no such system, or one of its settings was not found.
     """
     known, randomizer = _computable(deployment)
     return amplification(
@@ -128,30 +121,19 @@ def deployed_epsilon(
 ) -> float:
     """Return a bound on the central eps of a system with its own settings.
 
+    Sources as for :func:`shuffledp.accounting.amplification`; replacement neighbors.
+
     Parameters
     ----------
-    deployment : str
-        A key of :func:`deployments`.
-    users : int, optional
-        Another number of users, >= 1.
-    colluding : float
-        In [0, 1): fraction of the users who reveal their reports to the analyzer.
+    deployment, users, colluding
+        As in :func:`deployed_answer`, which raises the same errors.
     bound : {"upper", "lower"}
-        Upper: for every data set of the others. Lower: the privacy loss for some data set, which is no guarantee.
+        Upper: for every data set of the other users. Lower: the privacy loss for some data set, which is no guarantee.
 
     Returns
     -------
     float
         Nats, > 0; an upper or a lower bound, by `bound`.
-
-    Raises
-    ------
-    ValueError
-        As :func:`deployed_answer`.
-
-    Notes
-    -----
-    The sources are given at :func:`shuffledp.accounting.amplification`; replacement neighbors.
 
     Examples
     --------
@@ -166,7 +148,7 @@ def deployed_epsilon(
 
 
 def deployed_printed(deployment: Annotated[str, one_of(tuple(deployments()))]) -> float:
-    """Return the central eps that a text prints for a system, whether or not it holds.
+    """Return the central eps that a text prints for a system, valid or not.
 
     Parameters
     ----------
@@ -176,13 +158,13 @@ def deployed_printed(deployment: Annotated[str, one_of(tuple(deployments()))]) -
     Returns
     -------
     float
-        Nats; a statement of the source that :func:`deployments` names, for its own number of users and its delta. It
-        errs on either side.
+        Nats; a statement of the source in :func:`deployments`, with its number of users and its delta. It errs on
+        either side.
 
     Raises
     ------
     ValueError
-        If there is no such system, or its text prints none.
+        If there is no such system, or its text prints no eps.
     """
     printed = deployments()[deployment].eps
     if printed is None:
@@ -194,28 +176,19 @@ def deployed_printed(deployment: Annotated[str, one_of(tuple(deployments()))]) -
 
 
 def deployed_users(deployment: str, *, colluding: float = 0.0) -> int:
-    """Return a number of users that is enough for the eps that a system prints.
+    """Return a number of users that suffices for the eps that a system prints.
+
+    Sources as for :func:`shuffledp.accounting.smallest_batch`; replacement neighbors.
 
     Parameters
     ----------
-    deployment : str
-        A key of :func:`deployments`.
-    colluding : float
-        In [0, 1), as in :func:`deployed_epsilon`.
+    deployment, colluding
+        As in :func:`deployed_answer`, which raises the same errors.
 
     Returns
     -------
     int
-        All users; never too few.
-
-    Raises
-    ------
-    ValueError
-        As :func:`deployed_answer`.
-
-    Notes
-    -----
-    The sources are given at :func:`shuffledp.accounting.smallest_batch`; replacement neighbors.
+        Number of all users; never too few.
     """
     known, randomizer = _computable(deployment)
     return int(

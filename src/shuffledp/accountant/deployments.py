@@ -1,22 +1,22 @@
-r"""Accounting of a shuffled batch of reports: its central eps, the largest local budget, the smallest number of users.
+"""Accounting of a shuffled batch of reports: its central eps, the largest local budget, the smallest number of users.
 
-Every number is the best one over the reductions that are proven for the randomizer, and the answer names the reduction:
+Every number is the best one over the reductions that are proven for the randomizer. The result names the reduction:
 
 ``clones``
     Feldman, McMillan and Talwar (2021), for any randomizer with the local budget.
 ``stronger_clones``
     The same at the larger rate ``2 / (e^eps_local + 1)``, for k-ary and binary randomized response only: the
-    published proof needs that no output is favored by two inputs.
+    published proof requires that no output is favored by two inputs.
 ``blanket``
     The privacy blanket of the randomizer itself.
 ``own``
-    The counts that the analyzer receives, where these are sums and not reports.
+    The counts, if the analyzer receives sums and not reports.
 ``local``
     No amplification: the local budget is the guarantee.
 
 Conventions: eps in nats; one user's input is replaced; delta covers all rounds together. `users` counts all users. A
-law of the number of users describes the *others*, as in :mod:`shuffledp.populations`; then user 1 takes part for
-certain, and `users` is one more than the mean.
+law of the number of users describes the *other* users, as in :mod:`shuffledp.populations`. User 1 then always takes
+part, and `users` is one more than the mean.
 """
 
 from __future__ import annotations
@@ -81,27 +81,29 @@ def amplification(
 ) -> Answer:
     """Return the central guarantee of a shuffled batch.
 
+    An upper bound: the smallest eps over the reductions, which the module's description lists with their sources.
+
     Parameters
     ----------
     eps_local : float, optional
-        Local budget, nats, in (0, 100]; not with a randomizer that states its own.
+        Local budget, nats, in (0, 100]; not for a randomizer that has its own.
     users : int, optional
-        Number of users, >= 1; or a `population`.
+        Number of users, >= 1; alternatively give a `population`.
     delta : float
         In (0, 1), of all rounds together.
     randomizer : {"any", "grr", "binary", "laplace", "subset", "rappor"} or Randomizer
         ``any``: every randomizer with that local budget. ``rappor``: bits are flipped with probability
-        ``1 / (e^(eps_local / 2) + 1)``, and the analyzer receives sums; at most 10^11 expected flips of a bit, users
-        times that probability.
+        ``1 / (e^(eps_local / 2) + 1)``, and the analyzer receives sums; at most 10^11 expected flips of a bit, the
+        number of users times that probability.
     domain_size, subset_size : int, optional
         Parameters of the randomizer.
     population : Population, optional
-        Number of the *other* users, colluding ones included.
+        Number of the *other* users, colluding users included.
     colluding : float
         In [0, 1): fraction of the users who reveal their reports to the analyzer.
     rounds : int
-        Number of rounds with fresh noise, in [1, 10^6]; user 1 takes part in all of them. The number of others is the
-        same in all rounds if it is fixed, and drawn anew if it has a law; a bound covers both cases.
+        Number of rounds with fresh noise, in [1, 10^6]; user 1 takes part in all of them. The number of other users is
+        the same in all rounds if it is fixed, and drawn for each round if it has a law; a bound covers both cases.
 
     Returns
     -------
@@ -110,12 +112,8 @@ def amplification(
     Raises
     ------
     Infeasible
-        If no reduction is proven for this population, a randomizer without local budget reaches no finite eps, or more
-        flips are expected.
-
-    Notes
-    -----
-    An upper bound: the smallest eps over the reductions; the description of the module lists them with their sources.
+        If no reduction is proven for this population, a randomizer without local budget has no finite eps, or more than
+        10^11 flips of a bit are expected.
 
     Examples
     --------
@@ -150,29 +148,23 @@ def budget(
 ) -> Answer:
     """Return the largest local budget with which a shuffled batch has a central guarantee.
 
+    A lower bound on the largest valid budget, from all reductions, which the module's description lists with their
+    sources.
+
     Parameters
     ----------
     eps : float
         Central target, nats, > 0.
     users, delta, domain_size, subset_size, population, colluding, rounds
-        As in :func:`amplification`, whose inverse this is.
+        As in :func:`amplification`, which this function inverts and which raises the same errors.
     randomizer : str or function
-        By name, or a function from a local budget, nats, to a `Randomizer` with it, as in `calibrate_randomizer`.
+        A name, or a function from a local budget, nats, to a `Randomizer` with this budget, as in
+        `calibrate_randomizer`.
 
     Returns
     -------
     Answer
         With `eps_local` rounded down, at most 100; `eps` is the central eps of that budget, at most the target.
-
-    Raises
-    ------
-    Infeasible
-        As :func:`amplification`.
-
-    Notes
-    -----
-    A lower bound on the largest valid budget, from all reductions; the description of the module lists them with their
-    sources.
 
     Examples
     --------
@@ -211,32 +203,26 @@ def calibrate_randomizer(
 ) -> Randomizer:
     """Return the user's randomizer with the largest local budget that meets a central budget.
 
+    A lower bound on the largest valid budget, from the delta of the privacy blanket (Balle et al. 2019).
+
     Parameters
     ----------
     make : callable
-        Returns the randomizer with a local budget, nats. Its delta must not fall as the budget grows.
+        Returns the randomizer with a local budget, nats. Its delta must not decrease with the budget.
     population : Population
         Number of users other than user 1.
-    eps : float
-        Central target, nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Central target: nats, > 0, and in (0, 1).
 
     Returns
     -------
     Randomizer
-        ``make(eps_local)``, with the budget of :func:`budget`, at most 100.
+        ``make(eps_local)``, with the budget of :func:`budget`, at most 100; errors as from :func:`amplification`.
 
     Raises
     ------
     ValueError
-        If a randomizer has a larger local budget than it was made for.
-    Infeasible
-        As :func:`amplification`.
-
-    Notes
-    -----
-    A lower bound on the largest valid budget, from the delta of the privacy blanket (Balle et al. 2019).
+        If a randomizer has a larger local budget than the argument of `make`.
 
     Examples
     --------
@@ -280,35 +266,30 @@ def smallest_batch(
 ) -> Answer:
     """Return the smallest number of users with which shuffled reports have a central guarantee.
 
+    An upper bound on the smallest number, never too few users, from all reductions, which the module's description
+    lists with their sources.
+
     Parameters
     ----------
-    eps_local : float, optional
+    eps_local, delta, randomizer, domain_size, subset_size, colluding, rounds
         As in :func:`amplification`.
     eps : float
         Central target, nats, > 0.
-    delta, randomizer, domain_size, subset_size, colluding, rounds
-        As in :func:`amplification`.
     arrivals : {"fixed", "poisson", "binomial"}
-        ``poisson``: the number of others is a Poisson variable. ``binomial``: each of several candidates takes part
-        with probability `rate`.
+        ``poisson``: the number of other users is a Poisson variable. ``binomial``: each of several candidates takes
+        part with probability `rate`.
     rate : float, optional
         For ``binomial``, in (0, 1].
 
     Returns
     -------
     Answer
-        `users` is the smallest number, or the smallest mean (over integer means, or over integer numbers of
-        candidates).
+        `users` is the smallest number, or the smallest mean over integer means or integer numbers of candidates.
 
     Raises
     ------
     Infeasible
         As :func:`amplification`, and if more than 2^53 users would be needed.
-
-    Notes
-    -----
-    An upper bound on the smallest number, never too few users, from all reductions; the description of the module lists
-    them with their sources.
 
     Examples
     --------
@@ -398,7 +379,7 @@ def _about_numbers(setting: Setting, honest: Population, name: str) -> str:
 
 
 def _lower(setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float | None:
-    """Return an eps below which there is a counterexample in one round, and so in several."""
+    """Return an eps below which one round, and so several rounds, have a counterexample."""
     if not isinstance(honest, Law):
         return None
     randomizer = setting.at(eps_local) or GRR(eps_local, 3)  # the worst one known

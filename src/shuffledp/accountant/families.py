@@ -1,7 +1,7 @@
 """Families of randomizers, as functions of the local budget, and the reductions proven for each of them.
 
-Conventions: eps in nats; `eps_local` is the local budget for replacing one input, also where a protocol states another
-number: symmetric RAPPOR flips bits with probability ``1 / (e^(eps_local / 2) + 1)``.
+Conventions: eps in nats; `eps_local` is the local budget for replacement of one input, even if a protocol states
+another number: symmetric RAPPOR flips bits with probability ``1 / (e^(eps_local / 2) + 1)``.
 """
 
 from __future__ import annotations
@@ -46,24 +46,11 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Family:
-    """Randomizer without its local budget.
+    """Randomizer without its local budget; raises ValueError if a number is missing or the kind has no such number.
 
-    Parameters
-    ----------
-    kind : {"any", "grr", "binary", "laplace", "subset", "rappor", "own"}
-        ``any``: every randomizer with that local budget.
-    domain_size : int, optional
-        For ``grr``, ``subset`` and ``rappor``: number of values, >= 2.
-    subset_size : int, optional
-        For ``subset``: size of a reported subset. Default: ``max(1, round(k / (e^eps_local + 1)))``, approximately the
-        best.
-    make : callable, optional
-        For ``own``: the user's randomizer with a local budget.
-
-    Raises
-    ------
-    ValueError
-        If a number is missing, or the kind has no such number.
+    The kind ``any`` means every randomizer with that local budget. For ``subset`` the default subset size is
+    ``max(1, round(k / (e^eps_local + 1)))``, approximately the best. For ``own``, `make` returns the user's randomizer
+    with a local budget.
     """
 
     kind: str
@@ -85,19 +72,19 @@ class Family:
 
     @property
     def clone_reductions(self) -> tuple[str, ...]:
-        """Reductions to clones that are proven for the family; none beside the user's own blanket, which is better."""
+        """Reductions to clones that are proven for the family; none for the user's randomizer, which has a blanket."""
         if self.make is not None:
             return ()
         return ("clones", "randomized_response") if self.kind in _STRONGER_CLONES else ("clones",)
 
     @property
     def label(self) -> str:
-        """Short description."""
+        """Short description of the family."""
         size = f" over {self.domain_size} values" if self.domain_size is not None else ""
         return ("any randomizer" if self.kind == "any" else self.kind) + size
 
     def at(self, eps_local: float) -> Randomizer | None:
-        """Return the randomizer with a local budget, nats; None for any randomizer, and where the user's has none."""
+        """Return the randomizer with a local budget, nats; None for any randomizer, or if the user's has none."""
         if self.kind == "any":
             return None
         if self.make is not None:
@@ -108,7 +95,7 @@ class Family:
 
 
 def _made(make: Maker, eps_local: float) -> Randomizer | None:
-    """Return the user's randomizer with a local budget; None if its own is larger, by more than rounding."""
+    """Return the user's randomizer with a local budget; None if its own budget is larger by more than rounding."""
     found = make(eps_local)
     check_randomizer(found)
     return found if found.eps_local <= eps_local * (1 + ROUNDING) else None

@@ -51,7 +51,7 @@ def clone_reduction(name: str) -> str:
 
 
 def is_bound(honest: Population, name: str) -> bool:
-    """Return True if delta is averaged over the smallest number of users of a bound; clones also use moments."""
+    """Return True if the population is a bound whose smallest numbers decide delta; clones also use moments."""
     return not isinstance(honest, Law) and (name == "blanket" or not isinstance(honest, MomentBounded))
 
 
@@ -65,7 +65,7 @@ def _report(found: Randomizer | None, name: str) -> Randomizer | str:
 def central_epsilon(
     setting: Setting, eps_local: float, honest: Population, name: str, hint: float | None = None
 ) -> float:
-    """Return the central eps by one reduction, ``inf`` if there is none; `hint` is a value close to it."""
+    """Return the central eps by one reduction, ``inf`` if none is finite; `hint` is a nearby value."""
     if setting.rounds > 1:
         return _composed(setting, eps_local, honest, name)
     found = setting.at(eps_local)
@@ -90,7 +90,7 @@ def central_epsilon(
 
 
 def _many_clones(setting: Setting, eps_local: float, honest: Population, name: str) -> Law | None:
-    """Return the law of the others if clones are too many for sums over their number: then contours are faster."""
+    """Return the law of the other users if sums over the number of clones are slower than contours; else None."""
     if setting.rounds > 1 or not isinstance(honest, Law) or not has_contour(honest):
         return None
     # Beside a blanket clones cannot win; what sums of bits show is no blanket.
@@ -100,7 +100,7 @@ def _many_clones(setting: Setting, eps_local: float, honest: Population, name: s
 
 
 def has_contour(honest: Population) -> bool:
-    """Return True for laws of the number of others whose mean of delta a single contour gives."""
+    """Return True for laws of the other users for which a single contour integral gives the mean of delta."""
     return isinstance(honest, (Fixed, Binomial, Poisson))
 
 
@@ -116,10 +116,10 @@ def _composed(setting: Setting, eps_local: float, honest: Population, name: str)
 
 
 def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, float]:
-    """Return a number of other users that every round has, and the rest of delta for all rounds together.
+    """Return a number of other users that every round has, and the remaining delta for all rounds together.
 
-    Each round has fewer users with some probability. The sum of these probabilities is subtracted from delta, so that
-    the numbers of users of different rounds may depend on each other.
+    Each round has fewer users with some probability. The sum of these probabilities is subtracted from delta. So the
+    numbers of users of different rounds may be dependent.
     """
     each = delta / rounds
     split = best_split(least_numbers(others, each), each)
@@ -127,7 +127,7 @@ def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, fl
 
 
 def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> PrivacyProfile | None:
-    """Return the privacy profile of one round by one reduction; None without one."""
+    """Return the privacy profile of one round by one reduction; None if the reduction has no profile."""
     if name != "blanket":
         return ClonesProfile(OtherReports(honest, reduction=clone_reduction(name)), eps_local)
     found = setting.at(eps_local)
@@ -137,9 +137,10 @@ def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> Pr
 def log_excess(
     setting: Setting, eps_local: float, eps: float, honest: Population, name: str, gap: float = FINE
 ) -> float:
-    """Return the log of delta, or of eps for several rounds, over its target; at most 0 where (eps, delta) holds.
+    """Return the log of delta, or of eps for several rounds, over its target; at most 0 if the target is met.
 
-    It increases in `eps_local` and decreases with users. `gap` is the relative gap of the delta of a blanket.
+    It increases in `eps_local` and decreases in the number of users. `gap` is the relative gap of the delta of a
+    blanket.
     """
     if setting.rounds > 1:
         return log_ratio(central_epsilon(setting, eps_local, honest, name), eps)
@@ -163,19 +164,11 @@ def log_excess(
 
 @dataclass(frozen=True, eq=False)
 class LeastProfile(Exported):
-    """Privacy profile of one round for every law of the number of others that a bound allows.
+    """Privacy profile of one round for every number of other users that a bound allows, an upper bound.
 
-    Parameters
-    ----------
-    parts : tuple of PrivacyProfile
-        For the smallest numbers that the bound allows.
-    masses : (m,) ndarray
-        Probability of each.
-
-    Notes
-    -----
-    The mean of delta over a law that the true number dominates, see
-    :mod:`shuffledp.accounting.general.random_users`. An upper bound; replacement neighbors.
+    It is the mean of delta over a law that the true number dominates, see
+    :mod:`shuffledp.accounting.general.random_users`: `masses` are the probabilities of the smallest numbers, `parts`
+    the profiles at these numbers. Replacement neighbors.
     """
 
     parts: tuple[PrivacyProfile, ...]
@@ -186,11 +179,11 @@ class LeastProfile(Exported):
     source: ClassVar[str] = "mean over the smallest number of users that a bound allows"
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
         return at_each(self._at, eps)
 
     def _at(self, eps: float) -> float:
-        """Return delta at one eps, summed from the largest number; a negligible rest of the mass counts as delta 1."""
+        """Return delta at one eps, summed from the largest number; a negligible remaining mass counts as delta 1."""
         below = np.append(0.0, np.cumsum(self.masses))
         total = 0.0
         for i in range(len(self.parts) - 1, -1, -1):
@@ -202,16 +195,9 @@ class LeastProfile(Exported):
 
 @dataclass(frozen=True)
 class OneRound:
-    """One round of a shuffled batch whose number of users has a law or a bound.
+    """One round of a shuffled batch in which the number of users has a law or a bound.
 
-    Parameters
-    ----------
-    setting : Setting
-        Setting at any delta.
-    eps_local : float
-        Nats.
-    honest : Population
-        The others who do not collude.
+    `honest` are the other users who do not collude. The delta of `setting` does not matter.
     """
 
     setting: Setting
@@ -232,7 +218,7 @@ class OneRound:
     def profile(self) -> PrivacyProfile:
         """Return the profile of one round: of the sums that the analyzer receives, of the blanket, or of clones.
 
-        Clones are used without a blanket only, as they never have a smaller delta
+        Clones are used only without a blanket, because their delta is never smaller
         (:mod:`shuffledp.accounting.general.clone_pair`).
         """
         if isinstance(self.honest, Law):
@@ -246,7 +232,7 @@ class OneRound:
         return LeastProfile(parts, np.add.reduceat(numbers.mass, starts))
 
     def counted(self, rounds: int) -> list[tuple[PrivacyProfile, float]]:
-        """Return profiles of one round for numbers of users, with bounds on the probability that a round has fewer."""
+        """Return profiles of one round for numbers of users, and bounds on the probability of fewer users."""
         found: dict[int, tuple[PrivacyProfile, float]] = {}
         for delta in _SPLIT:
             others, left = counted_on(self.honest, delta, rounds)

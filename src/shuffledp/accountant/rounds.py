@@ -26,16 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Batch:
-    """A shuffled batch, and the number of batches like it.
+    """A shuffled batch, and the number of batches with the same local budget and users.
 
     Parameters
     ----------
     eps_local : float
         Local budget, nats, in (0, 100].
-    users : int
-        All users, >= 1.
-    count : int
-        In [1, 10^6].
+    users, count : int
+        Number of all users, >= 1, and number of such batches, in [1, 10^6].
     """
 
     eps_local: float
@@ -59,7 +57,7 @@ class RoundsAnswer(Tabular):
     delta : float
     batches : tuple of Batch
     reduction : str
-        As in :class:`shuffledp.accounting.Answer`; ``local`` where no amplification is proven.
+        As in :class:`shuffledp.accounting.Answer`; ``local`` if no amplification is proven.
     guarantee, note, trust, neighbours, randomizer
         As in :class:`shuffledp.accounting.Answer`.
     colluding : float
@@ -78,18 +76,12 @@ class RoundsAnswer(Tabular):
     colluding: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the fields as plain data."""
         return asdict(self)
 
 
 def batch_named(text: str) -> Batch:
-    """Return the batch written as ``1.5:10000`` or ``1.5:10000:16``.
-
-    Raises
-    ------
-    ValueError
-        If the text names no batch.
-    """
+    """Return the batch written as ``1.5:10000`` or ``1.5:10000:16``; raise ValueError for other texts."""
     words = text.split(":")
     try:
         if len(words) not in (2, 3):
@@ -112,29 +104,27 @@ def rounds_epsilon(
 ) -> RoundsAnswer:
     """Return the central guarantee of several batches with different numbers of users and local budgets.
 
+    An upper bound: :func:`shuffledp.accounting.composed_epsilon`, which lists its sources, for the profiles of the
+    batches, or the sum of all local budgets if this sum is smaller. Replacement of one user's input in all batches.
+
     Parameters
     ----------
     batches : sequence of Batch
         Batches, at least one. User 1 takes part in all of them.
     delta : float
-        In (0, 1), of all batches together; below about 1e-12 composition is not resolved.
+        In (0, 1), of all batches together; composition does not resolve values below about 1e-12.
     randomizer, domain_size, subset_size, colluding
         As in :func:`shuffledp.accounting.amplification`, the same in all batches; the randomizer by name.
 
     Returns
     -------
     RoundsAnswer
-        Answer with an upper bound on eps, nats.
+        With an upper bound on eps, nats.
 
     Raises
     ------
     MissingExtra
         If dp-accounting is not installed, and there is more than one batch.
-
-    Notes
-    -----
-    An upper bound: :func:`shuffledp.accounting.composed_epsilon` of the profiles of the batches, which lists its
-    sources, or the sum of all local budgets if that is less. Replacement of one user's input in all batches.
     """
     if not batches:
         raise ValueError("At least one round is needed, got none.")

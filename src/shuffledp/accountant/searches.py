@@ -48,7 +48,7 @@ _LEAST, _GUESS = 1e-6, 0.1
 def largest_budget(setting: Setting, eps: float, honest: Population, name: str) -> float:
     """Return the largest local budget that one reduction allows, nats, at most 100.
 
-    With several rounds or a bound for the population the tolerance is larger.
+    The tolerance is larger for several rounds, or if the population is a bound.
     """
     few = honest.mean <= _MANY_OTHERS or not has_contour(honest)
     if setting.rounds == 1 and name != "blanket" and few and not is_bound(honest, name):
@@ -106,7 +106,7 @@ def smallest_number(
 ) -> float:
     """Return the smallest number of users that one reduction allows, ``inf`` above 2^53.
 
-    `people` returns the number of users and the population of the honest others for a number.
+    `people` maps a number to the number of all users and the population of the honest other users.
     """
 
     def excess(gap: float) -> Callable[[int], float]:
@@ -134,7 +134,7 @@ def smallest_number(
 
 
 def _from(excess: Callable[[int], float], guess: int, slope: float, tolerance: float) -> int:
-    """Return the smallest number at which a falling function is not positive, from a guess and a slope there."""
+    """Return the smallest number at which a decreasing function is not positive, from a guess and a slope there."""
     # Half a tolerance too many, or else far enough that the root is mostly between two numbers.
     more, beyond = (1.0, 0.5 * tolerance * guess) if tolerance > _FEW else (1.1, 0.0)
     low = high = guess
@@ -169,7 +169,7 @@ def _narrowed(excess: Callable[[int], float], low: int, high: int, tolerance: fl
 
 
 def _bracket(excess: Callable[[int], float], low: int, high: int, tolerance: float) -> tuple[int, int, float]:
-    """Return numbers on both sides of the root of a falling function, neighbors or `tolerance` apart, and the root."""
+    """Return two numbers around the root of a decreasing function, at most `tolerance` or 1 apart, and the root."""
     at_low, at_high = excess(low), excess(high)
     known: tuple[float, float] | None = None
     before = [math.inf, math.inf]
@@ -198,7 +198,7 @@ def _bracket(excess: Callable[[int], float], low: int, high: int, tolerance: flo
 def _crossing(
     low: tuple[float, float], high: tuple[float, float], known: tuple[float, float] | None
 ) -> float | None:
-    """Return the root of a falling function by inverse quadratic interpolation or a chord; None for infinite values."""
+    """Return the root of a decreasing function by inverse quadratic interpolation or a chord; None if infinite."""
     (a, at_a), (b, at_b) = low, high
     if not (math.isfinite(at_a) and math.isfinite(at_b) and at_a > 0 > at_b):
         return None

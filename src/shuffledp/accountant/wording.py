@@ -1,7 +1,4 @@
-"""Populations read from words of a command line, and answers as sentences.
-
-Conventions: eps in nats.
-"""
+"""Populations read from texts of the command line, and answers as sentences. Conventions: eps in nats."""
 
 from __future__ import annotations
 
@@ -42,13 +39,7 @@ _MAKERS: dict[str, type[Population]] = {
 
 
 def population_named(text: str) -> Population:
-    """Return the law of the number of other users written as ``binomial:29999:0.3``, for example.
-
-    Raises
-    ------
-    ValueError
-        If the text names no population.
-    """
+    """Return the law of the number of other users from a text such as ``binomial:29999:0.3``, or raise ValueError."""
     name, *numbers = text.split(":")
     if name not in _FORMS:
         forms = ", ".join(form for form, _ in _FORMS.values())
@@ -64,10 +55,7 @@ def population_named(text: str) -> Population:
 def arrivals_named(text: str | None) -> dict[str, Any]:
     """Return the arguments of `smallest_batch` written as ``poisson`` or ``binomial:0.3``; none for a fixed number.
 
-    Raises
-    ------
-    ValueError
-        If the text names no kind of arrivals.
+    Other texts raise ValueError.
     """
     if text is None or text == "fixed":
         return {}

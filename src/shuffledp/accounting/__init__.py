@@ -1,11 +1,10 @@
 """Privacy accounting: pure functions, numbers in and numbers out.
 
-Nothing here draws random numbers or reads files. Functions that calibrate a single protocol are defined next to its
+No function here draws random numbers or reads files. Functions that calibrate a single protocol are defined next to its
 class in `shuffledp.protocols`, and are exported here too. Conventions: eps in nats; populations describe the users
 other than user 1; guarantees are for replacement neighbors unless documented otherwise. Every function checks its
 arguments and raises ValueError naming the argument, the value and the range; its ``Raises`` section lists only the
-other errors. A delta above 0 is at least 2.23e-308, below which double
-precision ends.
+other errors. A positive delta is at least 2.23e-308, below which floats lose precision.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
 """Functions that a configuration may name, with their quantities and guarantees.
 
-A function has a place here if its arguments can be written in a configuration and its result is a privacy budget or a
-delta: of the central guarantee, of the local one, or against the shuffler. Conventions: eps in nats; the result of
-`standing` is the guarantee of the function with the given arguments, for the neighboring relation of the function.
+The arguments of such a function can be written in a configuration, and its result is a privacy budget or a delta: of
+the central guarantee, of the local guarantee, or against the shuffler. Conventions: eps in nats; `standing` returns the
+guarantee of the function with the given arguments, for the neighboring relation of the function.
 """
 
 from __future__ import annotations
@@ -59,16 +59,9 @@ ONE_RECORD_MORE = Standing("upper", "for adding or removing one record, not for 
 
 @dataclass(frozen=True)
 class NamedFunction:
-    """A function that a configuration may name.
+    """A function of `shuffledp.accounting` that a configuration may name; it returns a float, the given quantity.
 
-    Parameters
-    ----------
-    name : str
-        Name of the function in `shuffledp.accounting`; the function returns a float.
-    quantity : {"eps", "eps_local", "delta"}
-        Quantity that the function returns.
-    rule : callable
-        Returns the guarantee of the result from all arguments by name, defaults included.
+    `rule` maps all arguments by name, defaults included, to the guarantee of the result.
     """
 
     name: str
@@ -77,17 +70,11 @@ class NamedFunction:
 
     @property
     def function(self) -> Callable[..., float]:
-        """The function with its arguments checked; imports the module that defines it, and no other."""
+        """The function with checks of its arguments; only the module that defines it is imported."""
         return guarded_call(behind("shuffledp.accounting", self.name))
 
     def standing(self, arguments: Arguments) -> Standing:
-        """Return the guarantee of the function's result for these arguments, given by name.
-
-        Raises
-        ------
-        ValueError
-            If an argument is missing or unknown.
-        """
+        """Return the guarantee of the function's result; raise ValueError if an argument is missing or unknown."""
         try:
             bound = inspect.signature(self.function).bind(**arguments)
         except TypeError as error:
@@ -113,7 +100,7 @@ def _clones(arguments: Arguments) -> Standing:
 
 
 def _enough_clones(arguments: Arguments) -> bool:
-    """Return whether the simplified form follows from its theorem, for a printed (binomial) population."""
+    """Return whether the theorem of the simplified form holds: fixed or binomial populations with enough clones."""
     population, eps_local = arguments["population"], arguments.get("eps_local")
     if eps_local is None or arguments["dummies"] or not isinstance(population, (Fixed, Binomial)):
         return False
@@ -131,12 +118,12 @@ def _numerical(arguments: Arguments) -> Standing:
 
 
 def _normal_noise(arguments: Arguments) -> Standing:
-    """Return the guarantee of normal noise: integers can lose a few percent more than a continuum unless printed."""
+    """Return the guarantee of normal noise, approximate unless printed: integer noise is treated as continuous."""
     return UPPER if arguments["accounting"] == "printed" else CONTINUOUS_NOISE
 
 
 def _without_noise(arguments: Arguments) -> Standing:
-    """Return ``exact`` without randomized response; with it the evaluated adversary observes more than the messages."""
+    """Return ``exact`` without randomized response; with it the bound's adversary observes more than the messages."""
     return EXACT if arguments["eps_local"] == math.inf else UPPER
 
 
@@ -159,7 +146,7 @@ def _segmented(arguments: Arguments) -> Standing:
 
 
 def _variation_ratio(arguments: Arguments) -> Standing:
-    """Return the guarantee of the reduction, which ``sound=False`` forgoes in case of a residual component."""
+    """Return the guarantee of the reduction, which ``sound=False`` weakens if there is a residual component."""
     p, beta = arguments["p"], arguments["beta"]
     most = 1.0 if math.isinf(p) else (p - 1) / (p + 1)
     if arguments["sound"] is not False or beta >= most * (1 - 1e-12):
@@ -178,7 +165,7 @@ def _shuffled_batches(arguments: Arguments) -> Standing:
 
 
 def _deployed(arguments: Arguments) -> Standing:
-    """Return the guarantee for every data set of the others; a lower bound is no guarantee."""
+    """Return the guarantee for every data set of the other users; a lower bound is no guarantee."""
     return UPPER if arguments["bound"] == "upper" else FROM_BELOW
 
 

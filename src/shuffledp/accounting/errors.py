@@ -2,7 +2,7 @@
 
 
 class Infeasible(ValueError):  # noqa: N818  # the name of a result, not of a mishap
-    """Error for arguments for which no parameters exist or no bound can be stated.
+    """Error for arguments for which no parameters exist or no bound is known.
 
     Parameters
     ----------

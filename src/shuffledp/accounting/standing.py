@@ -1,4 +1,4 @@
-"""The old place of :mod:`shuffledp.guarantees`, for one minor version."""
+"""Former name of :mod:`shuffledp.guarantees`, kept for one minor version."""
 
 from __future__ import annotations
 

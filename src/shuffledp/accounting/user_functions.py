@@ -1,7 +1,7 @@
 """Checks of the values that user-defined functions and objects return to the accounting.
 
-A density, or a privacy profile of another package, is evaluated at many points. A value that is nan, negative or of
-another shape would pass through sums and roots into a meaningless result.
+A density, or a privacy profile of another package, is evaluated at many points. Without a check, a nan, a negative
+value or a wrong shape would cause a meaningless result.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_foreign(value: object) -> bool:
 
 
 def asked(name: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Return a function's result; raise ValueError, naming it and the reason, if it raises anything but Infeasible."""
+    """Return a function's result; raise ValueError with its name and reason if it raises any error but Infeasible."""
     try:
         return function(*args)
     except (Infeasible, MissingExtra):
@@ -44,23 +44,10 @@ def asked(name: str, function: Callable[..., Any], *args: Any) -> Any:
 def numbers_of(
     name: str, answer: object, shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf
 ) -> NDArray[np.float64]:
-    """Return a user-defined function's result as floats.
+    """Return a user-defined function's result as floats of the given shape.
 
-    Parameters
-    ----------
-    name : str
-        Name of the function, for the error.
-    answer : object
-        Result of the function.
-    shape : tuple of int
-        Shape of the points of evaluation.
-    low, high : float
-        Range of the numbers; numbers outside by no more than rounding are clipped.
-
-    Raises
-    ------
-    ValueError
-        If the result is not numbers, has another shape, has a nan, or is out of range.
+    Numbers outside [low, high] by rounding only are clipped. Raises ValueError with the function's name if the result
+    is not numeric, has another shape or a nan, or is out of range.
     """
     try:
         kind = np.asarray(answer).dtype.kind
@@ -81,12 +68,9 @@ def numbers_of(
 
 
 def delta_of(profile: PrivacyProfile, eps: ArrayLike) -> NDArray[np.float64]:
-    """Return the profile's delta for each eps (nats), shape of `eps`; results of other packages' profiles are checked.
+    """Return the profile's delta for each eps (nats), in the shape of `eps`.
 
-    Raises
-    ------
-    ValueError
-        If a profile of another package raises an error, or returns anything but numbers in [0, 1].
+    Results of other packages' profiles are checked: errors, and results other than numbers in [0, 1], raise ValueError.
     """
     if not is_foreign(profile):
         return np.asarray(profile.delta(eps), np.float64)

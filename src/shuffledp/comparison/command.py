@@ -182,7 +182,7 @@ def _option(size: str) -> str:
 
 
 def _kind(task: str | None, asked: Options) -> str:
-    """Return the named task, or the one to which the given sizes belong."""
+    """Return the named task, or the task that the given sizes determine."""
     data = asked.data
     given = asked.given(*dict.fromkeys(name for names in SIZES.values() for name in names))
     if task is None:
@@ -300,7 +300,7 @@ class _Progress:
         self.last, self.line = math.inf, ""
 
     def begins(self, place: int, of: int, name: str) -> None:
-        """Note the running protocol; time counts from the first one on."""
+        """Store the progress line of the next protocol; the first call starts the clock."""
         self.last = min(self.last, time.monotonic())
         self.line = f"{place} of {of} protocols done, next: {name}"
 
@@ -366,7 +366,7 @@ def _compared(send: Send, protocols: list[str], asked: Options) -> None:
 def _targets(
     csv_out: Path | None, plot: Path | None, data: Path | None, protocols: list[str] | None
 ) -> dict[str, Output]:
-    """Return the files to write, by option; raise if one of them is the data or a plug-in."""
+    """Return the files to write, by option; raise if a target is the data or a plug-in."""
     from shuffledp.outputs import checked
     from shuffledp.protocols.registry import is_plugin
 

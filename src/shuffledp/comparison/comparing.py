@@ -54,10 +54,9 @@ def compare(asked: Options) -> Comparison:
         ``set_size`` for sets of that number of items, ``max_value`` for the sum of integers 0..max_value, or
         ``dimension`` for the mean of unit vectors in the ``norm``, "l1" or "l2".
     counts : (V,) or (levels, V) array_like of int, optional
-        Users per value, or holders per item; several privacy levels are added up, since every user has the same budget.
-        Counts fix the shares of the values, and the number of users where neither users nor a population is given.
-        Without them all values are equally frequent. Vectors have no counts: they are compared for unit vectors along
-        the axes.
+        Users per value, or holders per item; several privacy levels are added, since every user has the same budget.
+        Counts fix the shares of the values, and the number of users if neither users nor a population is given. Without
+        them all values are equally frequent. Vectors have no counts: they are compared for unit vectors along the axes.
     data : str, Path, data frame, series or array, optional
         Records instead of counts, a user per row: a CSV or Parquet file, a data frame of pandas, or a series or array
         of cells; see `shuffledp.comparison.count_column`. Rows that were left out, for example, raise a warning.
@@ -71,32 +70,32 @@ def compare(asked: Options) -> Comparison:
     user, item : str, optional
         Two columns for sets, instead of ``column``: a row per user and item.
     values : sequence, optional
-        The public domain of the data, where it is not the integers below ``domain_size``.
+        The public domain of the data, if it is not the integers below ``domain_size``.
     levels : int, optional
-        Number of steps of a sum of data: numbers are clipped to [0, max_value], which need not be an integer then, and
-        rounded to the steps. Errors are in the units of the data.
+        Number of steps of a sum of data: numbers are clipped to [0, max_value] and rounded to the steps. ``max_value``
+        need not be an integer then. Errors are in the units of the data.
     neighbours : {"replace_one", "add_remove"}
         Neighboring relation of the budget.
     protocols : sequence of str, optional
         Names of built-ins, ``path/to/file.py:Class`` for plug-ins, ``all`` (the default) for all built-ins of the task.
     accounting : {"exact", "corrected", "simplified", "printed"}, optional
-        Protocols without it are left out. Default: for each protocol the first of these that it offers.
+        Protocols without it are excluded. Default: for each protocol the first of these that it offers.
     trust : sequence of str, optional
         Trust models to compare; all by default.
     max_bits, max_messages : float, optional
-        Limits on the communication of every user; a protocol that states no maximum is excluded. Without a bound, the
-        maximum is a number that any of the users exceeds with a probability of at most 1e-6.
+        Limits on the communication of every user. A protocol that states no maximum is excluded. If a protocol has no
+        bound, its maximum is a number that any of the users exceeds with a probability of at most 1e-6.
     mean_bits, mean_messages : float, optional
         Limits on the expected communication of a user.
     simulate : int
-        Repeats of a simulation beside the expectation; 0 for none. A protocol without a closed form is simulated
-        in any case.
+        Repeats of a simulation in addition to the expectation; 0 for none. A protocol without a closed form is always
+        simulated.
     poisoned : int
         Number M of further users who send what they like: rows have their ``poisoning_gain``; 0 for none.
     seed : int
         Seed of the simulation.
     root : Path, optional
-        Folder of relative paths of plug-ins; the working directory when left out.
+        Folder of relative paths of plug-ins; by default the working directory.
     progress : callable, optional
         Called before each protocol with its place, the number of protocols, and its name.
     done : callable, optional
@@ -154,7 +153,7 @@ def compared(asked: Options) -> tuple[Compared, ...]:
 
 
 def best_accounting(protocol: type[ProtocolBase]) -> str:
-    """Return the sharpest accounting of a protocol."""
+    """Return the accounting of a protocol with the smallest bounds."""
     return next((a for a in ACCOUNTINGS if a in protocol.accountings), protocol.accountings[0])
 
 
@@ -167,7 +166,7 @@ def named(kind: str, protocols: Sequence[str] | None) -> list[str]:
 
 
 def _words(argument: str, given: Sequence[str] | None) -> tuple[str, ...]:
-    """Return a list of names; raise ValueError for a single text, whose letters Python would list."""
+    """Return a list of names; raise ValueError for a single text, which Python would split into letters."""
     if given is None:
         return ()
     if isinstance(given, str):
@@ -178,7 +177,7 @@ def _words(argument: str, given: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def begun(name: str, protocol: type[ProtocolBase], kind: str, accounting: str | None) -> Compared:
-    """Return a row before any computation; without an accounting, with the best one of the protocol."""
+    """Return a row before any computation, by default with the best accounting of the protocol."""
     return Compared(
         protocol=name,
         label=protocol.label,
@@ -302,7 +301,7 @@ def quantile(intervals: int) -> float:
 
 
 def _sent(cost: Cost, limit: str) -> float | None:
-    """Return the number that a limit bounds: an average, or the most of any user; None if it is not stated."""
+    """Return the number that a limit bounds: an average, or the maximum over users; None if it is not stated."""
     kind, _, what = limit.partition("_")
     mean, most = (
         (cost.bits_per_user, cost.most_bits)
@@ -320,7 +319,7 @@ def limits_of(asked: Options) -> dict[str, float]:
 
 
 def exceeded(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
-    """Return the exceeded limits with the least values that admit the protocol; infinite if none is stated."""
+    """Return the exceeded limits with the least values that admit the protocol; infinite if it states no number."""
     needed = {name: _sent(cost, name) for name in limits}
     return {
         name: math.inf if value is None else float(value)
@@ -330,7 +329,7 @@ def exceeded(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
 
 
 def over(cost: Cost, limits: Mapping[str, float], beyond: Mapping[str, float]) -> str:
-    """Return the reason of a row that a limit excludes."""
+    """Return the reason in the row of a protocol that a limit excludes."""
     name = next(iter(beyond))
     kind, _, what = name.partition("_")
     if kind == "mean":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def with_calibration(command: Command) -> Command:
-    """Add the argument and the options that name a calibrated protocol, those of `calibrated`."""
+    """Add the argument and the options of a calibrated protocol, which `calibrated` reads."""
     for option in reversed(
         (
             click.argument("protocol"),
@@ -36,7 +36,7 @@ def with_calibration(command: Command) -> Command:
 
 
 def calibrated(protocol: str, population: str | None, accounting: str | None, **given: Any) -> Described:
-    """Return the protocol that the options of `with_calibration` name; raise ValueError for options that do not fit."""
+    """Return the protocol that the options of `with_calibration` name; raise ValueError for inconsistent options."""
     from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.comparing import ACCOUNTINGS, best_accounting, exceeded, limits_of, over
     from shuffledp.comparison.options import Options

@@ -1,4 +1,4 @@
-"""Picture of error against bits per user: a marker per trust model, its Pareto front joined by a line."""
+"""Picture of error against bits per user: a marker per trust model, with a line along its Pareto front."""
 
 from __future__ import annotations
 
@@ -41,13 +41,7 @@ class Group:
 
 
 def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
-    """Return the rows with an error, grouped by trust.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the rows with an error, grouped by trust; raise ValueError if there are none."""
     drawn = [r for r in rows if r.status == "ok" and r.mse and r.bits_per_user]
     if not drawn:
         raise ValueError("There is nothing to draw: no protocol meets the requirements.")
@@ -60,15 +54,7 @@ def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
 
 
 def checked(path: Path) -> Path:
-    """Return the path of a picture if it names a known format that can be drawn here.
-
-    Raises
-    ------
-    ValueError
-        If the suffix is another one.
-    MissingExtra
-        If the extra ``pipeline`` is not installed.
-    """
+    """Return the path of a picture; raise ValueError for its suffix, MissingExtra without the extra ``pipeline``."""
     if path.suffix not in SUFFIXES:
         raise ValueError(
             f"The file name of a picture must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}."
@@ -82,20 +68,10 @@ def checked(path: Path) -> Path:
 
 
 def drawn(rows: Sequence[Compared], suffix: str, *, setting: str = "") -> bytes:
-    """Return the picture.
+    """Return the picture of the rows; raise ValueError if no row has an error.
 
-    Parameters
-    ----------
-    rows : sequence of Compared
-    suffix : str
-        ``.png``, ``.svg``, ``.pdf``, or ``.html`` for an interactive page, which loads no other file.
-    setting : str
-        Description of the setting, for the title: users, values, eps, delta.
-
-    Raises
-    ------
-    ValueError
-        If no row has an error.
+    `suffix` is ``.png``, ``.svg``, ``.pdf``, or ``.html`` for an interactive page, which loads no other file. `setting`
+    describes users, values, eps and delta in the title.
     """
     groups = grouped(rows)
     if suffix == ".html":

@@ -1,4 +1,4 @@
-"""Errors to compare with: the noise of a trusted curator, and the best answer without data."""
+"""Errors for comparison: the noise of a trusted curator, and the best answer without data."""
 
 from __future__ import annotations
 
@@ -33,24 +33,16 @@ def squared_errors(protocol: ProtocolBase, who: Participants) -> Floats | None:
 
 
 def floor(where: Setting) -> float | None:
-    """Return the mean squared error of a trusted curator's noise; None where it cannot meet the budget.
+    """Return the mean squared error of a trusted curator's noise; None if the noise cannot meet the budget.
 
-    Parameters
-    ----------
-    where : Setting
+    For frequencies and sums it is the error of discrete Laplace noise. For sets and vectors, where one user changes
+    many numbers, it is the smaller error of Laplace noise (discrete for sets) and Gaussian noise. It is a reference,
+    not a lower bound. Laplace noise: Ghosh, Roughgarden and Sundararajan 2012; Gaussian: Balle and Wang 2018, Theorem
+    8.
 
-    Returns
-    -------
-    float or None
-        Error of discrete Laplace noise for frequencies and sums. For sets and vectors, where one user changes many
-        numbers, the smaller error of Laplace noise (discrete for sets) and Gaussian noise. It is a reference, not a
-        lower bound.
-
-    Notes
-    -----
-    Laplace noise: Ghosh, Roughgarden and Sundararajan 2012; Gaussian: Balle and Wang 2018, Theorem 8. A user's exchange
-    of s of d items moves ``2 min(s, d - s)`` counts by one. If d is 2, one count gets noise; the other is n minus it.
-    A vector's exchange moves the sum by two clips. Replacement, or for vectors either neighboring relation.
+    If a user exchanges s of d items, ``2 min(s, d - s)`` counts change by one. For d = 2 only one count gets noise; the
+    other is n minus it. If a user's vector is exchanged, the sum changes by at most two clips. Replacement, or for
+    vectors either neighboring relation.
     """
     if isinstance(where.task, Frequency | Summation):
         curator = get(where.task.kind, "central_laplace")
@@ -89,22 +81,13 @@ def _curator_variance(where: Setting) -> float | None:
 
 
 def blind(where: Setting, curator: float | None = None) -> float:
-    """Return the mean squared error of the best answer without data.
+    """Return the mean squared error of the best answer without data, also averaged over numbers of participants.
 
-    Parameters
-    ----------
-    where : Setting
-    curator : float, optional
-        `floor` of the setting. Shares that differ from equal shares by less cannot be distinguished from them.
-
-    Returns
-    -------
-    float
-        Averaged over values or coordinates, and over the number of participants. For shares of values or items: the
-        error of zeros; with data the error of equal shares if it is less. Equal shares are excluded without data, where
-        the shares are equal by assumption, and with data whose shares differ from equal ones by less than the curator's
-        noise: there the data, not a bad protocol, make them a good answer. For a sum: the largest error of the middle
-        of its range. For vectors: the largest error of the zero vector, where all users hold the same vector.
+    For shares of values or items it is the error of zeros; with data the error of equal shares if it is less. Equal
+    shares are excluded without data, where the shares are equal by assumption. They are also excluded if the shares of
+    the data differ from equal shares by less than `curator`, the `floor` of the setting: then equal shares are a good
+    answer because of the data. For a sum it is the largest error of the middle of its range. For vectors it is the
+    largest error of the zero vector, when all users hold the same vector.
     """
     who, weights = where.usual
     task, truth = where.task, np.asarray(who.truth, float)

@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class SettingOptions:
-    """Arguments that describe users, data and budget; `shuffledp.compare` describes each."""
+    """Arguments for users, data and budget, described at `shuffledp.compare`."""
 
     _: KW_ONLY
     eps: float
@@ -51,7 +51,7 @@ class SettingOptions:
     root: Path | None = None
 
     def given(self, *names: str) -> list[str]:
-        """Return the names of the options among these that are not None."""
+        """Return the given names whose option is not None."""
         return [name for name in names if getattr(self, name) is not None]
 
 
@@ -86,7 +86,7 @@ class BatchOptions(SettingOptions):
 def with_arguments_of(
     options: Callable[P, Given],
 ) -> Callable[[Callable[[Given], Result]], Callable[P, Result]]:
-    """Return a decorator: the function of an object is called with the arguments of the class of the object."""
+    """Return a decorator for functions of an object: the new function has the arguments of the object's class."""
 
     def decorate(function: Callable[[Given], Result]) -> Callable[P, Result]:
         result = inspect.signature(function).return_annotation

@@ -1,4 +1,4 @@
-"""Recommendation of a protocol: the least error among proven guarantees, and the reasons against the others."""
+"""Recommendation of a protocol: the least error among proven guarantees, and the reasons against other protocols."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Recommendation:
 
 
 def recommended(rows: Sequence[Compared]) -> Recommendation | None:
-    """Return the row with the least error among proven, unbiased rows of the first trust model that has any.
+    """Return the recommendation: the least error among proven, unbiased rows of the first trust model that has any.
 
     Parameters
     ----------
@@ -137,17 +137,7 @@ def _against(row: Compared) -> str:
 
 @dataclass(frozen=True)
 class Loosening:
-    """Limit to loosen first if no protocol fits.
-
-    Parameters
-    ----------
-    protocol : str
-        Protocol with the smallest relative change of a limit.
-    limit : str
-        The option, such as ``max_bits``.
-    given, needed : float
-        Value of the limit, and the least value that admits the protocol.
-    """
+    """Limit to loosen first if no protocol fits: its option, its value, and the least value that admits a protocol."""
 
     protocol: str
     limit: str
@@ -156,14 +146,7 @@ class Loosening:
 
 
 def loosening(rows: Sequence[Compared], limits: Mapping[str, float]) -> Loosening | None:
-    """Return the limit whose smallest relative change admits a proven protocol; None if no such limit excludes one.
-
-    Parameters
-    ----------
-    rows : sequence of Compared
-    limits : mapping of str to float
-        Given values of max_bits, max_messages, mean_bits and mean_messages.
-    """
+    """Return the limit with the smallest relative change that admits a proven protocol, or None."""
     nearest: list[tuple[float, Loosening]] = []
     for row in rows:
         if row.beyond:
@@ -180,14 +163,8 @@ def wider_budget(
 ) -> Loosening | None:
     """Return the first of a few multiples of eps at which a protocol fits; None if none does.
 
-    Parameters
-    ----------
-    rows : sequence of Compared
-        Rows without a recommendation; those nearest to a useful error are tried.
-    eps : float
-        Eps of the rows, nats.
-    compare : callable
-        Returns the rows of the named protocols at another eps.
+    `rows` have no recommendation; those nearest to a useful error are tried again. `compare` returns the rows of the
+    named protocols at another eps, in nats.
     """
     idle = sorted((row for row in rows if row.idle and row.proven), key=lambda row: row.mse or 0.0)
     names = [row.protocol for row in idle or rows if row.status != "failed" and ":" not in row.protocol]

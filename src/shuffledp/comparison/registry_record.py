@@ -1,8 +1,8 @@
 """A calibrated protocol as a record of the public registry of deployments (opendp/deployments-registry-data).
 
-The registry describes deployments in YAML. Fields that follow from the protocol and its accounting are filled in;
-fields that only a deployer can fill in are marked as open. Names and choices of fields follow the registry's schema at
-its commit 057e5d81cf60.
+The registry describes deployments in YAML. The record has values for fields that follow from the protocol and its
+accounting, and marks fields that only a deployer can complete as open. Names and choices of fields follow the
+registry's schema at its commit 057e5d81cf60.
 """
 
 from __future__ import annotations
@@ -57,18 +57,9 @@ class Open:
 
 @dataclass(frozen=True)
 class Described:
-    """A protocol calibrated for a setting.
+    """A protocol calibrated for a setting, after a typical first round; only the population and the budget are used.
 
-    Parameters
-    ----------
-    protocol : ProtocolBase
-        Calibrated protocol after a typical first round.
-    where : Setting
-        Setting, of which the population and the budget are used.
-    accounting : str
-        Accounting of the calibration.
-    mse : float, optional
-        Mean squared error as a comparison states it, if it has a closed form.
+    `mse` is the mean squared error as a comparison states it, or None without a closed form.
     """
 
     protocol: ProtocolBase
@@ -78,24 +69,7 @@ class Described:
 
 
 def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> Described:
-    """Return a protocol calibrated for a setting.
-
-    Parameters
-    ----------
-    protocol : type of ProtocolBase
-    where : Setting
-    accounting : str
-        One of the accountings of the protocol.
-
-    Returns
-    -------
-    Described
-
-    Raises
-    ------
-    Infeasible
-        If the protocol cannot meet the budget, or has no such accounting.
-    """
+    """Return a protocol calibrated for a setting; raise Infeasible if the budget or the accounting is impossible."""
     if accounting not in protocol.accountings:
         raise Infeasible(
             f"{protocol.name} has no {accounting} accounting, but {', '.join(protocol.accountings)}."
@@ -108,16 +82,9 @@ def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> 
 
 
 def record(found: Described) -> dict[str, Any]:
-    """Return the record: dicts, lists, texts, numbers, and `Open` for fields that a deployer fills in.
+    """Return the record in the registry's schema: plain data, and `Open` for fields that a deployer completes.
 
-    Parameters
-    ----------
-    found : Described
-
-    Returns
-    -------
-    dict
-        Fields of the registry's schema; eps in nats. The status is draft.
+    eps is in nats, and the status is draft.
     """
     protocol, budget = found.protocol, found.where.budget
     parameters: dict[str, Any] = {"epsilon": float(budget.largest_eps)}
@@ -174,7 +141,7 @@ def record(found: Described) -> dict[str, Any]:
 
 
 def accounted(found: Described) -> str:
-    """Return the accounting and the guarantee in a sentence or two."""
+    """Return the accounting and the guarantee in one or two sentences."""
     protocol = found.protocol
     note = f" ({protocol.guarantee_note})" if protocol.guarantee_note else ""
     return (
@@ -196,7 +163,7 @@ def mechanism(found: Described) -> str:
 
 
 def _most(cost: Cost) -> str:
-    """Return a sentence about the most that any user sends."""
+    """Return a sentence about the largest number of messages and bits of any user."""
     if cost.most_messages is None:
         return "The most that a user sends is not stated."
     most = f"{cost.most_messages:.10g} messages, {cost.most_bits:.10g} bits"

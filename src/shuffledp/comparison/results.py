@@ -28,13 +28,7 @@ class Comparison(tuple[Compared, ...]):
         return "\n\n".join([*([] if best is None else [sentences(best)]), table(self)])
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas, a row per protocol.
-
-        Raises
-        ------
-        MissingExtra
-            If pandas is not installed.
-        """
+        """Return a data frame of pandas, a row per protocol; raise MissingExtra without pandas."""
         with needed():
             import pandas as pd
         return pd.DataFrame([vars(row) for row in self])
@@ -58,12 +52,7 @@ class Comparison(tuple[Compared, ...]):
     def plot(self) -> Figure:
         """Return a Matplotlib figure of error against bits per user.
 
-        Raises
-        ------
-        ValueError
-            If no row has an error.
-        MissingExtra
-            If Matplotlib is not installed.
+        Raises ValueError if no row has an error, MissingExtra without Matplotlib.
         """
         from shuffledp.comparison.drawing import grouped, picture
 

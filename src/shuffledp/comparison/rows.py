@@ -60,7 +60,7 @@ class Compared:
     status : {"ok", "infeasible", "failed"}
         Result of the calibration; ``failed`` is an error of the protocol's code.
     reason : str
-        Reason why not; for an ``idle`` row, that it is idle.
+        Reason of a status other than ``ok``; for an ``idle`` row, the statement that it is idle.
     accounting : str
         Evaluation of the bound.
     reduction : str
@@ -68,10 +68,11 @@ class Compared:
     guarantee, guarantee_note : str
         Label of the guarantee, and the open statement or witness, see `shuffledp.guarantees`.
     biased : bool
-        True for biased estimates: a small error may then be due to subtraction or truncation, and hold for few data.
+        True for biased estimates: a small error may then be an effect of subtraction or truncation that few data sets
+        share.
     eps_local : float
-        Eps of one user's own messages at delta 0, nats; infinite where it has no bound, for example where values are
-        sent unchanged. None for a curator, to whom users send their values.
+        Eps of one user's own messages at delta 0, nats; infinite if it has no bound, for example if values are sent
+        unchanged. None for a curator, to whom users send their values.
     relies_on : str
         Other users who must be honest, see `shuffledp.protocols.reliance`.
     mse : float
@@ -91,7 +92,7 @@ class Compared:
     idle : bool
         True if ``mse`` is above 99 % of ``blind_mse``: the protocol is no better than an answer without data.
     messages_per_user, bits_per_user, shuffler_messages : float
-        Expected communication; ``shuffler_messages`` are added by the shuffler or the server in all.
+        Expected communication; ``shuffler_messages`` is the total that the shuffler or the server adds.
     most_messages, most_bits : float
         Maximum over the users; None if the protocol does not state it.
     most_certain : bool
@@ -119,7 +120,8 @@ class Compared:
         Results of the simulation, if there was one.
     simulated_coverage : float
         Share of the simulated errors of at most ``half_width``. It is below 95 % for noise with heavier tails than
-        normal noise, such as Laplace noise, for noise of at most a user or two, and for biased estimates.
+        normal noise, such as Laplace noise. It is also below 95 % for noise of at most a user or two, and for biased
+        estimates.
     """
 
     protocol: str
@@ -169,17 +171,11 @@ class Compared:
 
     @property
     def proven(self) -> bool:
-        """True if the guarantee is exact or upper, and of another accounting than a paper's printed one."""
+        """True if the guarantee is exact or upper, and the accounting is not a paper's printed one."""
         return self.accounting != "printed" and self.guarantee in ("exact", "upper")
 
     def scaled(self, step: float) -> Compared:
-        """Return the row with errors, ``noise_rmse`` of the parameters included, in units of `step` per level.
-
-        Parameters
-        ----------
-        step : float
-            Value of one level of the sum, positive.
-        """
+        """Return the row with all errors in units in which one level of the sum has the positive value `step`."""
 
         def times(value: float | None, factor: float) -> float | None:
             return None if value is None else value * factor
@@ -218,7 +214,7 @@ def finite(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
-    """Return the rows by trust, proven ones first, then by error; at the end the infeasible and the failed ones."""
+    """Return the rows by trust, proven rows first, then by error; infeasible and failed rows come last."""
     trusted, states = list(TRUST), ("ok", "infeasible", "failed")
     return tuple(
         sorted(
@@ -304,7 +300,7 @@ def _slack(value: float | None) -> str:
 
 
 def _most(row: Compared, value: float | None) -> str:
-    """Return a number with five digits, or as a power of ten above it; rounded up, as it is a bound."""
+    """Return a number with five digits, larger ones as a power of ten; rounded up, as it is a bound."""
     if value is None:
         return "–"
     whole = math.ceil(value * (1 - 1e-12))
@@ -354,7 +350,7 @@ def _simulation(row: Compared) -> str:
 
 
 def table(rows: Sequence[Compared]) -> str:
-    """Return the rows as lines of at most 120 characters, by trust model, then the excluded ones with reasons."""
+    """Return the rows as lines of at most 120 characters, by trust model; the excluded rows follow with reasons."""
     good = [row for row in rows if row.status == "ok"]
     columns = _columns(good)
     rest = min(WIDTH - sum(abs(width) + 1 for _, width, _ in columns), LONGEST)
@@ -391,7 +387,7 @@ def _line(first: str, cells: Sequence[tuple[str, int]], width: int) -> str:
 
 
 def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
-    """Return the explanations of the columns under these headings."""
+    """Return the explanations of the columns with these headings."""
     if not rows:
         return []
     what, one = ERROR_OF[rows[0].task]
@@ -461,7 +457,7 @@ def _relied_on(rows: Sequence[Compared]) -> list[str]:
 
 
 def _covered(rows: Sequence[Compared]) -> str:
-    """Return a sentence about the coverage of intervals in the simulation: least and largest value of the rows."""
+    """Return a sentence about the coverage of intervals in the simulation: the smallest and the largest of the rows."""
     shares = {row.protocol: row.simulated_coverage for row in rows if row.simulated_coverage is not None}
     if not shares:
         return "simulated: mean error of the simulation."

@@ -1,11 +1,11 @@
 """Setting of a comparison: the participants, their data, and the budget.
 
-Without data all values, or all items of sets, are equally frequent, which decides the error of protocols whose noise
-depends on the data; vectors are unit vectors along the axes, equally many along each. For the error of a frequent value
-the first one is held by a tenth of the users and the others share the rest evenly.
+Without data all values, or all items of sets, are equally frequent, and vectors are unit vectors along the axes, the
+same number along each. Frequencies matter for the error of protocols whose noise depends on the data. For the error of
+a frequent value, a tenth of the users hold the first value, and the other users hold the other values evenly.
 
 A comparison has one eps, which holds for every user: sets have one privacy level, and counts of several levels are
-added up.
+added.
 """
 
 from __future__ import annotations
@@ -44,21 +44,11 @@ BYTES = 100
 
 @dataclass(frozen=True)
 class Setting:
-    """Setting for which every protocol of a comparison is calibrated.
+    """Setting for which every protocol of a comparison is calibrated; `assumed` is True without data.
 
-    Parameters
-    ----------
-    population : Population
-        The users other than user 1.
-    task : Frequency, Summation, Sets or Vectors
-        One sum; sets of one privacy level.
-    budget : Budget
-        One eps in nats, one delta.
-    shares : (V,) ndarray
-        Share of the users that hold each value, each item, or the unit vector along each axis. Shares add up to 1;
-        shares of items to the number of items of a set.
-    assumed : bool
-        True without data: all shares are equal.
+    `task` is frequencies, one sum, sets of one privacy level, or vectors. `shares`, (V,), are the shares of the users
+    that hold each value, each item, or the unit vector along each axis; they sum to 1, shares of items to the size of a
+    set.
     """
 
     population: Population
@@ -69,12 +59,12 @@ class Setting:
 
     @cached_property
     def usual(self) -> tuple[Participants, Floats]:
-        """Participants at every pooled number of users, (R, V) counts, and its weight (R,), the most likely first."""
+        """Participants at every pooled number of users, (R, V) counts, and weights, (R,), the most likely first."""
         return self._typical(self.shares)
 
     @cached_property
     def heavy(self) -> tuple[Participants, Floats] | None:
-        """Participants as in `usual` when the first value or item is frequent; None where `heavy_shares` is None."""
+        """Participants as in `usual`, with a frequent first value or item; None if `heavy_shares` is None."""
         shares = self.heavy_shares
         return None if shares is None else self._typical(shares)
 
@@ -133,7 +123,7 @@ def _sizes(population: Population) -> tuple[Ints, Floats]:
 
 
 def dealt(shares: Floats, n: int) -> NDArray[np.int64]:
-    """Return integer counts with sum n times the sum of the shares, each within one of n times its share."""
+    """Return integer counts that sum to n times the sum of the shares, each within one of n times its share."""
     over = shares * n
     counts = np.floor(over * (1 + 1e-12)).astype(np.int64)
     rest = n * round(float(shares.sum())) - int(counts.sum())
@@ -145,7 +135,7 @@ def dealt(shares: Floats, n: int) -> NDArray[np.int64]:
 
 
 def _task_of(asked: SettingOptions, counted: int | None) -> Task:
-    """Return the task; without any of the sizes, frequencies of as many values as there are counts."""
+    """Return the task; by default frequencies of as many values as there are counts."""
     given = asked.given("task", "domain_size", "max_value", "dimension")
     if len(given) > 1:
         raise ValueError("Give one of task, domain_size, max_value and dimension, not several.")
@@ -172,10 +162,7 @@ def _task_of(asked: SettingOptions, counted: int | None) -> Task:
 def setting_of(asked: SettingOptions) -> Setting:
     """Return the setting of checked users, task and counts.
 
-    Raises
-    ------
-    ValueError
-        If users or the task are missing or given twice, or the counts do not fit the task.
+    Raises ValueError if users or the task are missing or given twice, or if the counts do not fit the task.
     """
     budget = Budget(asked.eps, asked.delta, asked.neighbours)
     given = None if asked.counts is None else _checked_counts(asked.counts)
@@ -204,7 +191,7 @@ def setting_of(asked: SettingOptions) -> Setting:
 
 
 def _fitting(counts: NDArray[np.int64], task: Task, size: int) -> NDArray[np.int64]:
-    """Return (V,) counts after a check against the task; counts of several privacy levels are added up."""
+    """Return (V,) counts after a check against the task; counts of several privacy levels are added."""
     if isinstance(task, Vectors):
         raise ValueError("counts must be left out for vectors, which are compared without data.")
     if counts.ndim == 2 and not isinstance(task, Sets):

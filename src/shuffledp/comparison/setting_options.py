@@ -144,13 +144,7 @@ def _with(options: tuple[Callable[[Command], Command], ...], command: Command) -
 
 
 def words(option: str, given: tuple[str, ...]) -> list[str] | None:
-    """Return the words of an option that may be given several times, each a list with commas; None if it is not given.
-
-    Raises
-    ------
-    ValueError
-        If the option holds no word.
-    """
+    """Return the words of a repeatable option, each a list with commas, or None; raise ValueError if it has no word."""
     found = [word.strip() for one in given for word in one.split(",") if word.strip()]
     if given and not found:
         raise ValueError(f"--{option} must hold at least one name, got {', '.join(map(repr, given))}.")

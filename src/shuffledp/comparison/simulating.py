@@ -44,8 +44,8 @@ class Simulated:
     estimates, truth : (V,) ndarray
         Estimated and true shares of the values or items, or the sum.
     variance : (V,) ndarray
-        Expected squared error of each estimate, which is its variance where the protocol is unbiased. Without a closed
-        form, the mean of 200 simulated batches.
+        Expected squared error of each estimate, its variance if the protocol is unbiased. Without a closed form, the
+        mean of 200 simulated batches.
     cost : Cost
         Communication of a user.
     remarks : tuple of str
@@ -91,13 +91,7 @@ class Simulated:
         return "\n".join([head, *lines, *([f"and {more} more values"] if more > 0 else [])])
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas with a row for each estimate.
-
-        Raises
-        ------
-        MissingExtra
-            If pandas is not installed.
-        """
+        """Return a data frame of pandas with a row for each estimate; raise MissingExtra without pandas."""
         with needed():
             import pandas as pd
         columns = {"estimate": self.estimates, "half_width": self.half_width, "truth": self.truth}
@@ -108,13 +102,7 @@ class Simulated:
         return str(self.to_frame().to_html(max_rows=_SHOWN))
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the estimates with their intervals and the true values, and return the axes.
-
-        Raises
-        ------
-        MissingExtra
-            If Matplotlib is not installed.
-        """
+        """Draw estimates, intervals and true values, and return the axes; raise MissingExtra without Matplotlib."""
         with needed():
             import matplotlib.pyplot as plt
         if axes is None:
@@ -135,7 +123,7 @@ class Simulated:
 def simulate(asked: BatchOptions) -> Simulated:
     """Simulate one batch of a protocol on the users' values.
 
-    This is a simulation, not a private release: its random numbers are reproducible, and the result holds the true
+    This is a simulation, not a private release: its random numbers are reproducible, and the result contains the true
     values.
 
     Parameters
@@ -157,7 +145,7 @@ def simulate(asked: BatchOptions) -> Simulated:
     seed : int
         Seed of the simulation.
     root : Path, optional
-        Folder of relative paths of plug-ins; the working directory when left out.
+        Folder of relative paths of plug-ins; by default the working directory.
     options : mapping, optional
         Further options of the protocol's ``calibrate``.
 

@@ -20,23 +20,11 @@ _TOGETHER = 1 << 21
 
 
 def holding(task: Task, n: Ints, counts: NDArray[np.int64]) -> Participants:
-    """Return R repeats of users with the given counts.
+    """Return R repeats of (R,) users with the given counts (R, V); the truth is the exact statistic of the counts.
 
-    Parameters
-    ----------
-    task : Task
-        Frequencies, one sum, sets of one privacy level, or vectors.
-    n : (R,) ndarray of int
-        Users.
-    counts : (R, V) ndarray of int
-        Users per value or number; holders per item, which sum to ``n * set_size`` and are at most n each; or users
-        whose vector has the length of the clip along each axis.
-
-    Returns
-    -------
-    Participants
-        Their truth is the exact statistic of the counts: shares, sum, or mean. A fixed rule assigns items to users and
-        spreads the holders of an item over all users.
+    Counts are users per value or number, holders per item, or users whose vector has the length of the clip along each
+    axis. Holders sum to ``n * set_size``, at most n per item. A fixed rule assigns items to users and spreads the
+    holders of an item over all users.
     """
     if isinstance(task, Summation):
         return Participants(Public(n), counts, counts @ task.values)
@@ -56,8 +44,8 @@ def holding(task: Task, n: Ints, counts: NDArray[np.int64]) -> Participants:
 def _sets(holders: Ints, n: int, set_size: int) -> Iterator[Users]:
     """Yield sets of distinct items, (chunk, s), in which item j has ``holders[j]`` holders.
 
-    In a list of all holdings by item, user i has those at i, i + n, i + 2n, ..: no item has more than n holders, so
-    that none comes twice.
+    In a list of all holdings by item, user i has the entries i, i + n, i + 2n, .. Since no item has more than n
+    holders, these items are distinct.
     """
     ends = np.cumsum(holders)
     step = max(1, _TOGETHER // set_size)
@@ -68,7 +56,7 @@ def _sets(holders: Ints, n: int, set_size: int) -> Iterator[Users]:
 
 
 def _along_axes(task: Vectors, n: Ints, counts: NDArray[np.int64]) -> VectorParticipants:
-    """Return users whose vectors lie along the axes, with length clip in either norm."""
+    """Return users with vectors along the axes, of the clip's length in either norm."""
 
     def users(repeat: int) -> Iterator[Users]:
         for start, some in pieces(counts[repeat], max(1, _TOGETHER // task.dimension)):

@@ -23,20 +23,10 @@ _MOST_NUMBERS = 1_000
 
 @dataclass(frozen=True)
 class Own:
-    """Counts of records.
+    """Counts of records: users per value or level of a number, or holders per item, with values in the same order.
 
-    Parameters
-    ----------
-    counts : (V,) ndarray of int
-        Users per value or level of a number; or holders per item, which sum to the users times the items of a set.
-    users : int
-        Number of counted users.
-    step : float
-        Value of one level of a number; 1 for values and items.
-    remarks : tuple of str
-        Remarks for readers of the comparison, a sentence each.
-    values : tuple
-        Values, levels of a number, or items, in the order of the counts.
+    `step` is the value of one level of a number, 1 otherwise. Holders sum to the number of users times the items of a
+    set.
     """
 
     counts: NDArray[np.int64]
@@ -47,7 +37,7 @@ class Own:
 
 
 def _numeric(values: Sequence[str]) -> tuple[str, ...]:
-    """Return a remark on a found domain of numbers, and none on texts; raise ValueError for too many numbers."""
+    """Return a remark on a found domain of numbers, none for texts; raise ValueError for too many numbers."""
     try:
         found = {float(value) for value in values}
     except ValueError:
@@ -64,21 +54,10 @@ def _numeric(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def own(asked: SettingOptions, *, how: str, progress: Progress | None = None) -> Own:
-    """Return the counts of records, read once.
+    """Return the counts of records, read once; raise ValueError if the records do not fit the options.
 
-    Parameters
-    ----------
-    asked : Options
-        The data, the columns of the records, and their domain.
-    how : str
-        Options that set a domain, named in the remark on a domain taken from the data.
-    progress : callable, optional
-        Called with the number of rows read.
-
-    Raises
-    ------
-    ValueError
-        If the records do not fit the options.
+    `how` describes the options that set a domain, for the remark on a domain taken from the data. `progress` is called
+    with the number of rows read.
     """
     if asked.set_size is None:
         if asked.given("separator", "user", "item"):
@@ -116,10 +95,7 @@ def own(asked: SettingOptions, *, how: str, progress: Progress | None = None) ->
 def counted(asked: Asked) -> tuple[Asked, Own | None]:
     """Return the options with the counts of their data, and these counts; None without data.
 
-    Raises
-    ------
-    ValueError
-        If the data are given with counts or a task, or do not fit the options.
+    Raises ValueError if the data are given with counts or a task, or do not fit the options.
     """
     if asked.data is None:
         if asked.given("column", "separator", "user", "item", "values", "levels"):

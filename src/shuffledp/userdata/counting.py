@@ -44,9 +44,9 @@ class Counted:
     values : tuple
         The domain: integers 0..k-1, the texts that were given or found (then sorted), or the levels of numbers.
     found : bool
-        True if the domain was taken from the data. It must then be public for another reason.
+        True if the domain was taken from the data. Privacy then requires that the domain is public for another reason.
     bad_rows : int
-        Number of rows that were left out.
+        Number of excluded rows.
     faults : tuple of str
         Descriptions of the first bad rows, each with file and line; for Parquet files and data frames the number of the
         row, from 1.
@@ -73,10 +73,7 @@ class Counted:
         return int(self.counts.sum())
 
     def remarks(self, how: str = "give --domain-size") -> list[str]:
-        """Return remarks on these data for readers of a result, a sentence each.
-
-        ``how`` names the options that set a domain.
-        """
+        """Return remarks on these data for readers of a result; ``how`` names the options that set a domain."""
         said = [domain_remark(len(self.values), how)] if self.found else []
         said += bad_rows_remark(self.bad_rows, self.faults)
         if self.clipped:
@@ -102,7 +99,7 @@ def domain_remark(size: int, how: str) -> str:
 
 
 def bad_rows_remark(count: int, faults: Sequence[str]) -> list[str]:
-    """Return the remark on rows that were left out; none if there are none."""
+    """Return the remark on excluded rows; none if no row is bad."""
     if not count:
         return []
     more = count - len(faults)
@@ -238,7 +235,7 @@ class Listed:
 
 
 def _plain_numbers(texts: list[str]) -> NDArray[np.float64] | None:
-    """Return the numbers of all texts, read at once; None if one of them is not a finite number."""
+    """Return the numbers of all texts, read at once; None if a text is not a finite number."""
     if "_" in "".join(texts):  # see `_digits`
         return None
     try:
@@ -261,7 +258,7 @@ def integers(size: int) -> _Integers:
 
 
 def distinct(cells: Cells) -> dict[str, int]:
-    """Return the number of occurrences of each text in some cells."""
+    """Return the number of occurrences of each text in the given cells."""
     if isinstance(cells, list):
         return Counter(cells)
     found, count = np.unique(cells, return_counts=True)
@@ -333,7 +330,7 @@ class _Places:
 
 
 class _Levels:
-    """Counter of numbers, clipped to a range and rounded to its levels; memory does not depend on the numbers."""
+    """Counter of numbers, clipped to a range and rounded to its levels; its memory does not depend on the numbers."""
 
     def __init__(self, low: float, high: float, size: int) -> None:
         self._low, self._high, self._size = low, high, size
@@ -408,7 +405,7 @@ def _size_of(low: float, max_value: float, levels: int | None) -> int:
 
 
 def _held(name: str, size: int, advice: str = "") -> int:
-    """Return the size; raise ValueError if it exceeds the number of counters."""
+    """Return the size; raise ValueError if it exceeds the largest number of counters."""
     if size > MOST_COUNTERS:
         told = f"{size:,}" if size < 1e15 else f"{size:g}"
         raise ValueError(f"{name} must be at most {MOST_COUNTERS:,}, got {told}{advice}.")

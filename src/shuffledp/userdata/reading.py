@@ -67,7 +67,7 @@ class Faults:
 
 @dataclass(frozen=True)
 class Block:
-    """Columns of a block of rows."""
+    """Columns of a block of rows, and the lines of the rows."""
 
     lines: Sequence[int]
     columns: tuple[Cells, ...]
@@ -75,7 +75,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Lists:
-    """Block of rows with a list each: the entries of all lists one after another, and the line of each list."""
+    """Block of rows that each hold a list: the entries of all lists in order, and the line and size of each list."""
 
     lines: Sequence[int]
     sizes: NDArray[np.int64]
@@ -88,14 +88,14 @@ def is_file(data: Any) -> bool:
 
 
 def faults_of(data: Any) -> Faults:
-    """Return an empty collection of the bad rows of these records."""
+    """Return an empty collection of faults for these records."""
     if not is_file(data):
         return Faults("row")
     return Faults(f"{Path(data)}, {'row' if _is_parquet(Path(data)) else 'line'}")
 
 
 def columns_of(path: Path) -> list[str]:
-    """Return the names of the columns of a CSV or Parquet file; read nothing else."""
+    """Return the names of the columns of a CSV or Parquet file, without reading its rows."""
     _check_there(path)
     if _is_parquet(path):
         names: list[str] = _opened(path).schema_arrow.names
@@ -149,7 +149,7 @@ def _split(
 
 
 def _lists_of_frame(data: Any, column: str, faults: Faults, progress: Progress | None) -> Iterator[Lists]:
-    """Yield lists, tuples, sets or arrays of a data frame; other cells and missing ones are faults."""
+    """Yield lists, tuples, sets or arrays of a data frame; missing cells and cells of other types are faults."""
     cells = _series(data, column)
     for start in range(0, len(cells), BLOCK):
         lines, held = [], []
@@ -215,7 +215,7 @@ def place_of(path: Path, column: str, names: Sequence[str]) -> int:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names of columns on one line; long names, as in a file without line ends, are cut."""
+    """Return names of columns on one line, with long names cut, as in a file without line ends."""
     shown = [
         name if name.isprintable() and len(name) <= MOST_LETTERS else _cut(name) for name in map(str, names)
     ]
@@ -230,7 +230,7 @@ def _separated(names: Sequence[str]) -> str:
 
 
 def shown(text: str) -> str:
-    """Return a cell for a message, in quotes; a long one is cut off."""
+    """Return a cell in quotes for a message; a long cell is cut."""
     return repr(text) if len(text) <= MOST_LETTERS else _cut(text)
 
 
@@ -257,7 +257,7 @@ def _begins(path: Path, mark: bytes) -> bool:
 
 
 def _check_there(path: Path) -> None:
-    """Raise ValueError without a file. For CSV a pipe or a device is allowed, as it is read once."""
+    """Raise ValueError if there is no file. For CSV a pipe or a device is allowed, because it is read once."""
     if not path.exists() or path.is_dir():
         raise ValueError(f"There is no file {path}.")
     if _is_parquet(path) and not path.is_file():
@@ -269,7 +269,7 @@ def _header(path: Path, reader: Any) -> list[str]:
 
 
 def _rows(path: Path, reader: Any, most: int) -> list[list[str]]:
-    """Return the next rows, at most ``most``; errors of reading CSV name the file and the line."""
+    """Return the next rows, at most ``most``; errors of the CSV reader are raised with the file and the line."""
     before, rows = reader.line_num, list[list[str]]()
     try:
         rows.extend(islice(reader, most))  # keeps the rows before an error
@@ -285,14 +285,14 @@ def _rows(path: Path, reader: Any, most: int) -> list[list[str]]:
 
 
 def _broken(error: csv.Error, begin: int, end: int) -> str:
-    """Return the message about an error in a row that was read from one line to another."""
+    """Return the message about an error in a row that spans the lines from `begin` to `end`."""
     if "limit" not in str(error):  # of what strict reading refuses, all else is about quotes
         return "a cell of this row opens with a quote, and no quote before a comma or a line end closes it"
     return f"{error}" + (f", in quotes up to line {end}: one may not be closed" if end > begin else "")
 
 
 def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
-    """Yield blocks of a CSV file; too short or too long rows are faults, a blank line is a missing cell or no row."""
+    """Yield blocks of a CSV file; rows of a wrong length are faults, a blank line is a missing cell or no row."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, strict=True)
         header = _header(path, reader)
@@ -355,7 +355,7 @@ def _opened(path: Path) -> Any:
 
 
 def _batches(path: Path, file: Any, columns: Sequence[str]) -> Iterator[Any]:
-    """Yield blocks of rows; damage within a file raises at its place."""
+    """Yield blocks of rows; raise at the place of damage within a file."""
     import pyarrow as pa
 
     read = 0
@@ -381,7 +381,7 @@ def _texts_of(path: Path, row: int) -> Iterator[None]:
 
 
 def _in_words(error: Exception) -> str:
-    """Return pyarrow's message about a damaged file on one line; raise errors of the system, which have a number."""
+    """Return pyarrow's message about a damaged file on one line; raise operating system errors, which have a number."""
     if isinstance(error, OSError) and error.errno is not None:
         raise error
     return " ".join(str(error).split()).rstrip(".")
@@ -448,7 +448,7 @@ def _missing(part: Any) -> NDArray[np.bool_]:
 
 
 def _without(known: NDArray[np.bool_], before: int, faults: Faults) -> Sequence[int]:
-    """Return the lines of rows with a cell; add the other rows to the faults."""
+    """Return the lines of the rows that have a cell, and add the other rows to the faults."""
     if known.all():
         return range(before + 1, before + 1 + len(known))
     lines = np.arange(before + 1, before + 1 + len(known))
@@ -459,7 +459,7 @@ def _without(known: NDArray[np.bool_], before: int, faults: Faults) -> Sequence[
 
 
 def _whole(lines: Sequence[int], columns: Sequence[Cells], faults: Faults) -> Block:
-    """Return the block without rows in which a cell is missing."""
+    """Return the block without the rows in which a cell is missing."""
     empty: set[int] = set()
     for cells in columns:
         if isinstance(cells, list) and "" in cells:

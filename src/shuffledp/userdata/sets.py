@@ -1,6 +1,6 @@
 """A set of items per user, from lists or from a row per user and item.
 
-Unlike counts, sets are held in memory: some bytes for each entry.
+Sets, unlike counts, are held in memory: a few bytes per entry.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Collected:
     def shares(self, set_size: int) -> NDArray[np.float64]:
         """Return the expected share of users that holds each item once all sets have ``set_size`` items, (d,).
 
-        Larger sets keep ``set_size`` random items, smaller sets are filled up with random other items.
+        Larger sets keep ``set_size`` random items, and random other items complete smaller sets.
         """
         if set_size > len(self.values):
             raise ValueError(
@@ -73,10 +73,7 @@ class Collected:
 def kept_shares(
     sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
 ) -> NDArray[np.float64]:
-    """Return the expected share of users that keeps each of its items when at most ``set_size`` are kept, (d,).
-
-    ``sizes`` and ``items`` are those fields of `Collected`.
-    """
+    """Return the expected share of users with each item, (d,), if larger sets are cut to ``set_size`` random items."""
     kept = np.minimum(1.0, set_size / np.maximum(sizes, 1))
     return np.asarray(np.bincount(items, np.repeat(kept, sizes), domain_size) / len(sizes), np.float64)
 
@@ -84,7 +81,7 @@ def kept_shares(
 def filled_shares(
     sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
 ) -> NDArray[np.float64]:
-    """Return the expected share of users whose set gets each item when it is filled up to ``set_size``, (d,).
+    """Return the expected share of users who receive each item when smaller sets are completed to ``set_size``, (d,).
 
     The added items are uniform among the items that the user does not hold.
     """

@@ -1,4 +1,4 @@
-"""Li et al., DUMP: dummy points."""
+"""DUMP, shuffle privacy with dummy points, by Li et al."""
 
 from shuffledp.lazy_api import topic
 

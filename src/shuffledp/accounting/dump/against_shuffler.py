@@ -1,15 +1,15 @@
-"""Local privacy of pureDUMP and mixDUMP: guarantees against the shuffler by a user's own dummies.
+"""Local privacy of pureDUMP and mixDUMP: guarantees against the shuffler from the dummies of one user.
 
 The shuffler sees the s + 1 messages of one user in random order: a report, after generalized randomized response (GRR)
-in mixDUMP, and s dummies, uniform over {1..k}. With a of them equal to one value and b to another, the
+in mixDUMP, and s dummies, uniform over {1..k}. Suppose that a of the messages equal one value and b another. The
 likelihoods of these two inputs have the ratio ``((E - 1) a + s + 1) / ((E - 1) b + s + 1)``, ``E = e^eps_local``.
 
 Three accountings:
 
 ``printed``
     The theorems of DUMP (arXiv 2009.13738). The formula of Theorem 5.7 is missing in the text; this is the bound that
-    its text describes: at least t of the dummies equal b, except with probability delta, and all others may equal a. It
-    is proven, but does not go to 0 with many dummies.
+    the text describes: at least t of the dummies equal b, except with probability delta, and all others may equal a. It
+    is proven, but does not converge to 0 with many dummies.
 ``corrected``
     Both counts are within their Chernoff bounds, each except with probability delta / 2.
 ``exact``
@@ -34,18 +34,19 @@ _XTOL = 1e-10
 def pure_shuffler_epsilon(
     domain_size: int, dummies: int, delta: float, *, accounting: str = "exact"
 ) -> float:
-    """Return the local eps of a pureDUMP user, whose value is sent as it is, against the shuffler.
+    """Return the local eps of a pureDUMP user, who sends the value without randomization, against the shuffler.
+
+    ``printed`` is ``sqrt(14 k ln(2/delta) / (s - 1))``, an upper bound: DUMP, Corollary 5.3. Replacement neighbors;
+    local privacy of one user.
 
     Parameters
     ----------
-    domain_size : int
-        Number of values k, >= 2.
-    dummies : int
-        The user's own dummies s, >= 0.
+    domain_size, dummies : int
+        Number of values k >= 2, and the user's own dummies s >= 0.
     delta : float
         In (0, 1).
     accounting : {"printed", "exact"}
-        As for :func:`shuffledp.accounting.dump.dummies.dummy_epsilon`, of which this is the case of one user.
+        As for :func:`shuffledp.accounting.dump.dummies.dummy_epsilon`, which this function evaluates for one user.
 
     Returns
     -------
@@ -55,14 +56,8 @@ def pure_shuffler_epsilon(
     Raises
     ------
     Infeasible
-        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or if no finite eps
-        has this delta.
-
-    Notes
-    -----
-    ``sqrt(14 k ln(2/delta) / (s - 1))``: DUMP, Corollary 5.3.
-
-    This formula is ``printed``, an upper bound. Replacement neighbors; local privacy of one user.
+        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or no finite eps
+        suffices.
     """
     return dummy_epsilon(domain_size, dummies, delta, accounting=accounting)
 
@@ -70,16 +65,14 @@ def pure_shuffler_epsilon(
 def mix_shuffler_epsilon(
     domain_size: int, dummies: int, delta: float, eps_local: float, *, accounting: str = "exact"
 ) -> float:
-    """Return the local eps of a mixDUMP user, whose GRR report is among the user's dummies, against the shuffler.
+    """Return the local eps of a mixDUMP user, who hides a GRR report among dummies, against the shuffler.
+
+    DUMP, Theorem 5.7. Replacement neighbors; local privacy of one user.
 
     Parameters
     ----------
-    domain_size : int
-        Number of values k, >= 2.
-    dummies : int
-        The user's own dummies s, >= 0.
-    delta : float
-        In (0, 1).
+    domain_size, dummies, delta
+        As in :func:`pure_shuffler_epsilon`.
     eps_local : float
         Budget of GRR, nats, > 0.
     accounting : {"printed", "corrected", "exact"}
@@ -88,20 +81,13 @@ def mix_shuffler_epsilon(
     Returns
     -------
     float
-        Nats, at most `eps_local`. Exact: the smallest eps whose delta is at most `delta`, rounded up by at most 1e-10
-        relative (or to 1e-12, if below).
+        Nats, at most `eps_local`. ``printed`` and ``corrected`` are upper bounds. ``exact`` is the smallest eps with a
+        delta of at most `delta`, rounded up by at most 1e-10 relative (or to 1e-12, if below).
 
     Raises
     ------
     Infeasible
         If the exact sum does not fit into memory, for many dummies and few values.
-
-    Notes
-    -----
-    DUMP, Theorem 5.7.
-
-    ``printed`` and ``corrected`` are upper bounds, ``exact`` is never below the exact value. Replacement neighbors;
-    local privacy of one user.
     """
     domain_size = check_count("domain_size", domain_size, 2)
     dummies = check_count("dummies", dummies)
@@ -122,7 +108,7 @@ def mix_shuffler_epsilon(
 
 
 def _log_likelihood_ratio(a: float, b: float, dummies: int, eps_local: float) -> float:
-    """Return the log of the likelihood ratio of the module's description, in terms of 1/E, which does not overflow."""
+    """Return the log of the likelihood ratio in the module's docstring, in terms of 1/E, which does not overflow."""
     gain, floor = -math.expm1(-eps_local), math.exp(-eps_local) * (dummies + 1)
     return math.log((gain * a + floor) / (gain * b + floor)) if gain * b + floor > 0 else math.inf
 

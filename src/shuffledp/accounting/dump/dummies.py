@@ -1,7 +1,7 @@
 """Privacy of pureDUMP and mixDUMP: delta by the number of dummies, and the number of dummies for a budget.
 
 Every user sends a value of {1..k} together with dummies, values drawn uniformly from {1..k}; all messages are
-shuffled. In mixDUMP the value goes through generalized randomized response (GRR) first. Two accountings:
+shuffled. In mixDUMP generalized randomized response (GRR) randomizes the value first. Two accountings:
 
 ``printed``
     The theorems of the paper (arXiv 2009.13738), as printed and only where their proofs hold.
@@ -58,33 +58,29 @@ _PATIENCE = 25
 
 
 def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
-    """Return the exact delta of a value that is sent as it is among uniform dummies.
+    """Return the exact delta of an unrandomized value among uniform dummies.
+
+    Derived in :mod:`shuffledp.accounting.general.dummy_blanket`; DUMP (arXiv 2009.13738) has bounds only. Replacement
+    neighbors.
 
     Parameters
     ----------
-    domain_size : int
-        Number of values k, >= 2.
-    dummies : int
-        Total number of dummies, >= 0.
+    domain_size, dummies : int
+        Number of values k >= 2, and total number of dummies >= 0.
     eps : float
         Nats, >= 0.
 
     Returns
     -------
     float
-        In [0, 1], the same in both directions and for all pairs of values; never too small, at most 1e-10 relative too
-        large, except below 1e-300, where floats end. Never below ``(1 - 1/k)^dummies``, the probability that no dummy
-        equals the other value.
+        In [0, 1], the same in both directions and for all pairs of values; never too small and at most 1e-10 relative
+        too large, except below 1e-300, where floats lose precision. Never below ``(1 - 1/k)^dummies``, the probability
+        that no dummy equals the other value.
 
     Raises
     ------
     Infeasible
         If the sum does not fit into memory, for many messages and few values.
-
-    Notes
-    -----
-    Derived in :mod:`shuffledp.accounting.general.dummy_blanket`; DUMP (arXiv 2009.13738) has bounds only. Replacement
-    neighbors.
 
     Examples
     --------
@@ -101,7 +97,9 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
 
 
 def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: str = "exact") -> float:
-    """Return the eps of a value that is sent as it is among uniform dummies.
+    """Return the eps of an unrandomized value among uniform dummies.
+
+    ``printed``: ``sqrt(14 k ln(2/delta) / (S - 1))``, DUMP, Theorem 5.2.
 
     Parameters
     ----------
@@ -115,20 +113,14 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     Returns
     -------
     float
-        Nats. Exact: the smallest eps whose exact delta is at most `delta`, rounded up by at most 1e-11 relative
-        (or to 1e-12, if below).
+        Nats. ``printed`` is an upper bound. ``exact`` is the smallest eps with an exact delta of at most `delta`,
+        rounded up by at most 1e-11 relative (or to 1e-12, if below).
 
     Raises
     ------
     Infeasible
-        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or if no finite eps
-        has this delta.
-
-    Notes
-    -----
-    ``sqrt(14 k ln(2/delta) / (S - 1))``: DUMP, Theorem 5.2.
-
-    This formula is ``printed``, an upper bound; ``exact`` is never below the exact value.
+        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or no finite eps
+        suffices.
 
     Examples
     --------
@@ -155,36 +147,30 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
 
 
 def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str = "exact") -> int:
-    """Return the smallest total number of dummies with which a value sent as it is is (eps, delta)-private.
+    """Return the smallest total number of dummies with which an unrandomized value is (eps, delta)-private.
+
+    ``printed``: ``14 k ln(2/delta) / eps^2 + 1``, rounded up; DUMP, Theorem 5.2.
 
     Parameters
     ----------
     domain_size : int
         Number of values k, >= 2.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
     accounting : {"printed", "exact"}
         See the module's description.
 
     Returns
     -------
     int
-        Number of dummies, without the value itself.
+        Number of dummies. ``printed`` is an upper bound on the least number. ``exact`` has a :func:`dummy_delta` of at
+        most `delta`; one dummy fewer does not suffice.
 
     Raises
     ------
     Infeasible
-        If the printed theorem does not hold here: eps above 1, or delta above ``2 e^(-27/14)``; or if the number is
-        too large to be found.
-
-    Notes
-    -----
-    ``14 k ln(2/delta) / eps^2 + 1``, rounded up: DUMP, Theorem 5.2.
-
-    This formula is ``printed``, an upper bound on the least number. ``exact`` has a :func:`dummy_delta` of at most
-    `delta`; one dummy fewer does not suffice.
+        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or the number is too
+        large.
 
     Examples
     --------
@@ -210,39 +196,29 @@ def mix_dummy_count(
 ) -> int:
     """Return the smallest total number of dummies with which n shuffled GRR reports are (eps, delta)-private.
 
+    ``printed``: ``14 k ln(4/delta) / eps^2 + 1 - (n - 1) lambda + sqrt(2 (n - 1) lambda ln(2/delta))``, DUMP, Theorem
+    5.6, with lambda as in :mod:`shuffledp.accounting.general.dummy_blanket`.
+
     Parameters
     ----------
-    n : int
-        Number of users, >= 1, all with budget `eps_local`.
-    domain_size : int
-        Number of values k, >= 2.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-    eps_local : float
-        Nats, > 0.
+    n, domain_size : int
+        Number of users >= 1, and number of values k >= 2.
+    eps, eps_local, delta : float
+        Both eps in nats, > 0, where all users have the budget `eps_local`; delta in (0, 1).
     accounting : {"printed", "exact"}
-        See the module's description. With ``exact`` the adversary learns which reports of others are uniform, so that
-        its count suffices, and may be larger than the smallest sufficient one.
+        See the module's description. With ``exact`` the adversary learns which reports of other users are uniform.
 
     Returns
     -------
     int
-        0 if the reports alone suffice. Exact: always so for ``eps_local <= eps``.
+        An upper bound on the number needed, for both accountings. 0 if the reports alone suffice; with ``exact`` this
+        includes ``eps_local <= eps``.
 
     Raises
     ------
     Infeasible
-        If the printed theorem does not hold here: eps above 1, or delta above ``4 e^(-27/14)``; or if the number is
-        too large to be found.
-
-    Notes
-    -----
-    ``14 k ln(4/delta) / eps^2 + 1 - (n - 1) lambda + sqrt(2 (n - 1) lambda ln(2/delta))``: DUMP, Theorem 5.6.
-
-    This formula is ``printed``, with lambda as in :mod:`shuffledp.accounting.general.dummy_blanket`. Both accountings
-    are an upper bound on the number needed.
+        If the printed theorem does not hold here (eps above 1, delta above ``4 e^(-27/14)``), or the number is too
+        large to be found.
 
     Examples
     --------
@@ -265,31 +241,27 @@ def mix_dummy_count(
 def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local: float) -> float:
     """Return the exact delta of one GRR report among uniform messages.
 
+    Derived in :mod:`shuffledp.accounting.general.dummy_blanket`. Replacement neighbors.
+
     Parameters
     ----------
     eps : float
         Nats, >= 0.
-    uniform_messages : int
-        Number of messages drawn uniformly from the domain, >= 0.
-    domain_size : int
-        Number of values k, >= 2.
+    uniform_messages, domain_size : int
+        Number of messages drawn uniformly from the domain, >= 0, and number of values k >= 2.
     eps_local : float
-        Budget of the report, nats, > 0; ``inf`` for a value that is sent as it is.
+        Budget of the report, nats, > 0; ``inf`` for an unrandomized value.
 
     Returns
     -------
     float
-        In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. Never
-        too small, and at most 1e-10 relative too large, except below 1e-300, where floats end.
+        In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. Never too small
+        and at most 1e-10 relative too large, except below 1e-300, where floats lose precision.
 
     Raises
     ------
     Infeasible
         If the sum does not fit into memory, for many messages and few values.
-
-    Notes
-    -----
-    Derived in :mod:`shuffledp.accounting.general.dummy_blanket`. Replacement neighbors.
 
     Examples
     --------
@@ -316,12 +288,9 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
 
 
 def printed_total(n: int, domain_size: int, eps: float, delta: float, eps_local: float = math.inf) -> float:
-    """Return the dummies of Theorem 5.2, or of 5.6 for randomized reports, not rounded; negative if these suffice.
+    """Return the dummies of Theorem 5.2, or 5.6 for randomized reports, not rounded; negative if reports suffice.
 
-    Raises
-    ------
-    Infeasible
-        If eps is above 1, or delta is too large.
+    Raises Infeasible if eps is above 1 or delta is too large for the theorem.
     """
     mixed = eps_local < math.inf
     most = (2 if mixed else 1) * _MOST_DELTA
@@ -343,7 +312,7 @@ def _printed_epsilon(domain_size: int, dummies: int, delta: float) -> float:
 
 
 def _finite(count: float) -> int:
-    """Return the count rounded up, if floats still hold every integer there."""
+    """Return the count rounded up; raise Infeasible for more than 2^53 dummies."""
     if not count <= MOST:
         raise Infeasible(f"About {count:.3g} dummies would be needed, more than 2^53.")
     return math.ceil(count)
@@ -374,7 +343,7 @@ def smallest_epsilon(
     about: tuple[float, float],
     xtol: float,
 ) -> float:
-    """Return the smallest eps >= 1e-12 that suffices, searched by minus its log from `low` on.
+    """Return the smallest sufficient eps >= 1e-12, by a search for ``-log(eps)`` above `low`.
 
     The search starts from the eps of Gaussian noise with distance mu.
     """
@@ -427,12 +396,12 @@ def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_loc
 
 
 def _gaussian_mu(messages: float, domain_size: int) -> float:
-    """Return the distance of the two views in standard deviations, in the limit of many messages: no bound."""
+    """Return the distance of the two views in standard deviations in the limit of many messages, which is no bound."""
     return math.sqrt(2 * domain_size / (messages + 1))
 
 
 def _gaussian_guess(domain_size: int, eps: float, delta: float) -> tuple[float, float]:
-    """Return the number of uniform messages in the limit of many, and the slope of log delta there."""
+    """Return the number of uniform messages in the limit of many messages, and the slope of log delta there."""
 
     def limit(minus_log_count: float) -> float:
         return log_gaussian_delta(_gaussian_mu(math.exp(-minus_log_count), domain_size), eps) - math.log(
@@ -444,9 +413,9 @@ def _gaussian_guess(domain_size: int, eps: float, delta: float) -> tuple[float, 
 
 
 def smallest_count(excess: Callable[[int], float], guess: float, slope: float) -> int:
-    """Return the smallest integer >= 1 where a non-increasing function is at most 0; at 0 it is positive.
+    """Return the smallest integer >= 1 at which a non-increasing function, positive at 0, is at most 0.
 
-    Secant steps from the guess, rounded up; when they do not close the bracket, it is halved.
+    The search uses secant steps from the guess, rounded up, and bisects the bracket if the steps do not close it.
     """
     low, high = 0, MOST + 1
     x = int(min(max(math.ceil(guess), 1), MOST))

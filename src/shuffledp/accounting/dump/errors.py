@@ -1,6 +1,6 @@
 """Mean squared errors as printed in DUMP, for comparison with the exact errors of the protocols.
 
-All are for relative frequencies, averaged over the k values: ``(1/k) sum (estimate - truth)^2``.
+All are errors of relative frequencies, averaged over the k values: ``(1/k) sum (estimate - truth)^2``.
 """
 
 from __future__ import annotations
@@ -15,27 +15,24 @@ def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: flo
 
     Parameters
     ----------
-    n : int
-        Number of users, >= 1.
-    domain_size : int
-        Number of values k, >= 2.
+    n, domain_size : int
+        Number of users >= 1, and number of values k >= 2.
     dummies : float
         Total number of dummies S, >= 0, or its expectation.
     eps_local : float
-        Budget of generalized randomized response, nats, > 0; ``inf``, pureDUMP, for values sent as they are.
+        Budget of generalized randomized response, nats, > 0; ``inf`` for pureDUMP, which sends unrandomized values.
 
     Returns
     -------
     float
-        Of relative frequencies, averaged over the values. Exact for pureDUMP; for mixDUMP an estimate that lacks the
-        part that depends on the frequencies.
+        Exact for pureDUMP; for mixDUMP an estimate without the part that depends on the frequencies.
 
     Notes
     -----
     ``S (k - 1) / (n k)^2``: DUMP, Theorem 5.5, which is exact. With E = e^eps_local, Theorem 5.9 multiplies it by
-    ``((E + k - 1) / (E - 1))^2`` and adds ``(E + k - 2) / (n (E - 1)^2)``. Its formula is missing; this is the usual
-    form, without the part of the response's variance that depends on the frequencies, ``(k - 2) / (k n (E - 1))`` on
-    average.
+    ``((E + k - 1) / (E - 1))^2`` and adds ``(E + k - 2) / (n (E - 1)^2)``. The formula of Theorem 5.9 is missing in the
+    paper; this is the usual form. It omits the part of the response's variance that depends on the frequencies,
+    ``(k - 2) / (k n (E - 1))`` on average.
     """
     n, domain_size, eps_local = _checked(n, domain_size, eps_local)
     if not 0 <= dummies < math.inf:
@@ -48,6 +45,9 @@ def printed_flexible_mse(
 ) -> float:
     """Return the mean squared error of the flexible variants as printed, which is too small for ``dummies > 1``.
 
+    ``rate s / (n k) (1 - rate / k)``: DUMP, Theorem 5.15, as if each of the n s dummies were sent independently; and
+    Theorem 5.16, see :func:`printed_dump_mse`. The exact last factor is ``1 - 1/k + s (1 - rate) / k``.
+
     Parameters
     ----------
     n, domain_size, eps_local
@@ -55,18 +55,12 @@ def printed_flexible_mse(
     dummies : int
         Dummies per sending user, >= 0.
     rate : float
-        Probability with which a user sends dummies, in (0, 1].
+        Probability that a user sends dummies, in (0, 1].
 
     Returns
     -------
     float
-        Error of relative frequencies, averaged over the values. For one dummy as exact as :func:`printed_dump_mse`; for
-        more an estimate that is too small.
-
-    Notes
-    -----
-    ``rate s / (n k) (1 - rate / k)``: DUMP, Theorem 5.15, as if each of the n s dummies were sent by itself; and
-    Theorem 5.16, see :func:`printed_dump_mse`. The exact last factor is ``1 - 1/k + s (1 - rate) / k``.
+        For one dummy as exact as :func:`printed_dump_mse`; for more dummies an estimate that is too small.
     """
     n, domain_size, eps_local = _checked(n, domain_size, eps_local)
     dummies = check_count("dummies", dummies)
@@ -93,22 +87,10 @@ def _with_response(n: int, domain_size: int, pure: float, eps_local: float) -> f
 
 
 def dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: float = math.inf) -> float:
-    """Return the mean squared error of a frequency under pureDUMP or mixDUMP, averaged over the values.
+    """Return the exact mean squared error of a frequency under pureDUMP or mixDUMP, averaged over the values.
 
-    Parameters
-    ----------
-    n, domain_size, dummies, eps_local
-        As in :func:`printed_dump_mse`.
-
-    Returns
-    -------
-    float
-        Exact, the same for all data.
-
-    Notes
-    -----
-    The variance of generalized randomized response and of the dummies of one value, Bin(S, 1/k); the printed error has
-    an approximation of the former. Derived for this project.
+    It is the same for all data: the variance of generalized randomized response plus the variance Bin(S, 1/k) of the
+    dummies that equal one value. The printed error approximates the former. Derived for this project.
     """
     n, k, eps_local = _checked(n, domain_size, eps_local)
     dummies = check_nonnegative("dummies", dummies)

@@ -1,21 +1,20 @@
 """Dummies from some of the users only: the flexible variants of pureDUMP and mixDUMP.
 
 Each of n users sends s dummies, uniform over {1..k}, with probability `rate`, and otherwise none. In the mixed variant
-the values go through generalized randomized response (GRR) first; ``eps_local = inf`` sends them as they are. Three
+generalized randomized response (GRR) randomizes the values first; ``eps_local = inf`` means unrandomized values. Three
 accountings:
 
 ``printed``
     DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12: the expected number of dummies replaces the number, and the
-    probability that no user sends any is added to delta. Their formulas are missing in the text; this form reproduces
-    Tables 3 and 4.
-    It is not a proof, since far fewer users than expected may send.
+    probability that no user sends dummies is added to delta. Their formulas are missing in the text; this form
+    reproduces Tables 3 and 4. It is not a proof, since far fewer users than expected may send.
 ``corrected``
     Except with probability delta / 2 at least ``m_0 = rate n - sqrt(2 rate n ln(2/delta))`` users send; Theorems 5.2
     and 5.6 with the other half.
 ``exact``
     The number of messages reveals the number of users who send, so that the divergence is an average over this number.
 
-Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all other users.
 """
 
 from __future__ import annotations
@@ -64,22 +63,19 @@ _GUIDING_PAIRS = 1 << 14
 def flexible_dummies_needed(
     n: int, domain_size: int, eps: float, delta: float, rate: float, *, eps_local: float = math.inf
 ) -> float:
-    """Return the dummies per sending user of the printed theorems, not rounded; see :func:`flexible_dummies`.
+    """Return the dummies per sending user of the printed theorems, not rounded, at least 0.
 
     Parameters and errors as in :func:`flexible_dummies`.
 
     Returns
     -------
     float
-        At least 0.
+        Neither an upper bound nor an exact value: far fewer users than expected may send (reading note DUMP-N4).
 
     Notes
     -----
-    ``S / (rate n)`` with the total S of Theorem 5.2 or 5.6, at the delta that remains after subtracting
-    the probability ``(1 - rate)^n`` that no user sends dummies. 0 where S is negative.
-
-    DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12. Neither an upper bound nor an exact value: far fewer users than
-    expected may send (reading note DUMP-N4).
+    DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12: ``S / (rate n)`` with the total S of Theorem 5.2 or 5.6, or 0 for
+    negative S. S is computed at delta minus the probability ``(1 - rate)^n`` that no user sends dummies.
     """
     n, domain_size, eps, delta, rate, eps_local = _checked(n, domain_size, eps, delta, rate, eps_local)
     if printed_total(n, domain_size, eps, delta, eps_local) <= 0:
@@ -107,39 +103,35 @@ def flexible_dummies(
 
     Parameters
     ----------
-    n : int
-        Number of users, >= 1.
-    domain_size : int
-        Number of values k, >= 2.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    n, domain_size : int
+        Number of users >= 1, and number of values k >= 2.
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
     rate : float
-        Probability with which a user sends dummies, in (0, 1].
+        Probability that a user sends dummies, in (0, 1].
     accounting : {"printed", "corrected", "exact"}
         See the module's description.
     eps_local : float
-        Budget of GRR, nats, > 0; ``inf`` for values that are sent as they are.
+        Budget of GRR, nats, > 0; ``inf`` for unrandomized values.
 
     Returns
     -------
     int
-        0 if the reports alone suffice, as they always do for ``eps_local <= eps``. Exact: :func:`flexible_dummy_delta`
-        of this number is at most `delta`.
+        0 if the reports alone suffice, which includes ``eps_local <= eps``. With ``exact`` the
+        :func:`flexible_dummy_delta` of this number is at most `delta`.
 
     Raises
     ------
     Infeasible
-        If too few users send dummies with too high a probability, for any number of dummies per user; if the theorem
-        does not hold here (printed, corrected: eps above 1, or delta too large); or if more than 2^53 messages would
-        be sent.
+        If the probability that too few users send dummies is too high for any number of dummies per user; if the
+        theorem does not hold here (printed, corrected: eps above 1, or delta too large); or if more than 2^53 messages
+        would be sent.
 
     Notes
     -----
     ``printed``: DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12, which can be too few (reading note DUMP-N4).
-    ``corrected``: Theorems 5.2 and 5.6, an upper bound on the number needed. ``exact``: derived here; never too few.
-    Replacement neighbors.
+    ``corrected``: Theorems 5.2 and 5.6, an upper bound on the number needed. ``exact``: derived for this project; never
+    too few. Replacement neighbors.
 
     Examples
     --------
@@ -174,6 +166,9 @@ def flexible_dummy_delta(
 ) -> float:
     """Return delta when every user sends `dummies` dummies with probability `rate`.
 
+    Derived for this project: an average over the number of messages, see
+    :mod:`shuffledp.accounting.dump.flexible_profile`.
+
     Parameters
     ----------
     eps : float
@@ -186,19 +181,16 @@ def flexible_dummy_delta(
     Returns
     -------
     float
-        In [0, 1], the same in both directions and for all pairs of values. Exact for ``eps_local = inf``; else exact
-        for an adversary who knows which other reports are uniform, hence an upper bound. Never too small, at most 1e-10
-        relative too large, except below 1e-300, where floats end. Where the sum over all numbers of messages has more
-        than 1e9 terms it is an upper bound, at most 2 % too large; for GRR also above 3e7 terms and below 1e-15.
+        In [0, 1], the same in both directions and for all pairs of values. Exact for ``eps_local = inf``; otherwise
+        exact for an adversary who knows which other reports are uniform, hence an upper bound. Never too small and at
+        most 1e-10 relative too large, except below 1e-300, where floats lose precision. If the sum over all numbers of
+        messages has more than 1e9 terms, an upper bound that is at most 2 % too large; for GRR also for more than 3e7
+        terms and below 1e-15.
 
     Raises
     ------
     Infeasible
         If the sum does not fit into memory, for many messages and few values.
-
-    Notes
-    -----
-    Derived here: an average over the number of messages, see :mod:`shuffledp.accounting.dump.flexible_profile`.
     """
     eps = check_nonnegative("eps", eps)
     n, domain_size, _, _, rate, eps_local = _checked(n, domain_size, 1.0, 0.5, rate, eps_local)
@@ -223,7 +215,7 @@ def _checked(
 
 
 def _finite(dummies: float, n: int) -> int:
-    """Return the number rounded up, if floats hold every integer up to the total number of messages."""
+    """Return the number rounded up; raise Infeasible for more than 2^53 messages."""
     if not dummies * n <= MOST:
         raise Infeasible(f"About {dummies:.3g} dummies per sender would be needed: more than 2^53 messages.")
     return math.ceil(dummies)
@@ -260,7 +252,7 @@ def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: flo
 def _first(holds: Callable[[int], bool], guess: int, most: int, parts: int) -> int:
     """Return the smallest integer in [1, most] from which on a condition holds that does not hold at 0.
 
-    The first steps away from the guess are a part of it.
+    The first step away from the guess is the guess divided by `parts`.
     """
     low, high, step = 0, most + 1, max(1, guess // parts)
     x = min(max(guess, 1), most)

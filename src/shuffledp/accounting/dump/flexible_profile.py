@@ -1,8 +1,8 @@
-"""The delta of dummies from some of the users only: an average over the number of messages, summed or bounded.
+"""Delta of dummies from some of the users only: an average over the number of messages, summed or bounded.
 
-The number of messages reveals the number of users who sent dummies, so that the divergence is an average over it. Where
-the sum is too long delta is bounded instead, by few numbers of messages: more messages never increase it. See
-:mod:`shuffledp.accounting.dump.flexible` for the mechanism and its conventions. Derived for this project.
+The number of messages reveals the number of users who sent dummies, so that the divergence is an average over it. If
+the sum is too long, delta is bounded from a few numbers of messages, because more messages never increase delta.
+:mod:`shuffledp.accounting.dump.flexible` has the mechanism and its conventions. Derived for this project.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _PIECE, _MANY_SENDERS = 256, 1 << 14
 
 
 def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float) -> float:
-    """Return :func:`flexible_dummy_delta`, which the calibration uses too, so that both agree."""
+    """Return delta as :func:`flexible_dummy_delta`; the calibration evaluates the same function."""
     if eps_local <= eps:
         return 0.0
     worst = lone_delta(eps, domain_size, eps_local)
@@ -71,7 +71,8 @@ def suffices(
 ) -> bool:
     """Return whether delta is met, by bounds from few numbers of messages if these are not too close to delta.
 
-    More messages never increase delta, so that the ends of a piece of their law bound its part of delta.
+    More messages never increase delta. So delta at the ends of an interval of numbers bounds the interval's
+    contribution.
     """
     tail = max(OMITTED * delta, FLOOR)
     law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
@@ -103,7 +104,7 @@ def point_deltas(
     tail: float,
     most: int = MOST_PAIRS,
 ) -> list[float]:
-    """Return delta for given numbers of uniform messages, summed over `most` pairs or evenly spaced ones."""
+    """Return delta for each number of uniform messages, summed over all pairs or `most` evenly spaced pairs."""
     if eps_local == math.inf and not long_window(max(messages), domain_size, tail):
         return [_delta_among(m, domain_size, tail, eps) for m in messages]
     return point_blanket_deltas(messages, domain_size, eps, eps_local, tail, most)
@@ -111,17 +112,17 @@ def point_deltas(
 
 @remember(1 << 14)  # a calibration meets the same numbers of messages again and again
 def _delta_among(messages: int, domain_size: int, tail: float, eps: float) -> float:
-    """Return delta of a value that is sent as it is, among a known number of uniform messages."""
+    """Return delta of an unrandomized value among a known number of uniform messages."""
     return mixed_dummy_delta(pair_window(messages, domain_size, tail), eps)
 
 
 def overlapping(senders: Window, blanket: Window, dummies: int) -> bool:
-    """Return whether the law of the number of messages is shorter than the laws given every number of senders."""
+    """Return whether the law of the number of messages has fewer terms than the laws given each number of senders."""
     return dummies * (senders.pmf.size - 1) + blanket.pmf.size <= senders.pmf.size * blanket.pmf.size
 
 
 def _cells(rough: Law, domain_size: int, dummies: int, eps_local: float) -> int:
-    """Return the number of terms of the double sum, omitting 1e-30; 0 if `_average_dummy_delta` is a single sum."""
+    """Return the number of terms of the double sum up to an omitted mass of 1e-30; 0 if delta is a single sum."""
     if eps_local == math.inf and dummies <= 1:
         return 0
     return rough[0].size * pair_window(int(rough[0][-1]), domain_size, 1e-30).pmf.size
@@ -130,7 +131,7 @@ def _cells(rough: Law, domain_size: int, dummies: int, eps_local: float) -> int:
 def _negligible(rough: Law, domain_size: int, eps: float, eps_local: float) -> float:
     """Return a mass that is negligible relative to delta, at most the mass that the rough law omits.
 
-    If delta at one number of messages in the middle of their law is large enough for the largest omitted mass, no other
+    If delta at a number of messages in the middle of their law is large enough for the largest omitted mass, no other
     numbers are evaluated.
     """
     numbers, masses, _ = rough
@@ -159,8 +160,8 @@ def quick_bound(
 ) -> float:
     """Return an upper bound on delta of GRR reports among dummies, from few numbers of messages.
 
-    Dummies are per sending user, or in total if there is no rate. The bound is above delta by the relative excess at
-    most where delta is above 1e-24.
+    Dummies are per sending user, or in total if there is no rate. Above a delta of 1e-24 the bound exceeds delta by at
+    most the relative `excess`.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
@@ -179,7 +180,7 @@ def _upper_bound(
 ) -> float:
     """Return an upper bound within a relative excess of delta, without omitted mass.
 
-    As :func:`_bounds`, with pieces that are halved where they contribute most to the difference of the bounds.
+    As :func:`_bounds`, but it halves the intervals that contribute most to the difference of the bounds.
     """
     numbers, masses, _ = law
     last = numbers.size - 1
@@ -213,7 +214,7 @@ def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local:
 
 
 def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
-    """Return the law of the number of uniform messages of all kinds."""
+    """Return the law of the number of uniform messages from the laws of senders and uniform reports."""
     if dummies == 0:  # no user sends a dummy
         return blanket
     width = blanket.pmf.size
@@ -229,7 +230,7 @@ def _pooled(senders: Window, blanket: Window, dummies: int) -> Window:
 def _delta(
     n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float, tail: float
 ) -> float:
-    """Return delta, with windows that omit `tail` on either side."""
+    """Return delta, with windows that omit the mass `tail` on either side."""
     if eps_local == math.inf:
         return _average_dummy_delta(n, domain_size, eps, dummies, rate, tail)
     senders = binomial_window(n, rate, tail)
@@ -281,7 +282,7 @@ def _deltas_by_senders(
 def _average_dummy_delta(
     n: int, domain_size: int, eps: float, dummies: int, rate: float, tail: float
 ) -> float:
-    """Return delta of a value that is sent as it is, averaged over the number of senders."""
+    """Return delta of an unrandomized value, averaged over the number of senders."""
     senders = binomial_window(n, rate, tail)
     if dummies <= 1 and senders.pmf.size > _MANY_SENDERS:  # a user sends one of the two values, or none
         return mixed_dummy_delta(binomial_window(n, dummies * rate * 2 / domain_size, tail), eps)

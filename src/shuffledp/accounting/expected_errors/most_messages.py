@@ -1,7 +1,7 @@
-"""The most messages that any of many users sends, where their number has no bound.
+"""Largest number of messages that any of many users sends, for unbounded random numbers.
 
 The number is compound Poisson: independently, a user sends j messages at once at the rate ``rates[j]``. Poisson,
-negative binomial and the project's own noises with jumps are of this kind, and so are their sums and multiples.
+negative binomial and this project's noises with jumps are of this kind, and so are their sums and multiples.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _TILTS = -50.0, 6.5
 
 
 class CompoundPoisson(Protocol):
-    """A random number of messages that comes in independent jumps."""
+    """A random number of messages, the sum of independent jumps."""
 
     def rates(self, size: int) -> NDArray[np.float64]:
         """Return the rates of jumps by 0, 1, .., at most (size,); omitted rates below `size` are negligible."""
         ...
 
     def log_moment(self, tilt: float) -> float:
-        """Return ``log E e^(tilt N)`` or an upper bound on it; infinite where there is none."""
+        """Return ``log E e^(tilt N)`` or an upper bound on it; infinity if the expectation is infinite."""
         ...
 
 
@@ -43,7 +43,7 @@ class PoissonMessages:
     mean: float
 
     def rates(self, size: int) -> NDArray[np.float64]:
-        """Return the mean, for jumps by 1, (2,)."""
+        """Return the mean as the rate of jumps by 1, (2,)."""
         return np.array([0.0, self.mean])[:size]
 
     def log_moment(self, tilt: float) -> float:
@@ -52,28 +52,14 @@ class PoissonMessages:
 
 
 def most_sent(parts: Sequence[CompoundPoisson], share: float, users: float, *, failure: float = RARE) -> int:
-    """Return the smallest number of messages that any of the users exceeds with a probability of at most `failure`.
+    """Return the smallest number of messages that any user exceeds with a probability of at most `failure`.
 
-    Parameters
-    ----------
-    parts : sequence of CompoundPoisson
-        Independent numbers whose sum all users send together.
-    share : float
-        Share of a user: the user's rates over the rates of `parts`; positive.
-    users : float
-        Number of users, or its expectation; positive. Users need not be independent.
-    failure : float
-        In (0, 1).
+    All users together send the sum of the independent `parts`; `share` is a user's rates over the rates of `parts`.
+    Users need not be independent: the number is from the union bound. If Chernoff's bound on the number is above
+    262,144 messages, Chernoff's bound is returned. It is 1.3 times the number for geometric messages, and 2.7 times if
+    one in a thousand users sends messages.
 
-    Returns
-    -------
-    int
-        By the union bound. If Chernoff's bound on it is above 262,144 messages, Chernoff's bound: 1.3 times the number
-        for a geometric number of messages, 2.7 times if one in a thousand users sends any.
-
-    Notes
-    -----
-    The law is found by one Fourier transform, tilted by half of the tilt of Chernoff's bound: the tail in question is
+    The law follows from one Fourier transform, tilted by half of the tilt of Chernoff's bound. The relevant tail is
     then far above rounding, and the mass beyond the end of the transform far below it.
     """
     allowed = math.log(check_open_unit("failure", failure)) - math.log(check_positive("users", users))

@@ -1,4 +1,4 @@
-"""Errors of sums, and the number of levels that keeps the error of rounding small."""
+"""Errors of sums, and numbers of levels with a small rounding error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ RAPPOR_ESTIMATORS: tuple[str, ...] = get_args(RapporEstimator)
 
 
 def discrete_laplace_variance(rate: float) -> float:
-    """Return ``1 / (2 sinh(rate / 2)^2)``, the variance of probabilities proportional to ``e^(-rate |k|)``.
+    """Return ``1 / (2 sinh(rate / 2)^2)``, the exact variance of probabilities proportional to ``e^(-rate |k|)``.
+
+    Ghosh, Roughgarden and Sundararajan 2009 (the geometric mechanism); derived from the sum of the series.
 
     Parameters
     ----------
@@ -22,11 +24,6 @@ def discrete_laplace_variance(rate: float) -> float:
     Returns
     -------
     float
-        Exact.
-
-    Notes
-    -----
-    Ghosh, Roughgarden and Sundararajan 2009 (the geometric mechanism); derived from the sum of the series.
     """
     half = check_positive("rate", rate) / 2
     if half > 300:  # sinh overflows; the variance is 2 e^-rate
@@ -37,10 +34,12 @@ def discrete_laplace_variance(rate: float) -> float:
 def central_laplace_mse(max_value: int, eps: float) -> float:
     """Return the mean squared error of discrete Laplace noise added by a trusted curator.
 
+    Ghazi et al. 2021 (ICML), the baseline of Theorem 2.
+
     Parameters
     ----------
     max_value : int
-        D, >= 1.
+        Largest value D, >= 1.
     eps : float
         Nats, > 0.
 
@@ -48,10 +47,6 @@ def central_laplace_mse(max_value: int, eps: float) -> float:
     -------
     float
         Exact, ``2 a / (1 - a)^2`` with ``a = e^(-eps / D)``.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), the baseline of Theorem 2.
     """
     return discrete_laplace_variance(check_positive("eps", eps) / check_count("max_value", max_value, 1))
 
@@ -59,26 +54,22 @@ def central_laplace_mse(max_value: int, eps: float) -> float:
 def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: str) -> float:
     """Return the mean squared error of the sum estimated from fragmented RAPPOR.
 
+    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
+
     Parameters
     ----------
-    n : int
-        Users, >= 1.
-    max_value : int
-        D, >= 1.
+    n, max_value : int
+        Number of users and largest value D, each >= 1.
     flip_probability : float
         p in (0, 1/2).
     estimator : {"plain", "centred"}
-        Weights of the counts: ``plain`` j for the values 1..D; ``centred`` ``j - D / 2`` for 0..D, where the value 0
-        has a bit too, plus ``n D / 2``.
+        Weights of the counts. ``plain``: j for the values j = 1..D. ``centred``: ``j - D / 2`` for j = 0..D, where the
+        value 0 has a bit too; ``n D / 2`` is added to the sum.
 
     Returns
     -------
     float
-        Exact, ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``, for all data.
-
-    Notes
-    -----
-    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
+        Exact for all data: ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``.
     """
     n = check_count("n", n, 1)
     size = check_count("max_value", max_value, 1)
@@ -90,23 +81,20 @@ def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: st
 
 
 def rappor_count_variance(n: int, flip_probability: float) -> float:
-    """Return the variance lambda of one estimated count, ``n p (1 - p) / (1 - 2 p)^2``.
+    """Return the variance lambda of one estimated count, ``n p (1 - p) / (1 - 2 p)^2``, exact for all data.
+
+    Derived for this project: the variance of n bits, each flipped with probability p, over ``(1 - 2 p)^2``.
 
     Parameters
     ----------
     n : int
-        Users, >= 1.
+        Number of users, >= 1.
     flip_probability : float
         p in (0, 1/2).
 
     Returns
     -------
     float
-        Exact, for all data.
-
-    Notes
-    -----
-    Derived for this project: the variance of n bits, each flipped with probability p, over ``(1 - 2 p)^2``.
     """
     n = check_count("n", n, 1)
     p = check_open_unit("flip_probability", flip_probability)
@@ -116,23 +104,20 @@ def rappor_count_variance(n: int, flip_probability: float) -> float:
 
 
 def rappor_messages(max_value: int, flip_probability: float) -> float:
-    """Return the expected messages of a user with a value above 0, ``1 - p + (D - 1) p``.
+    """Return the expected messages of a user with a value above 0, exactly ``1 - p + (D - 1) p``.
+
+    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
 
     Parameters
     ----------
     max_value : int
-        D, >= 1.
+        Largest value D, >= 1.
     flip_probability : float
         p in (0, 1).
 
     Returns
     -------
     float
-        Exact.
-
-    Notes
-    -----
-    Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
     """
     size = check_count("max_value", max_value, 1)
     p = check_open_unit("flip_probability", flip_probability)
@@ -142,26 +127,22 @@ def rappor_messages(max_value: int, flip_probability: float) -> float:
 def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
     """Return an order of the group in which the noisy sum wraps around with at most a given probability.
 
+    Derived for this project, from the tail of the discrete Laplace noise.
+
     Parameters
     ----------
-    n : int
-        Users, >= 1.
-    max_value : int
-        D, >= 1.
+    n, max_value : int
+        Number of users and largest value D, each >= 1.
     eps : float
         Nats, > 0.
     failure : float
-        In (0, 1).
+        Largest probability of wrapping around, in (0, 1).
 
     Returns
     -------
     int
         Rounded up, as the tail is an upper bound: ``q = n D + 1 + 2 ceil((D / eps) log(2 / failure))``; the noise has
         ``Pr[|k| > r] < 2 e^(-(r + 1) eps / D)``.
-
-    Notes
-    -----
-    Derived for this project, from the tail of the discrete Laplace noise.
     """
     n = check_count("n", n, 1)
     size = check_count("max_value", max_value, 1)
@@ -173,24 +154,22 @@ def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
 def real_summation_levels(n: int, eps: float, zeta: float) -> int:
     """Return the number of levels D to which inputs of [0, 1] are rounded at random.
 
+    Ghazi et al. 2021 (ICML), Theorem 1; constants derived for this project.
+
     Parameters
     ----------
     n : int
-        Users, >= 1.
+        Number of users, >= 1.
     eps : float
         Nats, > 0.
     zeta : float
-        In (0, 1): the error is at most the error of the Laplace mechanism with ``(1 - zeta) eps``; the noise has
-        ``eps_star = (1 - zeta / 2) eps``.
+        In (0, 1). The noise has ``eps_star = (1 - zeta / 2) eps``, and the error is at most the error of the Laplace
+        mechanism with ``(1 - zeta) eps``.
 
     Returns
     -------
     int
         The smallest D, exact, with ``n / (4 D^2) + 2 / ((1 - zeta / 2) eps)^2 <= 2 / ((1 - zeta) eps)^2``.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Theorem 1; constants derived for this project.
     """
     n = check_count("n", n, 1)
     eps = check_positive("eps", eps)
@@ -200,14 +179,15 @@ def real_summation_levels(n: int, eps: float, zeta: float) -> int:
 def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int:
     """Return the number of levels D for sums of vectors with a single entry, in [0, 1].
 
+    Ghazi et al. 2021 (ICML), Corollary 3; constants derived for this project.
+
     Parameters
     ----------
-    n : int
-        Users, >= 1.
-    dimension : int
-        Coordinates d, >= 1.
+    n, dimension : int
+        Number of users and of coordinates d, each >= 1.
     eps : float
-        Nats, > 0, for all coordinates together: each has half of it, because a change of input affects two coordinates.
+        Nats, > 0, for all coordinates together. Each coordinate has half of it, because a change of input affects two
+        coordinates.
     zeta : float
         In (0, 1): the squared l2 error is at most the error of d Laplace mechanisms with ``(1 - zeta) eps / 2``.
 
@@ -215,11 +195,7 @@ def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int
     -------
     int
         The smallest D, exact, with ``n / (4 D^2) + 8 d / ((1 - zeta / 2) eps)^2 <= 8 d / ((1 - zeta) eps)^2``. Every
-        user is rounded in one coordinate only, so D falls with d.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Corollary 3; constants derived for this project.
+        input is rounded in one coordinate only, so D decreases with d.
     """
     n = check_count("n", n, 1)
     dimension = check_count("dimension", dimension, 1)
@@ -233,16 +209,16 @@ def _slack(zeta: float) -> float:
 
 
 def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1) -> float:
-    """Return a bound on the squared error of sums of rounded inputs of [0, 1].
+    """Return a bound on the squared error of sums of inputs in [0, 1] after random rounding.
+
+    Ghazi et al. 2021 (ICML), proof of Theorem 1: the sum of the variances of random rounding and of the noise.
 
     Parameters
     ----------
-    n : int
-        Users, >= 1.
-    levels : int
-        D, >= 1.
+    n, levels : int
+        Number of users and of levels D, each >= 1.
     eps_star : float
-        Of the noise in each coordinate, nats, > 0.
+        Parameter of the noise in each coordinate, nats, > 0.
     dimension : int
         Coordinates, >= 1; every user has one entry.
 
@@ -251,10 +227,6 @@ def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1)
     float
         An upper bound, attained by inputs half-way between two levels: ``n / (4 D^2) + d V / D^2`` with V the variance
         of the discrete Laplace noise.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), proof of Theorem 1: the sum of the variances of random rounding and of the noise.
     """
     n = check_count("n", n, 1)
     levels = check_count("levels", levels, 1)

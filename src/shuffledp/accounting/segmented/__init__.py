@@ -1,4 +1,4 @@
-"""Wang et al., segmented aggregation of sets with several privacy levels."""
+"""Segmented aggregation of sets with several privacy levels, by Wang et al. 2024."""
 
 from shuffledp.lazy_api import topic
 

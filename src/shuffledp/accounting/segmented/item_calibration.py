@@ -1,4 +1,4 @@
-"""Reporting probability of one item, and the number of blanket messages with which all items may be sent.
+"""Reporting probability of one item, and the number of blanket messages with which every item may be sent.
 
 Both invert :func:`shuffledp.accounting.segmented.items.segmented_delta`, under the conventions of that module. Source:
 arXiv 2407.19639, Section 5.2.
@@ -47,29 +47,20 @@ def reporting_rate(
 ) -> float:
     """Return the largest probability with which one item may be sent.
 
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7, whose binary search a root finder replaces.
+
     Parameters
     ----------
     n, blankets, domain_size, blanket_law
-        As in :func:`~shuffledp.accounting.segmented.items.segmented_delta`.
-    eps : float
-        Nats, > 0: of the item, not of the user.
-    delta : float
-        In (0, 1): of the item.
+        As in :func:`~shuffledp.accounting.segmented.items.segmented_delta`, which raises the same errors.
+    eps, delta : float
+        Budget of the item, not of the user: nats, > 0, and in (0, 1).
 
     Returns
     -------
     float
-        The largest lambda whose :func:`~shuffledp.accounting.segmented.items.segmented_delta` is at most `delta`, in
-        (0, 1]; rounded down by at most 1e-10 relative. At least 1e-9, or `delta` if that is smaller.
-
-    Raises
-    ------
-    Infeasible
-        As :func:`~shuffledp.accounting.segmented.items.segmented_delta`.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7, whose binary search a root finder replaces.
+        The largest lambda in (0, 1] with a :func:`~shuffledp.accounting.segmented.items.segmented_delta` of at most
+        `delta`, rounded down by at most 1e-10 relative. It is at least the smaller of 1e-9 and `delta`.
 
     Examples
     --------
@@ -115,7 +106,9 @@ def blankets_for_full_reporting(
     blanket_law: Annotated[str, one_of(BLANKET_LAWS)] = "binomial",
     composition: Annotated[str, one_of(COMPOSITIONS)] = "printed",
 ) -> float:
-    """Return the smallest expected number of blanket messages per user with which all items may be sent.
+    """Return the smallest expected number of blanket messages per user with which every item may be sent.
+
+    m_k of Wang et al. 2024, arXiv 2407.19639, Section 5.2, with the user's budget divided by Lemma 1.
 
     Parameters
     ----------
@@ -123,10 +116,8 @@ def blankets_for_full_reporting(
         As in :func:`~shuffledp.accounting.segmented.items.segmented_delta`.
     set_size : int
         Items per user s, >= 1.
-    eps : float
-        Nats, > 0: budget of a user, shared among its items by group composition.
-    delta : float
-        In (0, 1): of a user.
+    eps, delta : float
+        Budget of a user, which group composition divides among the items: nats, > 0, and in (0, 1).
     blanket_law : {"binomial", "poisson"}
         Both are guarantees here, where the reporting probability is 1.
     composition : {"printed", "tight"}
@@ -142,13 +133,9 @@ def blankets_for_full_reporting(
     Infeasible
         If more than 1e9 messages per user would be needed, or the sum does not fit into memory.
 
-    Notes
-    -----
-    m_k of Wang et al. 2024, arXiv 2407.19639, Section 5.2, with the user's budget shared by Lemma 1.
-
     Examples
     --------
-    Messages that each of a thousand users with two of a hundred items adds:
+    Blanket messages per user for a thousand users, each with two of a hundred items:
 
     >>> from shuffledp.accounting import blankets_for_full_reporting
     >>> print(f"{blankets_for_full_reporting(1000, 100, 2, eps=1.0, delta=1e-6):.4f}")
@@ -191,7 +178,7 @@ def _full_reporting(n: int, domain_size: int, eps: float, delta: float, blanket_
 
 
 def _smallest_count(suffices: Callable[[int], bool], guess: int, n: int) -> int:
-    """Return the smallest integer >= 1 that suffices; all larger ones do."""
+    """Return the smallest integer >= 1 that suffices; all larger ones suffice, too."""
     low, high, step = 0, min(max(guess, 1), int(_MOST_BLANKETS)), 1
     while not suffices(high):
         if high >= _MOST_BLANKETS:
@@ -215,25 +202,11 @@ def _too_many(n: int) -> Infeasible:
 
 @remember(_REMEMBERED)
 def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
-    """Return the Gaussian limit for many messages: a first guess of a search, not a bound.
+    """Return the standard deviation sigma of Gaussian noise for sensitivity 1, and the decrease of log delta in it.
 
-    Parameters
-    ----------
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    tuple
-        Standard deviation of Gaussian noise that makes a sum of sensitivity 1 (eps, delta)-private, and how fast the
-        log of delta falls with its logarithm. For lambda reports ``n m / (2 d)`` is about the square of lambda times
-        it, within 5 % in the settings of the paper.
-
-    Notes
-    -----
-    Derived for this project, from the exact curve of the Gaussian mechanism (Balle and Wang 2018, Theorem 8).
+    The decrease is relative to log sigma. Both are the limit for many messages, a first guess of a search and not a
+    bound: ``n m / (2 d)`` is within 5 % of ``(lambda sigma)^2`` in the settings of the paper. Derived for this project,
+    from the exact curve of the Gaussian mechanism (Balle and Wang 2018, Theorem 8).
     """
 
     def excess(log_mu: float) -> float:

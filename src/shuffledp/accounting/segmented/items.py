@@ -4,20 +4,20 @@ Every user reports each of its items with probability lambda and adds blanket me
 d, m of them in expectation. The laws of their number:
 
 ``binomial``
-    As published: ceil(m) slots per user, each used with probability m / ceil(m). The paper claims the divergence
-    of the pair of counts of the two items in question. That is exact for lambda = 1, but otherwise not an
-    upper bound: the counts of all items add up to the number of messages, which shows whether the victim reported
-    (erratum SEG-6.1). :func:`all_counts_delta` is the divergence of all counts.
+    As published: ceil(m) slots per user, each used with probability m / ceil(m). The paper claims the divergence of the
+    pair of counts of the two exchanged items. This is exact for lambda = 1, but otherwise not an upper bound: the
+    counts of all items sum to the number of messages, which reveals whether the victim reported (erratum SEG-6.1).
+    :func:`all_counts_delta` is the divergence of all counts.
 ``poisson``
     Every user draws a Poisson number of blanket messages. Then the counts of all items are independent, and the pair
     is exact.
 
 Both are upper bounds, or claimed to be, against an adversary who knows the reports of all other users. The guarantee
-for a user with s items follows by group composition: an item gets ``eps / s`` and :func:`item_delta`.
+for a user with s items follows by group composition from ``eps / s`` and :func:`item_delta` per item.
 
 Conventions: eps in nats; replacement of one item (of a user's whole set where a function takes `set_size`); n is the
-number of all users, including the victim, whose blanket messages hide it as well. Source: arXiv 2407.19639, Sections
-5.1 and 5.2; where its statements of n differ by 1, the n ceil(m) slots that exist are counted.
+number of all users, including the victim, whose blanket messages also hide the victim's items. Source: arXiv
+2407.19639, Sections 5.1 and 5.2. Its statements of n differ by 1; here n ceil(m) slots count.
 """
 
 from __future__ import annotations
@@ -61,18 +61,9 @@ SLACK = 1e-12
 
 @dataclass(frozen=True)
 class Slots:
-    """Slots by which a user sends m blanket messages in expectation.
+    """Slots by which a user sends m blanket messages in expectation; each is used with the probability `rate`.
 
-    Parameters
-    ----------
-    count : int
-        Slots per user, at least 1.
-    rate : float
-        Probability that a slot is used, in [0, 1].
-
-    Notes
-    -----
-    arXiv 2407.19639, Algorithm 2. The mean number of messages, ``count * rate``, is exact.
+    The mean number of messages, ``count * rate``, is exact. Source: arXiv 2407.19639, Algorithm 2.
     """
 
     count: int
@@ -86,20 +77,17 @@ _MOST_SLOTS = 10**6
 def blanket_slots(blankets: NonNegative) -> Slots:
     """Return ceil(m) slots, at least one, each used with probability m / ceil(m).
 
+    Wang et al. 2024, arXiv 2407.19639, Algorithm 2 and Section 5.1.1.
+
     Parameters
     ----------
     blankets : float
-        Expected number of blanket messages per user m, >= 0. An excess below 1e-12 over an integer does not open
-        another slot.
+        Expected number of blanket messages per user m, >= 0. An excess below 1e-12 over an integer adds no slot.
 
     Returns
     -------
     Slots
         Exact: ``count * rate`` is `blankets`.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Algorithm 2 and Section 5.1.1.
     """
     count = max(1, math.ceil(blankets - SLACK))
     return Slots(count, min(blankets / count, 1.0))
@@ -116,41 +104,37 @@ def segmented_delta(
 ) -> float:
     """Return delta of the pair of counts for one item.
 
+    Wang et al. 2024, arXiv 2407.19639, Theorem 2 and Lemma 3 with p infinite, beta = lambda and q = d lambda, see
+    erratum SEG-6.1. Replacement of one item.
+
     Parameters
     ----------
     eps : float
         Nats, >= 0.
     reporting_rate : float
-        lambda, probability with which the victim's item is sent, in [0, 1].
-    n : int
-        Number of users, >= 1.
+        lambda, probability that the victim's item is sent, in [0, 1].
+    n, domain_size : int
+        Number of users >= 1, and number of items d >= 2.
     blankets : float
         Expected number of blanket messages per user m, >= 0.
-    domain_size : int
-        Number of items d, >= 2.
     blanket_law : {"binomial", "poisson"}
-        See the module's description. Only ``poisson``, or a reporting rate of 1, makes this a guarantee.
+        See the module's description. The result is a guarantee only for ``poisson`` or a reporting rate of 1.
 
     Returns
     -------
     float
-        In [0, reporting_rate], the same in both directions and for all pairs of items. The exact delta of the pair of
-        counts rounded up by at most 1e-10 relative. An upper bound on the item's delta with ``poisson``, or at a
-        reporting rate of 1; with ``binomial`` it is too small otherwise, see :func:`all_counts_delta`.
+        In [0, reporting_rate], the same in both directions and for all pairs of items: the exact delta of the pair of
+        counts, rounded up by at most 1e-10 relative. It is an upper bound on the item's delta with ``poisson``, or at a
+        reporting rate of 1. Otherwise it is too small, see :func:`all_counts_delta`.
 
     Raises
     ------
     Infeasible
         If the sum does not fit into memory, for many messages and few items.
 
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Theorem 2 and Lemma 3 with p infinite, beta = lambda and q = d lambda, see
-    erratum SEG-6.1. Replacement of one item.
-
     Examples
     --------
-    A report among a thousand users, each of whom adds two uniform messages:
+    One report among a thousand users who add two uniform messages each:
 
     >>> from shuffledp.accounting import segmented_delta
     >>> delta = segmented_delta(1.0, reporting_rate=1.0, n=1000, blankets=2.0, domain_size=100)
@@ -170,12 +154,12 @@ def segmented_delta(
 def all_counts_delta(
     eps: EpsAt, reporting_rate: Unit, n: FromOne, blankets: NonNegative, domain_size: FromTwo
 ) -> float:
-    """Return delta of the counts of all items for binomial blankets, the reports of others being known.
+    """Return delta of the counts of all items for binomial blankets, given the reports of the other users.
 
     Parameters
     ----------
     eps, reporting_rate, n, blankets, domain_size
-        As in :func:`segmented_delta`.
+        As in :func:`segmented_delta`, which raises the same errors.
 
     Returns
     -------
@@ -187,13 +171,13 @@ def all_counts_delta(
     Raises
     ------
     Infeasible
-        As :func:`segmented_delta`, and if there are too many numbers of slots to sum over.
+        Also if there are too many numbers of slots to sum over.
 
     Notes
     -----
-    Given that R slots went to other items, each of the remaining N - R sends one of the two with probability
-    ``r' = r / (1 - gamma (d - 2) / d)`` each, and the pair is exact. The total is summed over R, at most a few standard
-    deviations from its mean; the omitted mass counts as lost privacy.
+    Suppose that R of the N slots hold other items. Then each of the remaining N - R holds either item of the pair with
+    probability ``r' = r / (1 - gamma (d - 2) / d)``, and the pair is exact. The sum is over R within a few standard
+    deviations of its mean; the omitted mass counts as lost privacy.
 
     Derived for this project (erratum SEG-6.1). Replacement of one item.
     """
@@ -227,14 +211,14 @@ def item_delta(
     *,
     composition: Annotated[str, one_of(COMPOSITIONS)] = "printed",
 ) -> float:
-    """Return the delta that one item must have at ``eps / set_size`` for the whole set to be (eps, delta)-private.
+    """Return the delta that one item needs at ``eps / set_size`` so that the whole set is (eps, delta)-private.
+
+    Group composition, Wang et al. 2024, arXiv 2407.19639, Lemma 1, and its proof.
 
     Parameters
     ----------
-    eps : float
-        Nats, > 0: budget of a user.
-    delta : float
-        In (0, 1): of a user.
+    eps, delta : float
+        Budget of a user: nats, > 0, and in (0, 1).
     set_size : int
         Items per user s, >= 1.
     composition : {"printed", "tight"}
@@ -244,12 +228,8 @@ def item_delta(
     Returns
     -------
     float
-        In (0, 1), of one item at ``eps / set_size`` nats. ``tight`` is the exact inverse of group composition, itself
-        an upper bound on the delta of the set; ``printed`` is rounded down from there.
-
-    Notes
-    -----
-    Group composition, Wang et al. 2024, arXiv 2407.19639, Lemma 1, and its proof.
+        In (0, 1), for one item at ``eps / set_size`` nats. ``tight`` is the exact inverse of group composition, itself
+        an upper bound on the delta of the set; ``printed`` is smaller, rounded down.
     """
     if composition == "printed":
         return delta * math.exp(-eps) / set_size

@@ -1,4 +1,4 @@
-"""The number of blanket messages of the segmented protocol with the least error, or given.
+"""Plans of the segmented protocol, for a given number of blanket messages or for the number with the least error.
 
 Source: arXiv 2407.19639, Section 5.2. Conventions and accountings as in :mod:`shuffledp.accounting.segmented.plans`.
 """
@@ -76,12 +76,12 @@ def segmented_plan(
     spread: float | None = None,
     interval: tuple[Positive, Positive] | None = None,
 ) -> SegmentedPlan:
-    """Return the parameters of the segmented protocol, for a given number of blanket messages or the best one.
+    """Return the parameters of the segmented protocol, for a given or the best number of blanket messages.
 
     Parameters
     ----------
     level_sizes : sequence of int
-        Users n_k of each level, >= 0; at least one user in all. Published, or an estimate rounded to integers.
+        Users n_k of each level, >= 0, at least one user in total; public, or estimates rounded to integers.
     eps : sequence of float
         Budgets of the levels, nats, > 0, in any order.
     delta : float
@@ -94,15 +94,16 @@ def segmented_plan(
         See :mod:`shuffledp.accounting.segmented.plans`.
     spread : float, optional
         ``sum_j w_j (1 - w_j)`` of the frequencies. If given, the search minimizes the exact expected error against the
-        frequencies of the n users; otherwise the bound of the paper, which needs no data.
+        frequencies of the n users; otherwise the paper's bound, which does not depend on the data.
     interval : tuple of float, optional
-        Interval of the search. By default between the smallest and the largest m_k, outside of which all rates are
-        below 1, or all are 1 and only noise is added. (The paper has the ends exchanged.)
+        Interval of the search, by default from the smallest to the largest m_k. Below it all rates are below 1; above
+        it all are 1, and m only adds noise. (The paper exchanges the ends.)
 
     Returns
     -------
     SegmentedPlan
-        Rates are rounded down. ``exact`` and ``corrected`` are guarantees, ``printed`` where all rates are 1.
+        Rates are rounded down. ``exact`` and ``corrected`` are guarantees; ``printed`` is a guarantee only if all rates
+        are 1.
 
     Raises
     ------
@@ -111,10 +112,10 @@ def segmented_plan(
 
     Notes
     -----
-    The objective has kinks at every m_k, where the best m often is, jumps by up to 1e-4 relative behind every integer,
-    where a slot is added, and may have several minima. All m_k, all integers and 200 points in between (exact: 60) are
-    evaluated, then the best point's two neighboring pieces are searched, where the objective has no jumps. The minimum
-    is flat: quote `flat`.
+    The objective has kinks at every m_k, where the best m often is. It jumps by up to 1e-4 relative above every
+    integer, where a slot is added, and may have several minima. The search evaluates all m_k, all integers and 200
+    points in between (exact: 60), and then searches the two pieces next to the best point, where the objective has no
+    jumps. The minimum is flat: report `flat`.
 
     Wang et al. 2024, arXiv 2407.19639, Section 5.2 and Algorithm 2.
 
@@ -153,18 +154,8 @@ def segmented_plan(
 class SegmentedChoices:
     """Choices of the server for M announcements of K level sizes, as in :class:`SegmentedPlan` for one announcement.
 
-    Parameters
-    ----------
-    blankets : (M,) ndarray
-        Expected number of blanket messages per user m.
-    rates : (M, K) ndarray
-        Probability lambda_k with which a user of level k sends each item.
-    blanket_variances : (M,) ndarray
-        Variance of the number of blanket messages of one item, over the number of users.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Algorithm 2.
+    `blankets`, (M,), and `rates`, (M, K), are m and lambda_k. `blanket_variances`, (M,), is the variance of the blanket
+    messages of one item over the number of users.
     """
 
     blankets: NDArray[np.float64]
@@ -183,32 +174,12 @@ def segmented_choices(
     accounting: str = "exact",
     spread: float | None = None,
 ) -> SegmentedChoices:
-    """Return the choices of :func:`segmented_plan` for many announcements of the level sizes, without its last step.
+    """Return the choices of :func:`segmented_plan`, without its last step, for M announcements of level sizes, (M, K).
 
-    Parameters
-    ----------
-    level_sizes : (M, K) array_like
-        Users of each level by announcement, >= 0; the same number n >= 1 of users in every row.
-    eps, delta, domain_size, set_size, blankets, accounting, spread
-        As for :func:`segmented_plan`.
-
-    Returns
-    -------
-    SegmentedChoices
-        The best of the points that the search evaluates, without the search between them: the objective is larger by
-        some thousandths at most. The rates of every m meet the budgets for all announcements.
-
-    Raises
-    ------
-    ValueError
-        If rows have different numbers of users.
-
-    Notes
-    -----
-    Rates depend on the number of users and on m, not on the sizes of the levels, so that one table of them serves all
-    announcements.
-
-    Wang et al. 2024, arXiv 2407.19639, Section 5.2 and Algorithm 2.
+    The choices are the best of the points that the search evaluates, without the search between them. The objective is
+    larger by a few thousandths at most. The rates of every m meet the budgets for all announcements. Rows with
+    different numbers of users raise ValueError. Rates depend on this number and on m only, so that one table of them
+    serves all announcements. Source: arXiv 2407.19639, Section 5.2 and Algorithm 2.
 
     Examples
     --------
@@ -241,7 +212,7 @@ def segmented_choices(
 
 @dataclass(frozen=True)
 class _RateTable:
-    """Points of the search over m, (P,), with the rates (P, K), and m_k of the levels (K,)."""
+    """Points of the search over m, (P,), with the rates, (P, K), and the m_k of the levels, (K,)."""
 
     blankets: NDArray[np.float64]
     rates: NDArray[np.float64]
@@ -288,7 +259,7 @@ def _objectives(sizes: NDArray[np.float64], table: _RateTable, search: _Search) 
 
 @dataclass(frozen=True)
 class _Search:
-    """The setting of a search; plans and errors as a function of m."""
+    """Setting of a search, with plans and errors as functions of m."""
 
     level_sizes: tuple[int, ...]
     eps: tuple[float, ...]
@@ -299,12 +270,12 @@ class _Search:
     spread: float | None
 
     def rates(self, blankets: float) -> tuple[float, ...]:
-        """Return the rates of all levels for a number of blanket messages."""
+        """Return the rates of all levels at a number of blanket messages."""
         setting = (self.domain_size, self.set_size, self.eps, self.delta, self.accounting)
         return _rates(sum(self.level_sizes), blankets, *setting)
 
     def plan(self, blankets: float, flat: tuple[float, float] | None = None) -> SegmentedPlan:
-        """Return the plan for a number of blanket messages."""
+        """Return the plan at a number of blanket messages."""
         return SegmentedPlan(
             self.level_sizes,
             self.eps,
@@ -319,11 +290,11 @@ class _Search:
         )
 
     def objective(self, blankets: float) -> float:
-        """Return the objective: an error of the plan, without the checks of its arguments."""
+        """Return the error of the plan that the search minimizes, without checks of arguments."""
         return self.objective_of(blankets, self.rates(blankets))
 
     def objective_of(self, blankets: float, rates: Sequence[float]) -> float:
-        """Return the objective for given rates."""
+        """Return the objective at given rates."""
         messages = sum(self.level_sizes) * blankets
         reports = sum(n * rate for n, rate in zip(self.level_sizes, rates, strict=True))
         if self.spread is None:
@@ -428,7 +399,7 @@ def _estimates(search: _Search, points: list[float], kinks: list[float]) -> Call
 
 
 def _points(kinks: list[float], accounting: str) -> list[float]:
-    """Return the first points of evaluation: the kinks (increasing), and points between the first and the last."""
+    """Return the first points of evaluation: the kinks (increasing), and points between the first and the last kink."""
     low, high = kinks[0], kinks[-1]
     integers: list[float] = []
     if accounting == "printed":
@@ -438,7 +409,7 @@ def _points(kinks: list[float], accounting: str) -> list[float]:
 
 
 def _golden(first_is_less: Callable[[float, float], bool], left: float, right: float) -> float:
-    """Return the minimum of a function with one minimum inside (left, right), by comparisons of two points."""
+    """Return the place of the only minimum of a function inside (left, right), by comparisons of two points."""
     a, b = math.log(left), math.log(right)
     x, y = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
     while b - a > _MTOL:
@@ -452,7 +423,7 @@ def _golden(first_is_less: Callable[[float, float], bool], left: float, right: f
 
 
 def _end(exceeds: Callable[[float, float], bool], points: list[float], most: float) -> float:
-    """Return the end of the range, from the first point on, in which a function does not exceed `most`."""
+    """Return the end of the range from the first point on within which a function does not exceed `most`."""
     inside = points[0]
     for point in points[1:]:
         if exceeds(point, most):

@@ -1,9 +1,9 @@
 """Parameters of the segmented protocol: reporting rates of the privacy levels, blanket messages and expected errors.
 
-Users of level k (budget eps_k) send each of their s items with probability lambda_k, and everybody adds m blanket
-messages in expectation. The server counts messages and estimates ``(count - n m / d) / sum_k n_k lambda_k`` per item.
-For given m, lambda_k is the largest probability that level k allows; more blanket messages allow larger ones but add
-noise themselves, and the best m is searched. Accountings:
+Users of level k (budget eps_k) send each of their s items with probability lambda_k. Every user adds m blanket messages
+in expectation. The server counts messages and estimates ``(count - n m / d) / sum_k n_k lambda_k`` per item. For given
+m, lambda_k is the largest probability that level k allows. More blanket messages allow larger ones but add noise
+themselves, so the best m is searched. Accountings:
 
 ``printed``
     The paper: ceil(m) slots per user, the pair of counts for one item, group composition to s items. Not a proven
@@ -49,16 +49,18 @@ SEGMENTED_ACCOUNTINGS: tuple[str, ...] = get_args(SegmentedAccounting)
 @guarded_methods
 @dataclass(frozen=True)
 class SegmentedPlan:
-    """Parameters of the segmented protocol; with one level and rate 1, of balls-into-bins.
+    """Parameters of the segmented protocol, which is balls-into-bins if it has one level with rate 1.
+
+    Wang et al. 2024, arXiv 2407.19639, Algorithm 2.
 
     Parameters
     ----------
     level_sizes : tuple of int
-        Users n_k of each level, >= 0, at least one user in all.
+        Users n_k of each level, >= 0, at least one user in total.
     eps : tuple of float
         Budgets of the levels, nats.
     delta : float
-        Of every user.
+        Delta of every user.
     rates : tuple of float
         Probability lambda_k with which a user of level k sends each item.
     blankets : float
@@ -70,12 +72,8 @@ class SegmentedPlan:
     blanket_law : {"binomial", "poisson"}
         Law of the number of blanket messages of a user: used slots, or Poisson(m).
     flat : tuple of float, optional
-        If m was searched: the range around it where the objective is at most 5 % above its smallest value, cut off at
-        the ends of the interval that was searched.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Algorithm 2.
+        If m was searched: the range around m, within the searched interval, where the objective is at most 5 % above
+        its smallest value.
     """
 
     level_sizes: tuple[int, ...]
@@ -99,7 +97,7 @@ class SegmentedPlan:
 
     @cached_property
     def reports(self) -> float:
-        """Expected number of users whose report of a given item of theirs arrives, ``sum_k n_k lambda_k``."""
+        """Expected number of users who send a given one of their items, ``sum_k n_k lambda_k``."""
         return sum(n * rate for n, rate in zip(self.level_sizes, self.rates, strict=True))
 
     @property
@@ -118,22 +116,22 @@ class SegmentedPlan:
         return blanket_sse(self.n * self.blankets, cell_rate, self.reports)
 
     def error_bound(self) -> float:
-        """Return the paper's bound on the expected error, ``(n m + s Lambda) / Lambda^2``; needs no data."""
+        """Return the paper's bound on the expected error, ``(n m + s Lambda) / Lambda^2``, which holds for all data."""
         return segmented_error_bound(self.n * self.blankets, self.set_size, self.reports)
 
     def expected_sse(
         self, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
     ) -> float:
-        """Return the expected error if levels are independent of the data.
+        """Return the expected error if the levels are independent of the data.
 
         Parameters
         ----------
         spread : float, optional
-            ``W = sum_j w_j (1 - w_j)`` of the true frequencies, in [0, s]. If not given, ``s (1 - s / d)``, the value
-            for uniform frequencies and the largest possible one.
+            ``W = sum_j w_j (1 - w_j)`` of the true frequencies, in [0, s]. By default ``s (1 - s / d)``, the value for
+            uniform frequencies, which is the largest.
         truth : {"empirical", "population"}
-            Reference of the error: the frequencies of these n users, assigned to levels at random; or the frequencies
-            of the population from which they are drawn.
+            Reference of the error: the frequencies of these n users, whose levels are random, or the frequencies of the
+            population from which the users are drawn.
 
         Returns
         -------
@@ -156,16 +154,16 @@ def level_rate(
 ) -> float:
     """Return the largest probability with which a user may send each item.
 
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7; ``exact`` is derived for this project.
+
     Parameters
     ----------
-    n : int
-        All users, >= 1; the sizes of the levels do not matter.
+    n, domain_size, set_size : int
+        Number of all users >= 1, items d >= 2, and items per user s in [1, d].
     blankets : float
         Expected number of blanket messages per user m, >= 0.
-    domain_size, set_size : int
-        Items d >= 2, and items per user s in [1, d].
     eps, delta : float
-        Of the user; nats, > 0, and in (0, 1).
+        Budget of the user; nats, > 0, and in (0, 1).
     accounting : {"printed", "corrected", "exact"}
         See the module's description.
 
@@ -178,10 +176,6 @@ def level_rate(
     ------
     Infeasible
         If a sum does not fit into memory.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Section 5.2, equations 6 and 7; ``exact`` is derived for this project.
     """
     if accounting == "exact":
         return user_level_reporting_rate(n, blankets, domain_size, set_size, eps, delta)
@@ -200,32 +194,24 @@ def full_reporting(
     *,
     accounting: Annotated[str, one_of(SEGMENTED_ACCOUNTINGS)] = "exact",
 ) -> float:
-    """Return m_k, the smallest expected number of blanket messages per user with which all items may be sent.
+    """Return m_k, the smallest expected number of blanket messages per user with which every item may be sent.
+
+    Wang et al. 2024, arXiv 2407.19639, Section 5.2; ``exact`` is derived for this project.
 
     Parameters
     ----------
-    n : int
-        All users, >= 1; the sizes of the levels do not matter.
-    domain_size, set_size : int
-        Items d >= 2, and items per user s in [1, d].
-    eps, delta : float
-        Of the user; nats, > 0, and in (0, 1).
-    accounting : {"printed", "corrected", "exact"}
-        See the module's description.
+    n, domain_size, set_size, eps, delta, accounting
+        As in :func:`level_rate`.
 
     Returns
     -------
     float
-        m_k, rounded up; 0 if all users hold all items.
+        Rounded up; 0 if all users hold all items.
 
     Raises
     ------
     Infeasible
         If more than 1e9 messages per user would be needed, or a sum does not fit into memory.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Section 5.2; ``exact`` is derived for this project.
     """
     if accounting == "exact":
         return user_level_blankets(n, domain_size, set_size, eps, delta)
@@ -235,16 +221,9 @@ def full_reporting(
 
 
 def blanket_law_of(accounting: str) -> BlanketLaw:
-    """Return the law of the number of blanket messages of an accounting.
+    """Return the law of the number of blanket messages of an accounting: Poisson for the accountings with a guarantee.
 
-    Returns
-    -------
-    str
-        Exact: Poisson for the accountings with a guarantee.
-
-    Notes
-    -----
-    ``printed``: arXiv 2407.19639, Algorithm 2; the others are derived for this project.
+    The binomial law of ``printed`` is from arXiv 2407.19639, Algorithm 2.
     """
     return "binomial" if accounting == "printed" else "poisson"
 

@@ -28,22 +28,16 @@ if TYPE_CHECKING:
 @guarded_methods
 @dataclass(frozen=True)
 class SegmentedProfile:
-    """Privacy profile of a user of one level of the segmented protocol, by the plan's accounting.
+    """Privacy profile of the segmented protocol for the users of one level, by the plan's accounting.
+
+    Wang et al. 2024, arXiv 2407.19639, Theorem 3; an upper bound on delta unless `kind` is ``approximate``.
 
     Parameters
     ----------
     plan : SegmentedPlan
+        Parameters of the protocol.
     level : int
-        Index of the level.
-
-    Raises
-    ------
-    ValueError
-        If there is no such level.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Theorem 3, with an upper bound on delta unless `kind` is ``approximate``.
+        Index of the level; ValueError is raised if there is no such level.
     """
 
     plan: SegmentedPlan
@@ -59,13 +53,14 @@ class SegmentedProfile:
 
     @property
     def kind(self) -> Kind:
-        """``upper``; ``approximate`` for the paper's pair of counts where not all items are sent."""
+        """``upper``, or ``approximate`` for the paper's pair of counts if some rate is below 1."""
         proven = self.plan.blanket_law == "poisson" or self.plan.rates[self.level] == 1
         return "upper" if proven else "approximate"
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree; an upper bound,
-        or for `kind` ``approximate`` the claim of the paper.
+        """Return delta for each eps (nats, >= 0), in the shape of `eps`; the same in both directions.
+
+        An upper bound, or the claim of the paper if `kind` is ``approximate``.
         """
         return at_each(self._delta, eps)
 
@@ -94,24 +89,11 @@ _UNCONFIRMED = Standing(
 
 
 def full_reporting_standing(plans: Sequence[SegmentedPlan], calibration: str) -> Standing:
-    """Return the guarantee of balls-into-bins protocols.
+    """Return the guarantee of balls-into-bins protocols, given as plans with one level and reporting probability 1.
 
-    Parameters
-    ----------
-    plans : sequence of SegmentedPlan
-        Of one level each, with reporting probability 1.
-    calibration : {"variation_ratio", "numeric", "analytic"}
-        See :func:`shuffledp.accounting.baselines.sets.mm_plan`. The published ones treat binomial numbers as Poisson
-        variables, or hold for small eps only; each plan is compared with the proven bound of its divergence.
-
-    Returns
-    -------
-    Standing
-        An upper bound, or unproven if the exact divergence exceeds the budget.
-
-    Notes
-    -----
-    Derived for this project, for the calibrations of Luo, Wang and Yi 2022.
+    The published calibrations (:func:`shuffledp.accounting.baselines.sets.mm_plan`; Luo, Wang and Yi 2022) treat
+    binomial numbers as Poisson variables, or hold for small eps only. Each plan is compared with the proven bound of
+    its divergence: the guarantee is an upper bound, or unproven if this bound exceeds the budget.
     """
     if calibration == "variation_ratio":
         return UPPER

@@ -1,4 +1,4 @@
-"""Errors of the shares of holders of items, for protocols on sets.
+"""Errors of estimated item frequencies, for protocols on sets.
 
 Errors are sums over the d items of squared errors of relative frequencies. ``spread = sum_j w_j (1 - w_j)`` for true
 frequencies w. Source: arXiv 2407.19639, Section 5.2, for the bound; the exact errors are derived for this project.
@@ -18,9 +18,10 @@ TRUTHS: tuple[str, ...] = get_args(Truth)
 
 
 def checked_spread(spread: float | None, domain_size: int, set_size: int) -> float:
-    """Return ``sum_j w_j (1 - w_j)``, the largest possible value if None; raise ValueError if it is above this value.
+    """Return ``sum_j w_j (1 - w_j)``, by default its largest value; raise ValueError if `spread` is above this value.
 
-    That is ``s (1 - s / d)``, of uniform frequencies: ``sum_j w_j^2`` is smallest for equal ones, which sum to s.
+    The largest value is ``s (1 - s / d)``, for uniform frequencies: ``sum_j w_j^2`` is smallest for equal w_j, whose
+    sum is s.
     """
     most = set_size * (1 - set_size / domain_size)
     if spread is None:
@@ -32,11 +33,11 @@ def checked_spread(spread: float | None, domain_size: int, set_size: int) -> flo
 
 
 def sampling_sse(squares: float, n: int, spread: float, truth: str) -> float:
-    """Return the error of a weighted mean over n users whose weights add up to 1 and their squares to `squares`.
+    """Return the exact error of a weighted mean over n users, where weights sum to 1 and their squares to `squares`.
 
-    Compared with the frequencies of the n users themselves (``empirical``), weights being assigned at random, or of the
-    ``population`` that they are drawn from: the variance of a mean of draws without and with replacement. Exact, summed
-    over the items; against the frequencies of the n users equal weights have none.
+    The reference is the frequencies of the n users (``empirical``), with weights assigned at random, or the frequencies
+    of the ``population`` from which they are drawn. The error is the variance of a mean of draws without or with
+    replacement, summed over the items. Equal weights have no error against the frequencies of the n users.
     """
     if truth == "population":
         return spread * squares
@@ -44,21 +45,21 @@ def sampling_sse(squares: float, n: int, spread: float, truth: str) -> float:
 
 
 def blanket_sse(messages: float, cell_rate: float, reports: float) -> float:
-    """Return the part of the error that blanket messages cause: ``n m (1 - cell_rate) / reports^2``.
+    """Return the exact error that blanket messages cause, summed over the items: ``n m (1 - cell_rate) / reports^2``.
 
-    `messages` are n m, expected; `cell_rate` is the probability with which a slot holds a given item, 0 for Poisson
-    numbers of messages; the counts are divided by `reports`, ``sum_k n_k lambda_k``. Exact, summed over the items: the
-    variance of binomial or Poisson counts.
+    `messages` is n m, the expected number; `cell_rate` is the probability that a slot holds a given item, 0 for Poisson
+    numbers of messages; the counts, with binomial or Poisson variance, are divided by `reports`,
+    ``sum_k n_k lambda_k``.
     """
     kept = 1 - cell_rate
     return messages * kept / reports**2
 
 
 def segmented_error_bound(messages: float, set_size: int, reports: float) -> float:
-    """Return the printed bound on the error of the segmented protocol, ``(n m + s Lambda) / Lambda^2``; needs no data.
+    """Return the printed bound on the error of the segmented protocol, ``(n m + s Lambda) / Lambda^2``, for all data.
 
-    `messages` are n m, expected, and `reports` are ``Lambda = sum_k n_k lambda_k``. An upper bound against the
-    frequencies of the population: Wang et al. 2024, arXiv 2407.19639, Section 5.2.
+    `messages` is n m, the expected number, and `reports` is ``Lambda = sum_k n_k lambda_k``. It is an upper bound
+    against the frequencies of the population: Wang et al. 2024, arXiv 2407.19639, Section 5.2.
     """
     return (messages + set_size * reports) / reports**2
 
@@ -71,11 +72,10 @@ def segmented_sse(
     spread: float,
     truth: str,
 ) -> float:
-    """Return the error of the segmented protocol if levels are independent of the data.
+    """Return the exact error of the segmented protocol, summed over the items, if levels are independent of the data.
 
-    `blanket` is the part of :func:`blanket_sse`; n_k users of level k send each item with probability lambda_k. Exact,
-    summed over the items: a report's coins have variance ``lambda (1 - lambda)`` per item, and sampling from a
-    population adds ``lambda^2 w (1 - w)``.
+    `blanket` is :func:`blanket_sse`. The n_k users of level k send each item with probability lambda_k. These decisions
+    have variance ``lambda (1 - lambda)`` per item, and sampling from a population adds ``lambda^2 w (1 - w)``.
     """
     pairs = list(zip(level_sizes, rates, strict=True))
     reports = sum(n * rate for n, rate in pairs)

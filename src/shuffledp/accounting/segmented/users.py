@@ -6,16 +6,16 @@ victim exchanges s items for s others, the loss is
 .. math:: L = \sum_{j \le s} g(A_j) - g(Y_j), \qquad g(x) = \ln(1 - \lambda + \lambda x / \mu)
 
 with A_j ~ Poisson(mu) + Bernoulli(lambda) and Y_j ~ Poisson(mu), all independent, and delta is the mean of
-``(1 - e^(eps - L))^+``. Exchanging fewer items has a smaller delta, so that ``min(s, d - s)`` items count. Group
-composition needs 4 to 9 times as many blanket messages in the settings of the paper (erratum SEG-6.3).
+``(1 - e^(eps - L))^+``. Delta is smaller if fewer items are exchanged, so the bound assumes ``min(s, d - s)`` exchanged
+items. Group composition needs 4 to 9 times as many blanket messages in the settings of the paper (erratum SEG-6.3).
 
-Each term is rounded to a grid by splitting every outcome into one with a higher and one with a lower loss, so that the
-probabilities under both laws are kept: an adversary who sees the parts has more knowledge, so that the result is an
-upper bound, and the increase of the variance is of second order in the step. Powers of Fourier transforms add the terms
-up. Before, the laws are tilted by ``e^(theta L)`` so that losses near eps are the likely ones: rounding errors of the
-transform are then small relative to the result, for results of any size.
+Each term is rounded to a grid: every outcome is split into one with a higher and one with a lower loss, and the split
+preserves the probabilities under both laws. An adversary who sees the parts knows more, so the result is an upper
+bound. The increase of the variance is of second order in the step. Powers of Fourier transforms add the terms. First
+the laws are tilted by ``e^(theta L)`` so that losses near eps are likely. Rounding errors of the transform are then
+small relative to results of any size.
 
-Conventions: eps in nats; replacement of a user's whole set; the reports of all others are known to the adversary. The
+Conventions: eps in nats; replacement of a user's whole set; the adversary knows the reports of all other users. The
 splitting is from Doroshenko et al. 2022 ("Connect the dots"). Derived for this project; arXiv 2407.19639 composes by
 groups.
 """
@@ -73,37 +73,31 @@ def user_level_delta(
 ) -> float:
     """Return delta of a user's whole set of items among Poisson blanket messages.
 
+    Derived for this project, see the module's description; the paper composes by groups (arXiv 2407.19639, Theorem 3).
+    Replacement of the user's whole set.
+
     Parameters
     ----------
     eps : float
         Nats, >= 0.
     reporting_rate : float
-        lambda, probability with which each of the victim's items is sent, in [0, 1].
-    n : int
-        Number of users, >= 1.
+        lambda, probability that each of the victim's items is sent, in [0, 1].
+    n, domain_size, set_size : int
+        Number of users >= 1, items d >= 2, and items per user s in [1, d].
     blankets : float
         Expected number of blanket messages per user m, >= 0.
-    domain_size : int
-        Number of items d, >= 2.
-    set_size : int
-        Items per user s, in [1, d].
 
     Returns
     -------
     float
-        In [0, 1], the same in both directions. An upper bound, too large by at most 1e-4 relative, down to 1e-270 (more
-        where hardly any blanket message meets an exchanged item). Non-decreasing in
-        `reporting_rate` and non-increasing in `blankets`, up to that error.
+        In [0, 1], the same in both directions. An upper bound, too large by at most 1e-4 relative, down to 1e-270; more
+        if few blanket messages hold an exchanged item. Up to this error it is non-decreasing in `reporting_rate` and
+        non-increasing in `blankets`.
 
     Raises
     ------
     Infeasible
         If the sum does not fit into memory, for many messages and few items.
-
-    Notes
-    -----
-    Derived for this project, see the module's description; the paper composes by groups (arXiv 2407.19639, Theorem 3).
-    Replacement of the user's whole set.
 
     Examples
     --------
@@ -132,28 +126,20 @@ def user_level_reporting_rate(
 ) -> float:
     """Return the largest reporting probability with which a user is (eps, delta)-private.
 
+    Inverts :func:`user_level_delta`, which raises the same errors. Derived for this project. Replacement of the user's
+    whole set.
+
     Parameters
     ----------
     n, blankets, domain_size, set_size
         As in :func:`user_level_delta`.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
 
     Returns
     -------
     float
-        In (0, 1]; rounded down, by about 1e-5 relative, as :func:`user_level_delta` is too large.
-
-    Raises
-    ------
-    Infeasible
-        As :func:`user_level_delta`.
-
-    Notes
-    -----
-    Derived for this project; inverts :func:`user_level_delta`. Replacement of the user's whole set.
+        In (0, 1]; rounded down, by about 1e-5 relative, because :func:`user_level_delta` is an upper bound.
     """
     pairs = _exchanged(domain_size, set_size)
     if pairs == 0:
@@ -164,32 +150,28 @@ def user_level_reporting_rate(
 
 
 def user_level_blankets(n: FromOne, domain_size: FromTwo, set_size: FromOne, eps: Eps, delta: Delta) -> float:
-    """Return the smallest expected number of blanket messages per user with which all items may be sent.
+    """Return the smallest expected number of blanket messages per user with which every item may be sent.
+
+    Inverts :func:`user_level_delta` at a reporting rate of 1. Derived for this project. Replacement of the user's whole
+    set.
 
     Parameters
     ----------
     n, domain_size, set_size
         As in :func:`user_level_delta`.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
 
     Returns
     -------
     float
-        Rounded up, by about 1e-5 relative, as :func:`user_level_delta` is an upper bound; 0 if all users hold all
+        Rounded up, by about 1e-5 relative, because :func:`user_level_delta` is an upper bound; 0 if all users hold all
         items.
 
     Raises
     ------
     Infeasible
         If more than 1e9 messages per user would be needed, or the sum does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project; inverts :func:`user_level_delta` at a reporting rate of 1. Replacement of the user's whole
-    set.
     """
     pairs = _exchanged(domain_size, set_size)
     if pairs == 0:
@@ -224,7 +206,7 @@ def _mean_for_full_reporting(pairs: int, eps: float, delta: float) -> float:
 
 
 def _exchanged(domain_size: int, set_size: int) -> int:
-    """Return the number of items in which two sets may differ."""
+    """Return the largest number of items in which two sets may differ."""
     if set_size > domain_size:
         raise ValueError(f"set_size must be at most domain_size = {domain_size}, got {set_size}.")
     return min(set_size, domain_size - set_size)
@@ -232,10 +214,10 @@ def _exchanged(domain_size: int, set_size: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Losses:
-    """Losses and probabilities of one item that the victim holds, and of one that it exchanges for it.
+    """Losses and probabilities of one item that the victim holds, and of one that replaces it.
 
-    `lost` bounds the mass that they lack: losses that are infinite, or count as such, and the ends of the windows.
-    `omitted` is the second part alone.
+    `lost` bounds the omitted mass: infinite losses, losses that count as infinite, and the ends of the windows.
+    `omitted` bounds the mass of those ends alone.
     """
 
     held: NDArray[np.float64]
@@ -246,12 +228,12 @@ class _Losses:
     omitted: float
 
     def largest(self, pairs: int) -> float:
-        """Largest total loss among those that are not lost."""
+        """Largest total loss that `lost` does not include."""
         return pairs * float(np.max(self.held) + np.max(self.exchanged))
 
     @cached_property
     def _laws(self) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]:
-        """Losses and logs of their probabilities, which every tilt needs."""
+        """Losses and log probabilities of the two items, for all tilts."""
         return (self.held, np.log(self.held_pmf)), (self.exchanged, np.log(self.exchanged_pmf))
 
     def cumulants(self, theta: float) -> tuple[float, float, float]:
@@ -309,7 +291,7 @@ def _tilt(losses: _Losses, eps: float, pairs: int) -> float:
 
 
 def _chernoff(eps: float, rate: float, mean: float, pairs: int) -> float:
-    """Return an inexpensive upper bound on delta; far too large unless much below 1."""
+    """Return an inexpensive upper bound on delta, far too large unless it is much below 1."""
     losses = _losses(mean, rate, eps, _FIRST_TAIL)
     if losses.exchanged.size == 0 or losses.largest(pairs) <= eps:
         return _any(losses.lost, pairs)
@@ -338,7 +320,7 @@ def _delta(eps: float, rate: float, mean: float, pairs: int) -> float:
 
 
 def _any(probability: float, trials: int) -> float:
-    """Return the probability that one of independent trials succeeds."""
+    """Return the probability that at least one of several independent trials succeeds."""
     return -math.expm1(trials * math.log1p(-probability)) if probability < 1 else 1.0
 
 
@@ -360,7 +342,7 @@ def _on_grid(
 
 
 def _transformed(losses: _Losses, eps: float, pairs: int, theta: float, *, fine: bool) -> float:
-    """Return the mean of ``(1 - e^(eps - L))^+`` over all but the infinite losses, rounded up."""
+    """Return the mean of ``(1 - e^(eps - L))^+`` over all finite losses, rounded up."""
     _, mean, variance = (pairs * value for value in losses.cumulants(theta))
     spread = math.sqrt(variance)
     # A grid adds at most step^2 / 4 to the variance of each of the 2 s terms, step^2 / 6 on average.
@@ -393,9 +375,9 @@ def _transformed(losses: _Losses, eps: float, pairs: int, theta: float, *, fine:
 
 
 def _reach(losses: _Losses, pairs: int, theta: float, step: float) -> tuple[float, float]:
-    """Return the reach of the tilted law's evaluation around its mean, and the mass above, by Chernoff bounds.
+    """Return the range around the mean in which the tilted law is evaluated, and a bound on the mass above it.
 
-    The second is the log of a bound on the probability of higher losses, without tilt and on the grid.
+    The bound is the log of a Chernoff bound on the probability of higher losses, without tilt and on the grid.
     """
     log_mass, mean, variance = (pairs * value for value in losses.cumulants(theta))
     least = pairs * float(np.min(losses.held) + np.min(losses.exchanged))

@@ -1,4 +1,4 @@
-"""Ghazi et al. 2021: sums with noise that cancels."""
+"""Summation by correlated noise (Ghazi et al. 2021): noise designs, coarse designs, and their accounting."""
 
 from shuffledp.lazy_api import topic
 

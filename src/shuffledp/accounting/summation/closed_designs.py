@@ -1,4 +1,4 @@
-"""Closed-form noise designs: the printed parameters, and the modular theorem with exact noises.
+"""Noise designs in closed form: the printed parameters, and the modular theorem with exact noises.
 
 Source: Ghazi et al. 2021 (ICML), Theorems 2 and 8. Conventions as in
 :mod:`shuffledp.accounting.summation.noise_design`.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def analytic_design(max_value: FromOne, eps: Eps, delta: Delta, gamma: OpenUnit) -> NoiseDesign:
-    """Return the paper's parameters in closed form, with halving atoms, all of them.
+    """Return the paper's parameters in closed form, with noise on every halving atom.
 
     Parameters
     ----------
@@ -37,21 +37,14 @@ def analytic_design(max_value: FromOne, eps: Eps, delta: Delta, gamma: OpenUnit)
         Largest input D, >= 1.
     eps : float
         Nats, > 0.
-    delta : float
-        In (0, 1/2).
-    gamma : float
-        In (0, 1/2); ``eps_star = (1 - gamma) eps``.
+    delta, gamma : float
+        In (0, 1/2), otherwise Infeasible is raised; ``eps_star = (1 - gamma) eps``.
 
     Returns
     -------
     NoiseDesign
-        An upper bound on the noise that the budget needs: its exact delta is far smaller. With two noises on atom 1.
-        For D = 1 the second one, which no input needs, is there too, as printed.
-
-    Raises
-    ------
-    Infeasible
-        If delta or gamma is 1/2 or more, outside of the theorem.
+        The budget's delta is an upper bound; the exact delta is far smaller. Atom 1 has two noises; for D = 1 no input
+        needs the second one, which the paper prints.
 
     Notes
     -----
@@ -101,40 +94,32 @@ def modular_design(
     atoms: str = "halving",
     hubs: Sequence[int] | None = None,
 ) -> NoiseDesign:
-    """Return a design by the paper's modular theorem, with the smallest noises that fulfill its conditions exactly.
+    """Return a design by the paper's modular theorem, with the smallest noises that meet its conditions exactly.
 
     Parameters
     ----------
     max_value : int
         Largest input D, >= 1.
-    eps : float
-        Nats, > `eps_star`.
-    delta : float
-        In (0, 1).
-    eps_star : float
-        Nats, > 0.
+    eps, delta, eps_star : float
+        ``0 < eps_star < eps``, both in nats, and delta in (0, 1). Raises Infeasible for ``eps_star >= eps``.
     split : float
-        Part of ``eps - eps_star`` for the noise that hides the unary messages, in (0, 1); the rest goes to the atoms.
+        Share of ``eps - eps_star`` for the noise that hides the unary messages, in (0, 1). The atoms use the remaining
+        share.
     atoms, hubs
-        As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`. Other atoms than ``halving`` share
-        the budget in proportion to their largest shifts.
+        As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`. Atoms other than ``halving`` share the
+        budget in proportion to their largest shifts.
 
     Returns
     -------
     NoiseDesign
-        Meets its budget: the delta of the theorem is an upper bound. Two noises on atom 1 if inputs change it, and none
-        on atoms that inputs cannot change.
-
-    Raises
-    ------
-    Infeasible
-        If ``eps_star >= eps``: nothing is left for the noises.
+        The theorem's delta is an upper bound and meets the budget. Atom 1 has two noises if inputs change it. Atoms
+        that inputs cannot change have no noise.
 
     Notes
     -----
-    Theorem 8 of Ghazi et al. 2021 with ``eps_1 = split (eps - eps_star)``, delta halved. On each used atom, the
-    largest shift k is hidden at ``eps_2 k / (2 t_s)`` and ``delta_2`` over the number of used atoms; two columns
-    dominated by t differ by at most ``2 t``.
+    Theorem 8 of Ghazi et al. 2021 with ``eps_1 = split (eps - eps_star)`` and half of delta for each part. Each used
+    atom hides its largest shift k at ``eps_2 k / (2 t_s)`` and at ``delta_2`` over the number of used atoms. Two
+    columns dominated by t differ by at most ``2 t``.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     if eps_star >= eps:
@@ -170,7 +155,7 @@ def modular_design(
 
 
 def _domination(size: int, kind: str, moved: Mapping[int, Any]) -> dict[int, float]:
-    """Return a vector that dominates all columns: the paper's, or for other atoms the scaled largest entries."""
+    """Return a vector that dominates all columns: the paper's for halving atoms, else the scaled largest entries."""
     if kind == "halving":
         return dict(zip(atom_indices(size), dominating_vector(size).tolist(), strict=True))
     largest = {index: float(np.max(np.abs(row))) for index, row in moved.items()}
@@ -185,28 +170,21 @@ def best_modular_design(
 ) -> tuple[NoiseDesign, float]:
     """Return the modular design with the fewest messages over a grid of splits, and its split.
 
+    Ghazi et al. 2021 (ICML), Theorem 8; the search over splits is derived for this project.
+
     Parameters
     ----------
     max_value, eps, delta, eps_star
-        As in :func:`modular_design`.
+        As in :func:`modular_design`, which raises the same errors.
     step : float
-        Distance of the splits, in (0, 1/2).
+        Distance between splits, in (0, 1/2).
 
     Returns
     -------
     design : NoiseDesign
-        Meets its budget, as the delta of the theorem is an upper bound.
+        The theorem's delta is an upper bound and meets the budget.
     split : float
-        The best of the grid, exact if the number of messages has one minimum along it.
-
-    Raises
-    ------
-    Infeasible
-        As :func:`modular_design`.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Theorem 8; the search over splits is derived for this project.
+        The best split of the grid, exact if the number of messages has a single minimum along the grid.
     """
     count = math.ceil(1 / step)
 

@@ -1,15 +1,15 @@
-r"""Losses of the joint law of coarse noise, block by block of cells: for large D, where there are too many cells.
+"""Losses under the joint law of coarse noise for large D, by blocks of cells.
 
 The losses are defined in :mod:`shuffledp.accounting.summation.coarse_losses`, for cells ``(u, t)`` of one Sigma. Where
-the law is smooth they hardly change from a cell to the next. So cells are combined into *blocks*, intervals of u times
-intervals of t. With p and q the masses of a cell before and after a move, a block has the totals P and Q, and all
-its losses ``log p / q`` lie within bounds ``l <= r``. Two cells with the losses l and r and the same totals then have
-no smaller hockey stick, at any eps and in either direction: ``(p - e^eps q)^+`` is convex in ``(p, q)``, and each cell
-is a mixture of both.
+the law is smooth, neighboring cells have nearly equal losses. A *block* combines the cells with u in one interval and t
+in another. Let p and q be the masses of a cell before and after a move. A block has the totals P and Q, and its losses
+``log p / q`` lie within bounds ``l <= r``. Replace the block by two cells with the losses l and r and the same totals.
+Their hockey stick is at least the hockey stick of the block, at any eps and in either direction: ``(p - e^eps q)^+`` is
+convex in ``(p, q)``, and each cell of the block is a mixture of the two.
 
-**Bounds without evaluation of the cells.** With g any function of the cell, ``log p / q = (log p - g) - (log q - g)``.
-The smallest and the largest value of each term in each block are found once per Sigma, and for each of the few moves of
-``(u, t)``, not once per pair of Sigmas. With g the logarithm of the law at Sigma = 0 both terms are nearly constant.
+**Bounds without evaluation of every cell.** For any function g of the cell, ``log p / q = (log p - g) - (log q - g)``.
+The extreme values of each term in a block are computed once per Sigma and move of ``(u, t)``, not once per pair of
+Sigmas. If g is the logarithm of the law at Sigma = 0, both terms are nearly constant.
 
 The bounds hold for any partition; only their tightness depends on it. Derived for this project, from no paper.
 """
@@ -48,12 +48,7 @@ LARGEST_LOG = -4 * float(np.log(_LEAST))
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """A partition of the cells: the begins of the blocks of u and of t, and the g of the module's description.
-
-    Notes
-    -----
-    Derived for this project. Any partition gives upper bounds.
-    """
+    """A partition of the cells: the starts of its blocks in u and in t, and g of the module's docstring."""
 
     rows: Ints
     columns: Ints
@@ -61,7 +56,7 @@ class Partition:
 
     @property
     def sizes(self) -> Floats:
-        """Number of cells of every block, row by row."""
+        """Number of cells of every block, in row order."""
         rows, columns = self.reference.shape
         high, wide = np.diff(self.rows, append=rows), np.diff(self.columns, append=columns)
         return np.asarray(np.outer(high, wide).ravel(), np.float64)
@@ -69,12 +64,7 @@ class Partition:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """The blocks of one Sigma, moved by one offset: masses, and bounds on ``log p - g`` in grid steps.
-
-    Notes
-    -----
-    Derived for this project. Exact up to rounding.
-    """
+    """Blocks of one Sigma, moved by one offset: masses, and bounds on ``log p - g`` in grid steps."""
 
     mass: Floats
     low: Floats
@@ -82,23 +72,9 @@ class Bounds:
 
 
 def partition(law: CoarseLaw, grid: LossGrid, change: float) -> Partition:
-    """Return blocks within which the ratio of the law to itself moved by one changes little.
+    """Return blocks within which the ratio of neighboring masses changes little, at several Sigmas around 0.
 
-    Parameters
-    ----------
-    law : CoarseLaw
-    grid : LossGrid
-    change : float
-        Largest change along u and along t, in grid steps, > 0.
-
-    Returns
-    -------
-    Partition
-        By the law at Sigma = 0.
-
-    Notes
-    -----
-    Derived for this project.
+    `change` is the largest change of its logarithm along u and along t, in grid steps, > 0.
     """
     numbers = range(law.reach % law.size, law.slices, law.size)
     laws = [law.table(k) for k in numbers if abs(k - law.reach) <= _LOOKED_AT * law.size]
@@ -107,7 +83,7 @@ def partition(law: CoarseLaw, grid: LossGrid, change: float) -> Partition:
 
 
 def _begins(laws: Sequence[Floats], change: float) -> Ints:
-    """Return the begins of intervals in which no ``log P(i) / P(i - 1)`` changes by more than `change`."""
+    """Return the starts of intervals within which ``log P(i) / P(i - 1)`` changes by at most `change`."""
     table = np.asarray(laws)
     logs = np.log(np.maximum(table, _LEAST))
     ratios = np.diff(logs, axis=1)
@@ -125,31 +101,11 @@ def _begins(laws: Sequence[Floats], change: float) -> Ints:
 def block_cells(
     law: CoarseLaw, blocks: Partition, shifts: Sequence[Shift], grid: LossGrid, begin: int, stop: int
 ) -> tuple[Floats, float, int]:
-    """Return the contribution of the slices ``begin <= number < stop`` to the losses.
+    """Return the losses of the slices ``begin <= number < stop``, their mass, and the largest number of summands.
 
-    Parameters
-    ----------
-    law : CoarseLaw
-    blocks : Partition
-    shifts : sequence of (int, int, int)
-        Of ``(Sigma, u, t)``, all with Sigma raised.
-    grid : LossGrid
-    begin, stop : int
-        Within ``0 .. law.slices``: number 0 has the lowest Sigma.
-
-    Returns
-    -------
-    cells : (shifts, size + 1) ndarray
-        From the lowest grid point to one above the highest. Their hockey stick is never below the one of the true
-        cells.
-    kept : float
-        Their mass.
-    most : int
-        Largest number of summands: blocks of a slice plus cells of a block.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
+    All `shifts` of ``(Sigma, u, t)`` increase Sigma, and slice 0 has the lowest Sigma. The cells, (shifts, size + 1),
+    reach from the lowest grid point to one above the highest; their hockey stick is never below the true one. A slice
+    has as many summands as blocks plus cells per block.
     """
     offsets = sorted({(0, 0), *((u, t) for _, u, t in shifts)})
     cells = np.zeros((len(shifts), grid.size + 1))
@@ -184,7 +140,7 @@ def block_cells(
 def _bounds(
     law: CoarseLaw, blocks: Partition, number: int, offsets: Sequence[Offset], step: float
 ) -> dict[Offset, Bounds]:
-    """Return the blocks of one Sigma for all offsets: at u and t the law at ``u - du`` and ``t - dt``."""
+    """Return the blocks of one Sigma for all offsets: the cell (u, t) holds the law at ``u - du`` and ``t - dt``."""
     rows, columns = blocks.reference.shape
     if not 0 <= number < law.slices:
         shape = blocks.rows.size * blocks.columns.size
@@ -211,7 +167,7 @@ def _bounds(
 
 
 def _by_block(operation: np.ufunc, table: Floats, blocks: Partition) -> Floats:
-    """Return a sum or an extreme of every block, row by row."""
+    """Return the sum or the extreme value of `table` over every block, in row order."""
     by_rows = operation.reduceat(table, blocks.rows, axis=0)
     return np.asarray(operation.reduceat(by_rows, blocks.columns, axis=1).ravel())
 
@@ -219,10 +175,10 @@ def _by_block(operation: np.ufunc, table: Floats, blocks: Partition) -> Floats:
 def _add(
     cells: Floats, sums: Floats, mass: Floats, other: Floats, start: Floats, end: Floats, grid: LossGrid
 ) -> None:
-    """Add the blocks of one slice for one shift: by the two grid points that enclose their losses.
+    """Add the blocks of one slice for one shift, at the two grid points that enclose the losses of each block.
 
-    `start` and `end` are bounds on the losses, in grid steps; they are overwritten. Losses above the grid go to the
-    place after it. Blocks with losses below the grid, or of a wide range, have all their mass at the higher grid point.
+    `start` and `end` are bounds on the losses, in grid steps, and are overwritten. Losses above the grid go to the
+    place after it. Blocks with losses below the grid, or in a wide range, have all their mass at the higher grid point.
     """
     np.floor(start, out=start)
     start -= grid.first
@@ -244,11 +200,11 @@ def _add(
 
 
 def _split(cells: Floats, sums: Floats, error: float, grid: LossGrid) -> None:
-    """Put the masses of blocks on two grid points each so that the totals of both laws stay.
+    """Put the mass of every block on two grid points so that the totals of both laws are preserved.
 
-    Of the masses P and Q at a loss between ``j h`` and ``(j + w) h``, ``(P - e^(j h) Q) / (1 - e^(-w h))`` goes to the
-    higher one. Rounded up by `error`, the relative one of the masses: what is raised too much is then missing in Q and
-    counted as infinite there.
+    Let P and Q be the masses at a loss between ``j h`` and ``(j + w) h``. The higher point gets
+    ``(P - e^(j h) Q) / (1 - e^(-w h))``, rounded up by the relative error `error` of the masses. The excess is then
+    missing in Q and counts as infinite loss there.
     """
     points = np.exp(grid.step * np.arange(grid.first, grid.last + 1))
     for power in range(_POWERS):

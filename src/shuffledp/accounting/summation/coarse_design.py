@@ -1,4 +1,4 @@
-r"""Summation with coarse noise: its designs, and the effect of their messages and of inputs on the analyzer's view.
+"""Summation with coarse noise: designs, and the effect of their messages and of inputs on the analyzer's view.
 
 The messages are ``1..D`` and ``-D``. A user sends the input, if it is not 0, and shares of two kinds of noise:
 
@@ -8,26 +8,27 @@ The messages are ``1..D`` and ``-D``. A user sends the input, if it is not 0, an
 * *Atoms*, one for each j in 1..D, each drawn a compound Poisson number of times
   (:mod:`shuffledp.accounting.summation.jump_noise`). Their messages sum to zero: ``{D, -D}`` for D,
   ``{1 (D times), -D}`` for 1, ``{j, D - j, -D}`` for 2 <= j < D/2, and ``{j, parts of D - j, -D}`` for D/2 <= j < D.
-  The parts are messages 1 or *hubs*, a few chosen messages below D/2: the largest that fits, again and again, but never
+  The parts are messages 1 or *hubs*, a few chosen messages below D/2: repeatedly the largest that fits, but never
   ``D - j`` itself. Without hubs the parts are ``D - j`` messages 1.
 
-**The view.** Let ``c_m`` be the number of messages m. Atom j is drawn ``y_j`` times: ``c_j = y_j`` for j < D/2,
-plus, for a hub, its number in the other atoms; ``c_j = y_j + y_(D-j)`` for j > D/2 (``y_j`` alone for j = D/2 and
-j = D - 1, whose partner is no such atom). So all ``y_j`` follow from the counts, by integers: first those that are no
-hubs and their partners, then hub after hub from the largest on, each with its partner, which sends smaller hubs only.
-With ``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D - 1)``, the counts are an invertible integer
-image of ``(Sigma, u, v, y_2, .., y_(D - 1))``. With U messages D and A messages -D in the central noise of the sum S,
+**The view.** Let ``c_m`` be the number of messages m. Atom j is drawn ``y_j`` times: ``c_j = y_j`` for j < D/2, plus,
+for a hub, its number in the other atoms; ``c_j = y_j + y_(D-j)`` for j > D/2 (``y_j`` alone for j = D/2 and j = D - 1,
+whose partner is no such atom). So the counts determine all ``y_j``, by integers: first the numbers of atoms that are
+neither hubs nor partners of hubs. Then the hubs follow from the largest to the smallest, each with its partner, whose
+parts are smaller hubs only. With ``Sigma = sum m c_m``, ``u = c_D`` and ``v = c_(-D) - y_2 - .. - y_(D - 1)``, the
+counts are an invertible integer image of ``(Sigma, u, v, y_2, .., y_(D - 1))``. With U messages D and A messages -D in
+the central noise of the sum S,
 
     Sigma = S,    u = U + z_D,    v = A + z_D + z_1,    y_j = z_j,
 
-where ``z_j`` is the number of draws of atom j. So ``(Sigma, u, v)`` does not depend on the ``y_j``, nor do these on
-each other. An input x adds x to Sigma and, moreover, nothing for x = 0 and 1; 1 to u for x = D; else 1 to ``y_x``. The
-other messages of atom x besides x and -D are then subtracted: for 2 <= x < D/2 -1 goes to ``y_(D-x)``; for D/2 <= x < D
--1 goes to v, and for each hub h among the parts, -1 to ``y_h`` and 1 to ``y_(D-h)``, whose own parts may have hubs
-again (:func:`input_moves`). The exact accountant that rests on it is
-:mod:`shuffledp.accounting.summation.coarse_noise`.
+where ``z_j`` is the number of draws of atom j. So ``(Sigma, u, v)`` and the ``y_j`` are independent. An input x adds x
+to Sigma. It adds nothing else if x is 0 or 1; else it adds 1 to u if x = D, and 1 to ``y_x`` otherwise. The other
+messages of atom x, besides x and -D, are then subtracted: for 2 <= x < D/2, ``y_(D-x)`` changes by -1; for D/2 <= x <
+D, v changes by -1. For each hub h among the parts, ``y_h`` then changes by -1 and ``y_(D-h)`` by 1, and the same holds
+for the hubs among the parts of atom D - h (:func:`input_moves`). :mod:`shuffledp.accounting.summation.coarse_noise` is
+the exact accountant.
 
-Derived for this project; nothing of it is taken from a paper but the idea of noise that cancels.
+Derived for this project; only the idea of noise that cancels is taken from a paper.
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ _KEYS = ("max_value", "eps_star", "rates", "centers", "eps", "delta", "hubs")
 @guarded_methods
 @dataclass(frozen=True)
 class CoarseDesign:
-    """All parameters of the coarse noise of one summation, for all users together.
+    """Parameters of the coarse noise of one summation, for all users together.
+
+    Derived for this project. `messages` and `mse` are exact expectations. Numbers outside their ranges raise
+    ValueError, and so do other numbers of rates or centers than D.
 
     Parameters
     ----------
@@ -67,21 +71,12 @@ class CoarseDesign:
     eps_star : float
         The error is two-sided geometric with ratio ``e^(-eps_star / D)``; nats, > 0.
     rates, centers : tuple of float
-        Rates and centers of the jumps of atoms 1..D, see :mod:`shuffledp.accounting.summation.jump_noise`. Rates > 0,
-        centers >= 1/2.
+        Rates (> 0) and centers (>= 1/2) of the jumps of the D atoms, see
+        :mod:`shuffledp.accounting.summation.jump_noise`.
     eps, delta : float
         Budget of the design: nats, > 0, and in (0, 1).
     hubs : tuple of int
-        Messages that replace several 1's in the atoms from D/2 on: increasing, each above 1 and below D/2.
-
-    Raises
-    ------
-    ValueError
-        If a number is outside of its range, or there are not D rates and centers.
-
-    Notes
-    -----
-    Derived for this project. `messages` and `mse` are exact expectations.
+        Messages that replace several messages 1 in the atoms from D/2 on: increasing, each above 1 and below D/2.
     """
 
     max_value: FromOne
@@ -164,13 +159,7 @@ class CoarseDesign:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> CoarseDesign:
-        """Return the design that :meth:`to_dict` describes.
-
-        Raises
-        ------
-        ValueError
-            If keys are missing or unknown.
-        """
+        """Return the design that :meth:`to_dict` describes; missing or unknown keys raise ValueError."""
         if content.keys() != set(_KEYS):
             raise ValueError(
                 f"content must have the keys {', '.join(sorted(_KEYS))}; got {', '.join(sorted(content))}."
@@ -180,17 +169,7 @@ class CoarseDesign:
 
 
 def check_hubs(hubs: Sequence[int], max_value: int) -> tuple[int, ...]:
-    """Return hubs as a tuple, or raise ValueError.
-
-    Returns
-    -------
-    tuple of int
-        As given; exact.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return `hubs` as a tuple, or raise ValueError."""
     found = tuple(check_count("hubs", hub, 2) for hub in hubs)
     if any(2 * hub >= max_value for hub in found) or sorted(set(found)) != list(found):
         raise ValueError(f"hubs must grow and lie in [2, {max_value}/2), got {hubs!r}.")
@@ -198,26 +177,7 @@ def check_hubs(hubs: Sequence[int], max_value: int) -> tuple[int, ...]:
 
 
 def atom_content(index: int, max_value: int, hubs: Sequence[int] = ()) -> dict[int, int]:
-    """Return the messages of one atom with their multiplicities.
-
-    Parameters
-    ----------
-    index : int
-        j, in [1, D].
-    max_value : int
-        D, >= 1.
-    hubs : sequence of int
-        As in :class:`CoarseDesign`.
-
-    Returns
-    -------
-    dict of int to int
-        Exact; messages times multiplicities sum to 0.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the messages of atom `index` with their multiplicities; messages times multiplicities sum to 0."""
     size = check_count("max_value", max_value, 1)
     if not 1 <= index <= size:
         raise ValueError(f"index must be in [1, {size}], got {index!r}.")
@@ -237,24 +197,7 @@ def atom_content(index: int, max_value: int, hubs: Sequence[int] = ()) -> dict[i
 
 
 def jump_content(jump: int, max_value: int) -> dict[int, int]:
-    """Return the messages of one jump of the central noise.
-
-    Parameters
-    ----------
-    jump : int
-        Not 0.
-    max_value : int
-        D, >= 1.
-
-    Returns
-    -------
-    dict of int to int
-        Message to multiplicity, exact: messages times multiplicities sum to the jump.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the messages of one jump (not 0) of the central noise with their multiplicities."""
     size = check_count("max_value", max_value, 1)
     coarse, fine = divmod(jump, size)  # for a negative jump the quotient is rounded down
     found = {size if coarse > 0 else -size: abs(coarse), 1: fine}
@@ -264,24 +207,9 @@ def jump_content(jump: int, max_value: int) -> dict[int, int]:
 
 
 def central_messages(max_value: int, eps_star: float) -> float:
-    """Return the expected number of messages of the central noise of all users.
+    """Return the expected number of messages of the central noise, for all users together.
 
-    Parameters
-    ----------
-    max_value : int
-        D, >= 1.
-    eps_star : float
-        Nats, > 0.
-
-    Returns
-    -------
-    float
-        Exact up to rounding.
-
-    Notes
-    -----
-    A jump of size ``q D + f`` or ``-(q D - f)`` takes ``q + f`` messages and comes at the rate ``a^j / j``. Derived for
-    this project.
+    A jump of size ``q D + f`` or ``-(q D - f)`` takes ``q + f`` messages and has the rate ``a^j / j``.
     """
     rate = check_positive("eps_star", eps_star) / check_count("max_value", max_value, 1)
     j = np.arange(1, math.ceil(50 / rate) + 1)
@@ -292,24 +220,7 @@ def central_messages(max_value: int, eps_star: float) -> float:
 
 @remember(16)
 def input_moves(max_value: int, hubs: tuple[int, ...] = ()) -> tuple[Move, ...]:
-    """Return the contribution of each input to the view.
-
-    Parameters
-    ----------
-    max_value : int
-        D, >= 1.
-    hubs : tuple of int
-        As in :class:`CoarseDesign`.
-
-    Returns
-    -------
-    tuple of ((int, int, int), dict of int to int)
-        For each input 0..D: its contributions to ``(Sigma, u, v)``, and to the ``y_j`` where they are not 0. Exact.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
-    """
+    """Return the change of ``(Sigma, u, v)``, and the nonzero changes of the ``y_j``, by each input 0..D."""
     size = check_count("max_value", max_value, 1)
     hubs = check_hubs(hubs, size)
     small = [j for j in range(2, (size + 1) // 2) if j not in hubs]

@@ -1,15 +1,15 @@
-r"""The joint law of the dependent parts of coarse noise in the view, slice by slice, in positive arithmetic.
+"""Joint law of the dependent parts of the analyzer's view, slice by slice, by sums of positive numbers.
 
-In the terms of :mod:`shuffledp.accounting.summation.coarse_design`: the law of ``(Sigma, u, t)`` with ``t = v - u``,
-so that ``Sigma = S, u = U + z_D, t = A - U + z_1``. Positive and negative jumps of the central noise are independent,
-``S = S+ - S-`` with geometric summands, U comes from the positive ones and A from the negative ones. So
+In the terms of :mod:`shuffledp.accounting.summation.coarse_design`, it is the law of ``(Sigma, u, t)`` with
+``t = v - u``, so that ``Sigma = S, u = U + z_D, t = A - U + z_1``. Positive and negative jumps of the central noise are
+independent: ``S = S+ - S-`` with geometric summands, where U depends on S+ only and A on S- only. So
 
     Pr[S = s, U, A] = sum_k Pr[S+ = k, U] Pr[S- = k - s, A],
     Pr[s, u, t] = sum_U Pr[z_D = u - U] sum_A Pr[s, U, A] Pr[z_1 = t - A + U].
 
-Both are products of matrices, and the laws on the right follow from Panjer's recursion: sums and products of positive
-numbers only. So every probability has a small relative error, :attr:`CoarseLaw.error`, and the omitted mass
-(far values, and cells below a threshold) only decreases it. Nothing wraps around.
+Both are products of matrices, and the laws on the right follow from Panjer's recursion. All summands are positive, so
+every probability has a small relative error, :attr:`CoarseLaw.error`. Omitted mass, of far values and of cells below a
+threshold, only decreases a probability. No transform is used, so no mass wraps around.
 """
 
 from __future__ import annotations
@@ -36,14 +36,10 @@ _NARROW = 64
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """The cells of one Sigma that are not omitted.
+    """The cells of one Sigma that are not omitted, with their masses, and the logarithms of all its cells.
 
-    `place` are their places in a row-by-row table with :attr:`CoarseLaw.width` columns, `mass` their probabilities,
-    and `logs` the logarithms of the whole table, minus infinity elsewhere.
-
-    Notes
-    -----
-    Derived for this project.
+    `place` refers to a table with :attr:`CoarseLaw.width` columns, in row order. `logs` is minus infinity at omitted
+    cells.
     """
 
     place: Ints
@@ -54,32 +50,12 @@ class Slice:
 
 @dataclass(frozen=True, eq=False)
 class CoarseLaw:
-    """Components of all slices.
+    """Components of all slices; a probability exceeds the true one by at most the relative `error`.
 
-    Parameters
-    ----------
-    up : (K + 1, U) ndarray
-        Law of ``(S+, U)``.
-    down : (K + 1, A) ndarray
-        Law of ``(S-, A)``.
-    pair : (rows, U) ndarray
-        Law of ``z_D`` at ``u - U``, for the u that count.
-    ones : (A, columns) ndarray
-        Law of ``z_1`` at ``k - A`` for k from 0 on, ``k = t + U``.
-    first : int
-        Lowest t that counts.
-    width : int
-        Columns of a slice: the t that count, and one on each side.
-    threshold : float
-        Cells below it are omitted.
-    error : float
-        Bound on the relative error of every probability.
-    size : int
-        D.
-
-    Notes
-    -----
-    Derived for this project, see the module's description. Probabilities exceed the true ones by at most `error`.
+    `up` is the law of ``(S+, U)`` and `down` the law of ``(S-, A)``. `pair` has the law of ``z_D`` at ``u - U``, (rows,
+    U). `ones` has the law of ``z_1`` at ``k - A`` with ``k = t + U >= 0``, (A, columns). `first` is the lowest t,
+    `width` the number of values of t plus one on each side, `threshold` the mass below which cells are omitted, and
+    `size` is D.
     """
 
     up: Floats
@@ -94,7 +70,7 @@ class CoarseLaw:
 
     @property
     def reach(self) -> int:
-        """Largest \\|Sigma\\|."""
+        """Largest absolute value of Sigma."""
         return len(self.up) - 1
 
     @property
@@ -103,7 +79,7 @@ class CoarseLaw:
         return 2 * self.reach + 1
 
     def slice(self, number: int) -> Slice:
-        """Return the cells of one Sigma, ``number - reach``; empty beyond the slices."""
+        """Return the cells with Sigma equal to ``number - reach``, or no cells if `number` is out of range."""
         # A border of empty cells: what lies outside of the table has no mass.
         logs = np.full((len(self.pair) + 2) * self.width, -np.inf)
         place, mass = (
@@ -130,7 +106,7 @@ class CoarseLaw:
         return (row + 1) * self.width + first + column + 1, cells.take(cell)
 
     def table(self, number: int) -> Floats:
-        """Return the probabilities of all u and t that count at one Sigma, ``number - reach``, without a threshold."""
+        """Return the probabilities of all stored u and t at Sigma = ``number - reach``, without a threshold."""
         return np.asarray(self.pair @ self._shifted(number - self.reach))
 
     def _shifted(self, s: int) -> Floats:
@@ -147,29 +123,10 @@ class CoarseLaw:
 
 
 def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> CoarseLaw:
-    """Return the joint law of ``(Sigma, u, t)``.
+    """Return the joint law of ``(Sigma, u, t)``, never above the true law but for rounding.
 
-    Parameters
-    ----------
-    design : CoarseDesign
-    tail : float
-        Probability that each of the parts may omit, in (0, 1).
-    threshold : float
-        Cells of at most this probability are omitted, >= 0.
-
-    Returns
-    -------
-    CoarseLaw
-        Never above the true law, but for rounding.
-
-    Raises
-    ------
-    Infeasible
-        If a slice does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
+    Each part omits at most the probability `tail`, and cells of at most the probability `threshold` are omitted. Raises
+    Infeasible if a slice does not fit into memory.
     """
     size, a = design.max_value, design.central_ratio
     reach = math.ceil(math.log(tail) / math.log(a))
@@ -208,23 +165,7 @@ def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> Coarse
 
 
 def outcomes(design: CoarseDesign, tail: float) -> float:
-    """Return the size of the box of ``(Sigma, u, t)`` outside of which there is little mass.
-
-    Parameters
-    ----------
-    design : CoarseDesign
-    tail : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        An estimate of the work, without the counts U and A of the central noise.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return an estimate of the work: the size of the box of ``(Sigma, u, t)`` that omits about `tail` in each part."""
     reach = math.log(tail) / math.log(design.central_ratio)
     atoms = {1, design.max_value} - ({1} if design.max_value == 1 else set())
     widths = [last_noise(design.rates[j - 1], design.centers[j - 1], tail) for j in atoms or {1}]
@@ -237,16 +178,16 @@ def _atom(design: CoarseDesign, index: int, tail: float) -> tuple[Floats, float]
 
 
 def _kept(law: Floats, tail: float) -> int:
-    """Return the number of values to keep so that the mass of the rest is at most a bound."""
+    """Return the number of leading values after which the remaining mass is at most `tail`."""
     rest = np.cumsum(law[::-1])[::-1]
     return max(int(np.count_nonzero(rest > tail)), 1)
 
 
 def _one_sign(ratio: float, size: int, reach: int, *, up: bool) -> Floats:
-    """Return the law of the sum of the jumps of one sign, and of their messages D or -D: (reach + 1, reach / D + 2).
+    """Return the joint law of S, the sum of all jumps of one sign, and the number of their messages D or -D.
 
-    Panjer's recursion for jumps j at the rates ``ratio^j / j``, which bring ``floor(j / D)`` messages D if positive and
-    ``ceil(j / D)`` messages -D if negative. A count is at most the sum of as many jumps.
+    The law is (reach + 1, reach / D + 2), by Panjer's recursion for jumps j at the rates ``ratio^j / j``. A positive
+    jump has ``floor(j / D)`` messages D, a negative one ``ceil(j / D)`` messages -D. The number is at most S.
     """
     most = reach // size if up else reach
     most = min(most, math.ceil(60 / max(-math.log(ratio) * size, 1e-300)) + 80)

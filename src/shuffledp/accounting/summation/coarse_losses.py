@@ -1,12 +1,12 @@
-r"""Losses of ``(Sigma, u, v)`` against itself moved, for all moves that pairs of inputs make, slice by slice of Sigma.
+"""Losses of ``(Sigma, u, v)`` against its shifted law, for the shifts of all pairs of inputs.
 
-The laws are defined in :mod:`shuffledp.accounting.summation.coarse_law`. For the use of the losses, and for the bounds
-on omitted mass, see :mod:`shuffledp.accounting.summation.coarse_noise`.
+The laws are defined in :mod:`shuffledp.accounting.summation.coarse_law`, and
+:mod:`shuffledp.accounting.summation.coarse_noise` uses the losses and bounds the omitted mass.
 
-A cell with the probabilities p and q has the loss ``log p / q``. Between two grid points it is split into two, so that
-the totals of both laws stay: then neither ``E (p - e^eps q)^+`` nor ``E (q - e^eps p)^+`` can fall, for any eps. So
-the same cells serve a move and the opposite one, for which a mass p at the loss l becomes ``p e^-l`` at -l; what is
-then left of the total of q has the loss infinity. Only moves that raise Sigma are evaluated.
+A cell with the probabilities p and q has the loss ``log p / q``. A loss between two grid points is split between them
+so that the totals of both laws are preserved. Then neither ``E (p - e^eps q)^+`` nor ``E (q - e^eps p)^+`` can
+decrease, for any eps. So the same cells serve a shift and its opposite, for which a mass p at the loss l becomes
+``p e^-l`` at -l; the remaining mass of q has infinite loss. Only shifts that increase Sigma are evaluated.
 
 For large D blocks of cells are evaluated (:mod:`shuffledp.accounting.summation.coarse_blocks`).
 
@@ -37,23 +37,11 @@ Shift = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Precision:
-    """Precision of the losses: grid steps and omitted mass.
+    """Precision of the losses; bounds remain bounds at any precision.
 
-    Parameters
-    ----------
-    steps : int
-        Grid steps within ``eps - eps_star``.
-    tail : float
-        Probability that each of the parts may omit, over the delta of the design.
-    threshold : float
-        Cells of the joint law of at most this probability, over the delta of the design, are omitted.
-    blocks : float
-        Approximate change of ratios within a block of cells, in grid steps, see
-        :mod:`shuffledp.accounting.summation.coarse_blocks`; 0 for single cells.
-
-    Notes
-    -----
-    Derived for this project. Bounds remain bounds at any precision.
+    `steps` is the number of grid steps within ``eps - eps_star``. `tail` and `threshold`, as multiples of the design's
+    delta, are the probability that each part may omit and the mass up to which cells are omitted. `blocks` is the
+    approximate change of ratios within a block of cells, in grid steps; 0 means single cells.
     """
 
     steps: int
@@ -75,31 +63,9 @@ _BLOCK = 2**16
 
 
 def loss_grid(design: CoarseDesign, eps: float, precision: Precision, *, largest: float = 0.0) -> LossGrid:
-    """Return a grid that resolves ``eps - eps_star`` and reaches beyond the relevant losses.
+    """Return a grid that resolves ``eps - eps_star`` and exceeds the relevant losses and the eps `largest`.
 
-    Parameters
-    ----------
-    design : CoarseDesign
-        Only eps_star matters.
-    eps : float
-        Nats, >= 0.
-    precision : Precision
-    largest : float
-        An eps that the grid must reach beyond too.
-
-    Returns
-    -------
-    LossGrid
-        Exact.
-
-    Raises
-    ------
-    Infeasible
-        If the grid would not fit into memory.
-
-    Notes
-    -----
-    Derived for this project.
+    Of the design only eps_star matters. Raises Infeasible if the grid would not fit into memory.
     """
     eps = check_nonnegative("eps", eps)
     left = max(eps - design.eps_star, 0.01 * max(eps, design.eps_star))
@@ -112,27 +78,11 @@ def loss_grid(design: CoarseDesign, eps: float, precision: Precision, *, largest
 
 @dataclass(frozen=True, eq=False)
 class JointLosses:
-    """Losses of ``(Sigma, u, v)`` against itself moved, on a grid.
+    """Losses of ``(Sigma, u, v)`` against its shifted law on a grid; an upper bound except for omitted mass.
 
-    Parameters
-    ----------
-    grid : LossGrid
-    shifts : tuple of (int, int, int)
-        Of ``(Sigma, u, t)``.
-    finite : (shifts, size) ndarray
-        Place j modulo the size holds grid point j.
-    infinite : (shifts,) ndarray
-        Mass of losses beyond the grid.
-    missing : float
-        Upper bound on the omitted mass.
-    error : float
-        Bound on the relative error of all probabilities.
-    log_error : float
-        Bound on the error of the losses, nats.
-
-    Notes
-    -----
-    Derived for this project. The hockey stick of the cells is never below the exact one, apart from omitted mass.
+    `shifts` are shifts of ``(Sigma, u, t)``. `finite`, (shifts, size), stores grid point j at place j modulo the size;
+    `infinite` is the mass of losses beyond the grid. `missing` bounds the omitted mass, `error` the relative error of
+    all probabilities, `log_error` the error of the losses in nats.
     """
 
     grid: LossGrid
@@ -145,17 +95,7 @@ class JointLosses:
 
 
 def pair_shift(pair: Pair, max_value: int) -> Shift:
-    """Return the move of ``(Sigma, u, t)``, ``t = v - u``, by a pair.
-
-    Returns
-    -------
-    (int, int, int)
-        Exact.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the change of ``(Sigma, u, t)``, ``t = v - u``, when the second input of a pair replaces the first."""
     moves = input_moves(max_value)  # hubs do not matter here
     s, u, v = (b - a for a, b in zip(*(moves[x][0] for x in pair), strict=True))
     return s, u, v - u
@@ -163,14 +103,9 @@ def pair_shift(pair: Pair, max_value: int) -> Shift:
 
 @dataclass(frozen=True, eq=False)
 class LossPart:
-    """Contribution of some slices to the losses.
+    """Losses of some slices: cells from the lowest grid point to one above the highest, and their mass `kept`.
 
-    `cells` are from the lowest grid point to one above the highest, per shift. `kept` is their mass, `most` the largest
-    number of cells of a slice, `largest` the largest ``-log`` of a cell.
-
-    Notes
-    -----
-    Derived for this project.
+    `most` is the largest number of cells in a slice, `largest` the largest ``-log`` of their masses.
     """
 
     cells: Floats
@@ -182,31 +117,11 @@ class LossPart:
 def joint_losses(
     design: CoarseDesign, pairs: Sequence[Pair], precision: Precision, grid: LossGrid, every: int = 1
 ) -> JointLosses:
-    """Return the losses of ``(Sigma, u, v)`` for all pairs, on a grid.
+    """Return the losses of ``(Sigma, u, v)`` for all pairs on a grid, an upper bound on the hockey stick.
 
-    Parameters
-    ----------
-    design : CoarseDesign
-        Only the atoms 1 and D matter.
-    pairs : sequence of (int, int)
-    precision : Precision
-    grid : LossGrid
-    every : int
-        Above 1 only every `every`-th cell is evaluated, and only for the likely Sigma.
-
-    Returns
-    -------
-    JointLosses
-        An upper bound on the hockey stick; an estimate if only some cells are evaluated.
-
-    Raises
-    ------
-    Infeasible
-        If a slice does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project. Slices of one Sigma are made one after the other, and D + 1 of them kept.
+    Only the atoms 1 and D of the design matter. With `every` above 1 only every `every`-th cell is evaluated, and only
+    for the likely Sigma: the result is then an estimate. Slices are computed one after the other, with D + 1 of them in
+    memory. Raises Infeasible if a slice does not fit into memory.
     """
     law, shifts = law_of(design, precision), shifts_of(pairs, design.max_value)
     if every == 1 and precision.blocks:
@@ -217,66 +132,24 @@ def joint_losses(
 
 
 def law_of(design: CoarseDesign, precision: Precision) -> CoarseLaw:
-    """Return the joint law at some precision.
-
-    Returns
-    -------
-    CoarseLaw
-        Never above the true law, but for rounding.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the joint law at the given precision, never above the true law but for rounding."""
     return coarse_law(
         design, tail=precision.tail * design.delta, threshold=precision.threshold * design.delta
     )
 
 
 def shifts_of(pairs: Sequence[Pair], max_value: int) -> tuple[Shift, ...]:
-    """Return the different moves of ``(Sigma, u, t)`` of some pairs or of their reverses, those that raise Sigma.
-
-    Returns
-    -------
-    tuple of (int, int, int)
-        Exact, in order.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the distinct shifts of ``(Sigma, u, t)`` by the pairs or their reverses that increase Sigma, in order."""
     return tuple(sorted({pair_shift((min(pair), max(pair)), max_value) for pair in pairs}))
 
 
 def loss_part(
     law: CoarseLaw, shifts: Sequence[Shift], grid: LossGrid, begin: int, stop: int, every: int = 1
 ) -> LossPart:
-    """Return the contribution of the slices ``begin <= number < stop`` to the losses.
+    """Return the losses of the slices ``begin <= number < stop``; slice 0 has the lowest Sigma.
 
-    Parameters
-    ----------
-    law : CoarseLaw
-    shifts : sequence of (int, int, int)
-        Of ``(Sigma, u, t)``, all with Sigma raised.
-    grid : LossGrid
-    begin, stop : int
-        Within ``0 .. law.slices``: number 0 has the lowest Sigma.
-    every : int
-        Only every `every`-th cell is evaluated.
-
-    Returns
-    -------
-    LossPart
-        Parts add up, see :func:`summed_parts`.
-
-    Raises
-    ------
-    ValueError
-        If a shift does not raise Sigma.
-
-    Notes
-    -----
-    Derived for this project.
+    With `every` above 1 only every `every`-th cell is evaluated. A shift that does not increase Sigma raises
+    ValueError.
     """
     if min(s for s, _, _ in shifts) <= 0:
         raise ValueError("shifts must raise Sigma: those that lower it follow from the opposite ones.")
@@ -303,27 +176,9 @@ def loss_part(
 def block_part(
     law: CoarseLaw, shifts: Sequence[Shift], grid: LossGrid, begin: int, stop: int, precision: Precision
 ) -> LossPart:
-    """Return the result of :func:`loss_part`, by blocks of cells if `precision.blocks` is positive.
+    """Return the losses of some slices as :func:`loss_part`, by blocks of cells if ``precision.blocks > 0``.
 
-    Parameters
-    ----------
-    law : CoarseLaw
-    shifts : sequence of (int, int, int)
-        Of ``(Sigma, u, t)``, all with Sigma raised.
-    grid : LossGrid
-    begin, stop : int
-        Within ``0 .. law.slices``.
-    precision : Precision
-        Only its `blocks` matter.
-
-    Returns
-    -------
-    LossPart
-        Its hockey stick is never below the hockey stick of the cells.
-
-    Notes
-    -----
-    Derived for this project.
+    The hockey stick of blocks is never below the hockey stick of their cells.
     """
     if not precision.blocks:
         return loss_part(law, shifts, grid, begin, stop)
@@ -334,16 +189,9 @@ def block_part(
 def summed_parts(
     law: CoarseLaw, shifts: Sequence[Shift], grid: LossGrid, parts: Sequence[LossPart], every: int = 1
 ) -> JointLosses:
-    """Return the losses from parts that have all slices between them, each once, or some cells of the likely ones.
+    """Return the losses for `shifts` and their opposites from parts that together contain every slice once.
 
-    Returns
-    -------
-    JointLosses
-        For the shifts and their opposites. An upper bound on the hockey stick, or an estimate from some cells only.
-
-    Notes
-    -----
-    Derived for this project.
+    The result is an upper bound on the hockey stick, or an estimate if the parts contain some cells only.
     """
     cells = every * np.sum([part.cells for part in parts], axis=0)
     kept = math.fsum(part.kept for part in parts)
@@ -368,9 +216,9 @@ def summed_parts(
 
 
 def _add(moments: Floats, here: Slice, other: Floats, back: int, grid: LossGrid, every: int) -> None:
-    """Add the cells of one slice for one shift: mass, mass times part of a step, and times its square, by grid point.
+    """Add the cells of one slice for one shift, by grid point: mass, mass times part of a step, mass times its square.
 
-    Losses below the lowest grid point move up to it; losses above the highest go to the place after it.
+    Losses below the lowest grid point move up to it. Losses above the highest grid point go to the place after it.
     """
     per_step, last = 1 / grid.step, float(grid.size)
     for begin in range(every // 2, here.place.size, _BLOCK * every):
@@ -396,10 +244,11 @@ def _add(moments: Floats, here: Slice, other: Floats, back: int, grid: LossGrid,
 
 
 def _split(moments: Floats, grid: LossGrid) -> Floats:
-    """Return cells at grid points: a loss between two is split so that the totals of both laws are kept.
+    """Return cells at grid points, where a loss between two grid points is split so that both totals are preserved.
 
-    The share of the higher one is ``(1 - e^(-h p)) / (1 - e^-h)``, p the part of a step. It is never above
-    ``p + p (1 - p) h (1 + h) / 2``, for steps h up to 1/4, and differs in the order of h^2: linear in moments of p.
+    With p the part of a step, the higher point's share is ``(1 - e^(-h p)) / (1 - e^-h)``. For steps h up to 1/4 it is
+    replaced by its upper bound ``p + p (1 - p) h (1 + h) / 2``, which is linear in moments of p and too large by a term
+    of order h^2.
     """
     bend = grid.step * (1 + grid.step) / 2
     total = moments[:, 0]

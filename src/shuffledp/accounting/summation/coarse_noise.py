@@ -1,25 +1,25 @@
-r"""Exact accounting of summation by coarse noise: certified bounds for all ordered pairs of inputs.
+"""Exact accounting of summation by coarse noise: certified bounds for all ordered pairs of inputs.
 
 By :mod:`shuffledp.accounting.summation.coarse_design`, the analyzer's view is ``(Sigma, u, v)`` and the independent
-``y_j``, and replacing the input x by y moves it by a known vector. So with P the law of ``(Sigma, u, v)`` and d the
-difference of the moves, the loss of x against y is ``log P(w) / P(w - d)`` plus the losses of the y_j against
-themselves shifted, all independent, and
+``y_j``. Replacing the input x by y shifts the view by a known vector. Let P be the law of ``(Sigma, u, v)`` and d its
+shift. The loss of x against y is ``log P(w) / P(w - d)`` plus the losses of the y_j against their own shifted laws. All
+these losses are independent, and
 
     delta = E (1 - e^(eps - loss))^+.
 
-Many pairs share a d: it is ``(y - x, 0, 0)``, ``(y - x, 0, -1)`` or with u moved, about 5 D different ones, half of
-them opposite to the others. For each the losses are put on a grid
-(:mod:`shuffledp.accounting.summation.coarse_losses`), split so that the totals of both laws are kept, which can only
-increase delta. They are then convolved with the losses of the ``y_j``. So the time grows with the number of slices and
-the number of moves, as D^2 or a little faster; pairs are cheap.
+Many pairs share a d, which is ``(y - x, 0, 0)``, ``(y - x, 0, -1)`` or a shift with a change of u: about 5 D different
+ones, half of them opposite to the others. For each d the losses are put on a grid
+(:mod:`shuffledp.accounting.summation.coarse_losses`). The split of losses between grid points preserves the totals of
+both laws and can only increase delta. The losses are then convolved with the losses of the ``y_j``. The time grows with
+the number of slices times the number of shifts, as D^2 or slightly faster; a further pair costs little.
 
 **Sources of error.** Let X be the cells of :mod:`shuffledp.accounting.summation.coarse_law`, ``X <= (1 + r) P``. Then
-``[P - e^eps P']^+ <= [P - X]^+ + [X - e^eps X']^+ + e^eps [X' - P']^+`` cell by cell, so that beside the delta of X
-there are (i) the mass that X leaves out, ``1 - sum X``, once; (ii) ``(1 + e^eps) r`` for the rounding of all
-probabilities, an a-priori bound as there are only sums and products of positive numbers; (iii) the rounding of
-logarithms, as a change of eps; (iv) losses beyond the grid, as infinite ones; (v) the rounding of the transforms that
-convolve, by their l2 norms, and losses that wrap around there, by Chernoff. The sum of (i) to (iii) and (v) is the
-*margin* of a certificate.
+``[P - e^eps P']^+ <= [P - X]^+ + [X - e^eps X']^+ + e^eps [X' - P']^+`` cell by cell. So the bound adds to the delta
+of X: (i) the mass that X omits, ``1 - sum X``, once; (ii) ``(1 + e^eps) r`` for the rounding of all probabilities,
+bounded in advance because they are sums and products of positive numbers; (iii) the rounding of logarithms, as a change
+of eps; (iv) losses beyond the grid, as infinite ones; (v) the rounding of the transforms in the convolutions, by their
+l2 norms, and losses that wrap around there, by Chernoff bounds. The *margin* of a certificate is the sum of (i) to
+(iii) and (v).
 
 Derived for this project, from no paper.
 """
@@ -67,15 +67,11 @@ class CoarseCertificate:
     delta : float
         Upper bound for all evaluated pairs.
     margin : float
-        Part of `delta`, for the worst pair, that accounts for omitted mass and rounding.
+        Part of `delta` for omitted mass and rounding, for the worst pair.
     pairs : int
         Number of evaluated ordered pairs of inputs.
     worst : (int, int)
         The pair with the largest bound.
-
-    Notes
-    -----
-    Derived for this project.
     """
 
     delta: float
@@ -85,28 +81,15 @@ class CoarseCertificate:
 
 
 def all_pairs(max_value: int) -> tuple[Pair, ...]:
-    """Return all ordered pairs of different inputs of ``{0, .., D}``.
-
-    Parameters
-    ----------
-    max_value : int
-        D, >= 1.
-
-    Returns
-    -------
-    tuple of (int, int)
-        D (D + 1) pairs (x, y), exact.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the D (D + 1) ordered pairs of different inputs of ``{0, .., D}``."""
     inputs = range(max_value + 1)
     return tuple((x, y) for x in inputs for y in inputs if x != y)
 
 
 def coarse_noise_delta(design: CoarseDesign, eps: EpsAt) -> float:
     """Return an upper bound on the delta of a coarse design, over all ordered pairs of inputs.
+
+    Derived for this project, see the module's description.
 
     Parameters
     ----------
@@ -118,46 +101,20 @@ def coarse_noise_delta(design: CoarseDesign, eps: EpsAt) -> float:
     Returns
     -------
     float
-        In [0, 1], a certified upper bound, see the module's description. Seconds of processor time up to D = 3, minutes
-        at 10.
+        In [0, 1], a certified upper bound. It takes seconds of processor time up to D = 3, minutes at D = 10.
 
     Raises
     ------
     Infeasible
         If the calculation does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project.
     """
     return certify(design, eps).delta
 
 
 def coarse_noise_deltas(design: CoarseDesign, eps: Floats, precision: Precision = COARSE) -> Floats:
-    """Return upper bounds on delta at several eps, from one joint law.
+    """Return certified upper bounds on delta at several eps (nats, >= 0) from one joint law, at any `precision`.
 
-    Parameters
-    ----------
-    design : CoarseDesign
-    eps : ndarray
-        Nats, >= 0.
-    precision : Precision
-        Any precision gives certified upper bounds.
-
-    Returns
-    -------
-    ndarray
-        In [0, 1], in the shape of `eps`; does not grow with eps. Above twice the eps of the design plus 3 nats, the
-        bound at this value is returned.
-
-    Raises
-    ------
-    Infeasible
-        As :func:`coarse_noise_delta`.
-
-    Notes
-    -----
-    Derived for this project.
+    The bounds do not increase with eps. Above twice the design's eps plus 3 nats, the bound at this value is returned.
     """
     wanted = np.minimum(np.asarray(eps, np.float64), 2 * design.eps + BEYOND)
     pairs = all_pairs(design.max_value)
@@ -177,31 +134,7 @@ def _remembered_losses(design: CoarseDesign, precision: Precision, grid: LossGri
 def certify(
     design: CoarseDesign, eps: float, pairs: Sequence[Pair] | None = None, precision: Precision = FINE
 ) -> CoarseCertificate:
-    """Return the certificate of :func:`coarse_noise_delta`.
-
-    Parameters
-    ----------
-    design : CoarseDesign
-    eps : float
-        Nats, >= 0.
-    pairs : sequence of (int, int), optional
-        Default: :func:`all_pairs`.
-    precision : Precision
-        Any precision gives a certified upper bound.
-
-    Returns
-    -------
-    CoarseCertificate
-
-    Raises
-    ------
-    Infeasible
-        As :func:`coarse_noise_delta`.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the certificate of :func:`coarse_noise_delta`, by default for all pairs; a bound at any `precision`."""
     chosen = all_pairs(design.max_value) if pairs is None else tuple(pairs)
     grid = loss_grid(design, eps, precision)
     return certificate_of(design, joint_losses(design, chosen, precision, grid), eps, chosen)
@@ -210,26 +143,7 @@ def certify(
 def certificate_of(
     design: CoarseDesign, joint: JointLosses, eps: float, pairs: Sequence[Pair]
 ) -> CoarseCertificate:
-    """Return the certificate of a design from the losses of the joint part.
-
-    Parameters
-    ----------
-    design : CoarseDesign
-    joint : JointLosses
-        For these pairs.
-    eps : float
-        Nats, >= 0.
-    pairs : sequence of (int, int)
-
-    Returns
-    -------
-    CoarseCertificate
-        An upper bound for these pairs.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the certificate for some pairs from their joint losses."""
     chosen = tuple(pairs)
     deltas, margins = bounds(design, joint, eps, chosen)
     at = int(np.argmax(deltas))
@@ -237,17 +151,7 @@ def certificate_of(
 
 
 def pair_draws(pair: Pair, max_value: int, hubs: tuple[int, ...] = ()) -> dict[int, int]:
-    """Return the moves of the ``y_j`` by a pair, without zeros.
-
-    Returns
-    -------
-    dict of int to int
-        Exact.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the nonzero shifts of the ``y_j`` by a pair."""
     moves = input_moves(max_value, hubs)
     before, after = (moves[x][1] for x in pair)
     moved = {j: after.get(j, 0) - before.get(j, 0) for j in sorted(before.keys() | after.keys())}
@@ -255,20 +159,10 @@ def pair_draws(pair: Pair, max_value: int, hubs: tuple[int, ...] = ()) -> dict[i
 
 
 class PairLosses:
-    """Losses of all pairs: of the joint part by the difference of its moves, and of the independent parts.
+    """Losses of all pairs: of the joint part by its shift, and of the independent parts, each an atom and its shift.
 
-    `parts` are the independent parts, each an atom and its shift.
-
-    Parameters
-    ----------
-    design : CoarseDesign
-    joint : JointLosses
-        For these pairs, and perhaps others.
-    pairs : sequence of (int, int)
-
-    Notes
-    -----
-    Derived for this project. Upper bounds on the hockey stick of every part.
+    All are upper bounds on the hockey stick of their part. `joint` has the losses of these pairs, and possibly of
+    others.
     """
 
     def __init__(self, design: CoarseDesign, joint: JointLosses, pairs: Sequence[Pair]) -> None:
@@ -302,34 +196,16 @@ class PairLosses:
         return out
 
     def mixtures(self, keys: Ints) -> tuple[Floats, Floats]:
-        """Return the losses of the joint part for some differences."""
+        """Return the losses of the joint part for some shifts: finite, (keys, size), and infinite."""
         return self.joint.finite[keys], self.joint.infinite[keys]
 
     def log_error(self, members: Ints) -> float:
-        """Return a bound on the error of all logarithms of a pair."""
+        """Return a bound on the total error of the logarithms of a pair's losses."""
         return self.joint.log_error + float(np.sum(self.errors[members]))
 
 
 def part_noise(design: CoarseDesign, index: int, most_shift: int) -> Noise:
-    """Return the law of the number of draws of one atom that is an independent part.
-
-    Parameters
-    ----------
-    design : CoarseDesign
-    index : int
-        In [2, D - 1].
-    most_shift : int
-        Largest number of draws that it is moved by, >= 1.
-
-    Returns
-    -------
-    Noise
-        With upper bounds on omitted mass and rounding.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the law of the draws of an atom in [2, D - 1], with bounds on omitted mass and rounding."""
     rate, center = design.rates[index - 1], design.centers[index - 1]
     last = last_noise(rate, center, _OMITTED)
     law, error = jump_law(rate, center, last + 1 + most_shift)
@@ -342,25 +218,9 @@ def part_noise(design: CoarseDesign, index: int, most_shift: int) -> Noise:
 def bounds(
     design: CoarseDesign, joint: JointLosses, eps: float, pairs: Sequence[Pair]
 ) -> tuple[Floats, Floats]:
-    """Return upper bounds on the delta of every pair, and the margin of each.
+    """Return upper bounds on the delta of every pair, and the margin of each, both (pairs,).
 
-    Parameters
-    ----------
-    design : CoarseDesign
-        With the atoms 1 and D of the joint losses.
-    joint : JointLosses
-        For these pairs, and perhaps others.
-    eps : float
-        Nats, >= 0.
-    pairs : sequence of (int, int)
-
-    Returns
-    -------
-    deltas, margins : (pairs,) ndarray
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
+    `joint` has the design's atoms 1 and D, and the losses of these pairs.
     """
     eps = check_nonnegative("eps", eps)
     found = summed_losses(PairLosses(design, joint, pairs), eps, "upper", joint.grid)

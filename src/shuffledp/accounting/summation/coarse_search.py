@@ -1,19 +1,19 @@
 """Search for coarse designs with few messages, by the exact accountant.
 
 :func:`coarse_start`
-    A rule for all centers, from which the search starts.
+    A rule for all centers, for the start of the search.
 :func:`scaled_design`
-    All centers times the smallest number that makes the bound meet delta.
+    All centers times the smallest factor with which the bound meets delta.
 :func:`search_coarse`
     Sequential linear programming: messages and log delta of all pairs that may bind are linearized in the logarithms of
-    rates and centers, within a trust region. In the end the centers are scaled until delta is met.
+    rates and centers, within a trust region. Finally the centers are scaled until the design meets delta.
 :func:`polished_design`
-    The same for the atoms that are independent of the sum, with a joint law that is certified once: for large D, where
-    it takes long.
+    The same search over the atoms that are independent of the sum, with one certified joint law. It serves large D,
+    where the joint law takes long.
 
-Everything is deterministic. The state of a search is a dict of JSON values, so that it can be kept and resumed. Bounds
-at the precision of a search are certified too, but some percent above the truth: :func:`finished_design` scales by fine
-ones at the end.
+Everything is deterministic. The state of a search is a dict of JSON values, so that a search can be resumed. Bounds
+at the precision of a search are certified, but a few percent too high. :func:`finished_design` scales a design by finer
+bounds at the end.
 """
 
 from __future__ import annotations
@@ -71,32 +71,25 @@ _STEP = 0.01
 
 
 def coarse_start(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> CoarseDesign:
-    """Return a design by a rule of thumb; its delta is of the right order, an estimate.
+    """Return a design by a rule of thumb, whose delta is of the right order.
 
     Parameters
     ----------
     max_value : int
         Largest input D, in [1, 128].
-    eps : float
-        Nats, above `eps_star`.
-    delta : float
-        In (0, 1).
-    eps_star : float
-        Nats, > 0.
+    eps, delta, eps_star : float
+        ``0 < eps_star < eps``, both in nats, and delta in (0, 1). Raises Infeasible for ``eps_star >= eps``.
 
     Returns
     -------
     CoarseDesign
-
-    Raises
-    ------
-    Infeasible
-        If ``eps_star >= eps``.
+        An estimate, without a bound on its delta.
 
     Notes
     -----
-    Derived for this project. Atom D hides a shift by 1 at ``eps - eps_star``; atom 1 the number of messages 1 of the
-    central noise; atom j a shift by 1 at the eps that the largest distance of its pairs leaves.
+    Derived for this project. Atom D hides a shift by 1 at ``eps - eps_star``. Atom 1 hides the number of messages 1 of
+    the central noise. Any other atom j hides a shift by 1 at the eps that remains for the largest distance of its
+    pairs.
     """
     size = check_count("max_value", max_value, 1)
     if eps_star >= eps:
@@ -120,30 +113,10 @@ def worst_delta(
     estimate: bool = True,
     every: int = 1,
 ) -> Floats:
-    """Return the delta of pairs at the budget's eps.
+    """Return the delta of every pair at the budget's eps.
 
-    Parameters
-    ----------
-    design : CoarseDesign
-    pairs : sequence of (int, int)
-    precision : Precision
-    estimate : bool
-        Without the margin for omitted cells and rounding; otherwise a certified upper bound.
-    every : int
-        Only every `every`-th cell is evaluated; only 1 gives an upper bound.
-
-    Returns
-    -------
-    (pairs,) ndarray
-
-    Raises
-    ------
-    Infeasible
-        If the calculation does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project.
+    With `estimate` the result has no margin for omitted cells and rounding; otherwise it is a certified upper bound.
+    With `every` above 1 only every `every`-th cell is evaluated, and the result is no bound.
     """
     deltas, margins = deltas_and_margins(design, pairs, precision, every)
     return deltas - margins if estimate else deltas
@@ -152,7 +125,7 @@ def worst_delta(
 def deltas_and_margins(
     design: CoarseDesign, pairs: Sequence[Pair], precision: Precision, every: int = 1
 ) -> tuple[Floats, Floats]:
-    """Return upper bounds on the delta of pairs, and the part of each for rounding; see `worst_delta`."""
+    """Return upper bounds on the delta of pairs, and their margins for rounding; see :func:`worst_delta`."""
     grid = loss_grid(design, design.eps, precision)
     return bounds(design, joint_losses(design, pairs, precision, grid, every), design.eps, pairs)
 
@@ -166,34 +139,10 @@ def scaled_design(
     xtol: float = _XTOL,
     every: int = 1,
 ) -> CoarseDesign:
-    """Return the design with all centers times the smallest number for which delta is met.
+    """Return the design with all centers times the smallest factor with which the pairs meet delta.
 
-    Parameters
-    ----------
-    design : CoarseDesign
-    pairs : sequence of (int, int)
-        For these pairs.
-    precision : Precision
-    estimate : bool
-        As in :func:`worst_delta`.
-    xtol : float
-        Tolerance of the logarithm of the number.
-    every : int
-        As in :func:`worst_delta`.
-
-    Returns
-    -------
-    CoarseDesign
-        Meets delta for these pairs, as an upper bound or an estimate.
-
-    Raises
-    ------
-    Infeasible
-        If no number up to 64 suffices.
-
-    Notes
-    -----
-    Derived for this project.
+    `estimate` and `every` are as in :func:`worst_delta`; `xtol` is the tolerance of the factor's logarithm. Raises
+    Infeasible if no factor up to 64 suffices.
     """
 
     def excess(minus: float) -> float:
@@ -209,15 +158,19 @@ def scaled_design(
 def finished_design(design: CoarseDesign, *, xtol: Positive = 1e-4) -> tuple[CoarseDesign, CoarseCertificate]:
     """Scale a design until its certified delta just meets its budget.
 
+    Derived for this project.
+
     Parameters
     ----------
     design : CoarseDesign
+        Start of the scaling.
     xtol : float
         Tolerance of the logarithm of the scale, > 0.
 
     Returns
     -------
     design : CoarseDesign
+        With all centers times one factor.
     certificate : CoarseCertificate
         An upper bound for all ordered pairs, at most ``design.delta``.
 
@@ -225,10 +178,6 @@ def finished_design(design: CoarseDesign, *, xtol: Positive = 1e-4) -> tuple[Coa
     ------
     Infeasible
         If no scale suffices.
-
-    Notes
-    -----
-    Derived for this project.
     """
     pairs = all_pairs(design.max_value)
     deltas = worst_delta(design, pairs, COARSE)
@@ -254,6 +203,8 @@ def search_coarse(
 ) -> CoarseDesign:
     """Return the best design that sequential linear programming finds, by estimates of delta.
 
+    Derived for this project.
+
     Parameters
     ----------
     start : CoarseDesign
@@ -263,28 +214,24 @@ def search_coarse(
     progress : callable, optional
         Called after every step with the state: ``design`` (a dict), ``trust``, ``iteration``, ``messages``, ``done``.
     iterations : int
-        Most steps, counted over all resumptions.
+        Largest number of steps, counted over all resumptions.
     every : int
         Only every `every`-th cell of the joint law is evaluated, see
         :func:`~shuffledp.accounting.summation.coarse_losses.joint_losses`.
     period : int
-        Atoms 1 and D, whose derivatives take long, change in every `period`-th step only, from the first on.
+        Atoms 1 and D, whose derivatives take long, change in the first step and in every `period`-th step after it.
 
     Returns
     -------
     CoarseDesign
-        Its delta is met by an estimate, see :func:`finished_design`.
+        Meets its delta by an estimate, see :func:`finished_design`.
 
     Raises
     ------
     ValueError
         If the state belongs to another setting.
     Infeasible
-        As :func:`scaled_design`.
-
-    Notes
-    -----
-    Derived for this project.
+        If no scale up to 64 suffices, or the calculation does not fit into memory.
     """
     if state is None:
         current, trust, done = start, _TRUST, 0
@@ -322,32 +269,11 @@ def search_coarse(
 def polished_design(
     design: CoarseDesign, joint: JointLosses, *, iterations: int = 30
 ) -> tuple[CoarseDesign, CoarseCertificate]:
-    """Return the best design with the same atoms 1 and D, and its certificate: the joint law stays, so this is fast.
+    """Return the best design with the same atoms 1 and D, and its certificate for all ordered pairs.
 
-    Parameters
-    ----------
-    design : CoarseDesign
-        Where to start.
-    joint : JointLosses
-        Certified ones, for all pairs, of a design with these atoms 1 and D; hubs may differ.
-    iterations : int
-        Most steps.
-
-    Returns
-    -------
-    design : CoarseDesign
-    certificate : CoarseCertificate
-        An upper bound for all ordered pairs, at most ``design.delta``.
-
-    Raises
-    ------
-    Infeasible
-        If a pair that no other atom hides has a larger delta.
-
-    Notes
-    -----
-    Derived for this project. The search goes by estimates; in the end the atoms 2..D-1 are scaled until the bounds
-    meet delta.
+    The joint law is not computed again. `joint` has certified losses for all pairs, of a design with these atoms 1 and
+    D; its hubs may differ. The search uses estimates; finally the atoms 2..D-1 are scaled until the bounds meet delta.
+    Raises Infeasible if a pair that no other atom hides has a larger delta.
     """
     pairs, trust = all_pairs(design.max_value), _TRUST
     here = _looked_at(design, pairs, 1, joint)
@@ -390,7 +316,7 @@ def polished_design(
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """A design with estimates of its deltas; `messages` are about those that it needs when scaled to its delta."""
+    """A design with estimates of its deltas."""
 
     design: CoarseDesign
     joint: JointLosses
@@ -402,16 +328,16 @@ class _Look:
         return self.design.messages * math.exp(excess / _exponent(self.design.delta))
 
     def binding(self, pairs: Sequence[Pair], part: float) -> list[Pair]:
-        """Return the pairs with at least a given part of the larger of the largest delta and the design's delta."""
+        """Return the pairs whose delta is at least a share of the largest delta, or of the design's delta if larger."""
         least = part * max(float(np.max(self.deltas)), self.design.delta)
         found = [pair for pair, value in zip(pairs, self.deltas, strict=True) if value >= least]
         return found or list(pairs)
 
 
 def _exponent(delta: float) -> float:
-    """Return the smallest rate at which delta falls with the centers, as the exponent of an approximate power law.
+    """Return the smallest rate at which delta decreases with the centers, as the exponent of an approximate power law.
 
-    Delta of the pair 0 and D falls slowest: the probability of no draw of an atom does not depend on centers.
+    The delta of the pair 0 and D decreases slowest: the probability of no draw of an atom does not depend on centers.
     """
     return 0.3 * math.log(2 / delta)
 
@@ -459,7 +385,7 @@ def _step(here: _Look, pairs: Sequence[Pair], trust: float, every: int, *, free:
 
 
 def _with_number(design: CoarseDesign, place: int, step: float) -> CoarseDesign:
-    """Return the design with one of the numbers, rates and then centers, times ``e^step``."""
+    """Return the design with one of its numbers, rates and then centers, times ``e^step``."""
     numbers = np.array([*design.rates, *design.centers])
     numbers[place] *= math.exp(step)
     rates, centers = np.split(numbers, 2)
@@ -467,24 +393,9 @@ def _with_number(design: CoarseDesign, place: int, step: float) -> CoarseDesign:
 
 
 def part_slopes(design: CoarseDesign, joint: JointLosses, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
-    """Return log delta of pairs and its derivatives in the logs of rates and centers of the independent parts.
+    """Return log delta of every pair, and its derivatives in the logs of rates and centers, (pairs, 2 D), rates first.
 
-    Parameters
-    ----------
-    design : CoarseDesign
-    joint : JointLosses
-        For these pairs.
-    pairs : sequence of (int, int)
-
-    Returns
-    -------
-    logs : (pairs,) ndarray
-    slopes : (pairs, 2 D) ndarray
-        Rates first; 0 for the atoms 1 and D. Estimates: each spectrum is replaced by one a small step away.
-
-    Notes
-    -----
-    Derived for this project.
+    The derivatives are 0 for the atoms 1 and D. They are estimates: each spectrum is replaced by one a small step away.
     """
     size, grid = design.max_value, joint.grid
     losses = [

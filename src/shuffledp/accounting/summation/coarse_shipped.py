@@ -1,8 +1,8 @@
-"""Coarse designs of a long search, shipped with their certificates.
+"""Coarse designs from a long search, shipped with their certificates.
 
-They are in ``coarse_designs.json``; ``make designs`` searches again, and ``make designs-check`` certifies the designs
-for small D anew and compares the others as far as possible. For a setting that is not among them, :func:`quick_coarse`
-makes a design for D up to 3.
+They are in ``coarse_designs.json``. ``make designs`` repeats the search. ``make designs-check`` certifies the designs
+for small D again and compares the others as far as possible. :func:`quick_coarse` returns a design for any other
+setting with D up to 3.
 """
 
 from __future__ import annotations
@@ -56,16 +56,12 @@ class ShippedCoarse:
     certificate : CoarseCertificate
         At ``design.eps``; its delta is at most ``design.delta``.
     cpu_seconds : float
-        Processor time that the certificate took.
+        Processor time of the certificate.
     precision : Precision
-        Of the certificate; it is a bound at any.
+        Precision of the certificate, which is a bound at any precision.
     design_digest, code_digest : str
-        Of the numbers of the design and of the accountant's code when it was certified, by ``tools/designs.py``; empty
-        for a design that is not shipped.
-
-    Notes
-    -----
-    Derived for this project: a search by the exact accountant.
+        Digests by ``tools/designs.py``, from the time of the certificate: of the design's numbers and of the
+        accountant's code. Empty for a design that is not shipped.
     """
 
     design: CoarseDesign
@@ -98,13 +94,7 @@ class ShippedCoarse:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> ShippedCoarse:
-        """Return the object from the result of :meth:`to_dict`.
-
-        Raises
-        ------
-        ValueError
-            If keys are missing or unknown.
-        """
+        """Return the object from the result of :meth:`to_dict`; missing or unknown keys raise ValueError."""
         if content.keys() != set(_KEYS):
             raise ValueError(
                 f"content must have the keys {', '.join(_KEYS)}; got {', '.join(sorted(content))}."
@@ -129,15 +119,8 @@ class ShippedCoarse:
 
 @remember(1)
 def shipped_coarse_designs() -> tuple[ShippedCoarse, ...]:
-    """Return all shipped coarse designs, by D.
+    """Return all shipped coarse designs, by D, each with an upper bound on its delta for all ordered pairs of inputs.
 
-    Returns
-    -------
-    tuple of ShippedCoarse
-        Each with an upper bound on its delta for all ordered pairs of inputs.
-
-    Notes
-    -----
     Derived for this project: found by :func:`~shuffledp.accounting.summation.coarse_search.search_coarse`.
     """
     text = (
@@ -149,21 +132,19 @@ def shipped_coarse_designs() -> tuple[ShippedCoarse, ...]:
 def shipped_coarse(max_value: FromOne, eps: float, delta: float, eps_star: float) -> ShippedCoarse | None:
     """Return the shipped coarse design for a setting, or None.
 
+    Derived for this project: found by :func:`~shuffledp.accounting.summation.coarse_search.search_coarse`.
+
     Parameters
     ----------
     max_value : int
         Largest input D, >= 1.
     eps, delta, eps_star : float
-        Nats for the two eps; equal to the parameters of a design up to rounding.
+        Parameters of a shipped design up to rounding; both eps in nats.
 
     Returns
     -------
     ShippedCoarse or None
         With an upper bound on its delta, at most `delta`.
-
-    Notes
-    -----
-    Derived for this project.
 
     Examples
     --------
@@ -183,33 +164,27 @@ def shipped_coarse(max_value: FromOne, eps: float, delta: float, eps_star: float
 
 
 def quick_coarse(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> ShippedCoarse:
-    """Return a certified design by a rule, scaled to the budget.
+    """Return a certified design by a rule of thumb, scaled to the budget.
+
+    Derived for this project.
 
     Parameters
     ----------
     max_value : int
         Largest input D, in [1, 3].
-    eps : float
-        Nats, above `eps_star`.
-    delta : float
-        In (0, 1).
-    eps_star : float
-        Nats, > 0.
+    eps, delta, eps_star : float
+        ``0 < eps_star < eps``, both in nats, and delta in (0, 1).
 
     Returns
     -------
     ShippedCoarse
-        Its delta, an upper bound for all ordered pairs, is at most `delta`; some percent more messages than a long
-        search finds. `cpu_seconds` is 0: it is not measured.
+        Its delta, an upper bound for all ordered pairs, is at most `delta`. It has a few percent more messages than the
+        result of a long search. `cpu_seconds` is 0: it is not measured.
 
     Raises
     ------
     Infeasible
-        If D is above 3, the noise is so wide that this takes long, or ``eps_star >= eps``.
-
-    Notes
-    -----
-    Derived for this project.
+        If D is above 3, the noise is so wide that the certificate takes long, or ``eps_star >= eps``.
     """
     size = check_count("max_value", max_value, 1)
     if size > MOST_QUICK:

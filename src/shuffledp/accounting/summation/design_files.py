@@ -1,7 +1,7 @@
-"""Noise designs of a long search, shipped with a certified delta.
+"""Noise designs from a long search, shipped with a certified delta.
 
-They are in ``designs.json``; ``make designs`` searches again and ``make designs-check`` certifies all of them anew. For
-a setting that is not among them, :func:`quick_design` gives a design of the one-parameter family within seconds, with
+They are in ``designs.json``. ``make designs`` repeats the search and ``make designs-check`` certifies all of them
+again. For any other setting :func:`quick_design` returns a design of the one-parameter family within seconds, with
 up to about a quarter more messages.
 """
 
@@ -43,12 +43,8 @@ class ShippedDesign:
     design : NoiseDesign
         Meets ``design.eps`` and ``design.delta``.
     certified_delta : float
-        :func:`~shuffledp.accounting.summation.joint_noise.correlated_noise_delta` at ``design.eps``, upper bound; at
+        :func:`~shuffledp.accounting.summation.joint_noise.correlated_noise_delta` at ``design.eps``, an upper bound; at
         most ``design.delta``.
-
-    Notes
-    -----
-    Derived for this project: a search by the exact accountant.
     """
 
     design: NoiseDesign
@@ -57,16 +53,10 @@ class ShippedDesign:
 
 @remember(1)
 def shipped_designs() -> tuple[ShippedDesign, ...]:
-    """Return all shipped designs, in the order of the file: by D, then by kind of atoms and hubs.
+    """Return all shipped designs, each with an upper bound on its delta.
 
-    Returns
-    -------
-    tuple of ShippedDesign
-        Each with an upper bound on its delta.
-
-    Notes
-    -----
-    Derived for this project: found by :func:`~shuffledp.accounting.summation.design_search.search_design`.
+    They are in the order of the file: by D, then by kind of atoms and hubs. Derived for this project: found by
+    :func:`~shuffledp.accounting.summation.design_search.search_design`.
     """
     text = (
         resources.files("shuffledp.accounting.summation").joinpath(*PACKAGE_DATA).read_text(encoding="utf-8")
@@ -89,13 +79,15 @@ def shipped_design(
 ) -> ShippedDesign | None:
     """Return the shipped design with the fewest messages for a setting, or None.
 
+    Derived for this project: found by :func:`~shuffledp.accounting.summation.design_search.search_design`.
+
     Parameters
     ----------
     max_value : int
         Largest input D, >= 1.
     eps, delta, eps_star : float
-        Nats for the two eps. As in :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`; equal to the
-        parameters of a design up to rounding.
+        Parameters of a shipped :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign` up to rounding; both
+        eps in nats.
     atoms : {"halving", "star", "hub", "best"}
         Kind of atoms; ``best`` for any.
     hubs : sequence of int, optional
@@ -107,10 +99,6 @@ def shipped_design(
     -------
     ShippedDesign or None
         With an upper bound on its delta, at most `delta`.
-
-    Notes
-    -----
-    Derived for this project: found by :func:`~shuffledp.accounting.summation.design_search.search_design`.
     """
     size, coins = _checked(max_value, atoms, hubs)
     found = [
@@ -144,16 +132,14 @@ def quick_design(
 ) -> NoiseDesign:
     """Return a certified design of the one-parameter family.
 
+    Derived for this project.
+
     Parameters
     ----------
     max_value : int
         Largest input D, in [1, 20].
-    eps : float
-        Nats, above `eps_star`.
-    delta : float
-        In (0, 1).
-    eps_star : float
-        Nats, > 0.
+    eps, delta, eps_star : float
+        ``0 < eps_star < eps``, both in nats, and delta in (0, 1).
     atoms : {"halving", "star", "hub", "best"}
         ``best`` takes :func:`good_atoms`.
     hubs : sequence of int, optional
@@ -164,7 +150,8 @@ def quick_design(
     Returns
     -------
     NoiseDesign
-        Its delta, an upper bound, is at most `delta`; up to about a quarter more messages than a long search finds.
+        Its delta, an upper bound, is at most `delta`. It has up to about a quarter more messages than the result of a
+        long search.
 
     Raises
     ------
@@ -172,10 +159,6 @@ def quick_design(
         If `atoms` is ``hub`` without hubs and :func:`good_atoms` has none for this D.
     Infeasible
         If D is above 20, ``eps_star >= eps``, or the calculation does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project.
     """
     size, coins = _checked(max_value, atoms, hubs)
     if size > MOST_QUICK:
@@ -204,7 +187,9 @@ def _quick(
 
 
 def good_atoms(max_value: FromOne) -> tuple[str, tuple[int, ...]]:
-    """Return the kind of atoms, and the hubs, with which the search found the fewest messages near a D.
+    """Return the kind of atoms, and the hubs, with the fewest messages that the search found near a D.
+
+    Derived for this project, by a search for eps = 1 and delta = 1e-6.
 
     Parameters
     ----------
@@ -214,12 +199,9 @@ def good_atoms(max_value: FromOne) -> tuple[str, tuple[int, ...]]:
     Returns
     -------
     kind : str
+        An estimate for other budgets.
     hubs : tuple of int
-        An estimate for other budgets than the budget of the search, eps = 1 and delta = 1e-6.
-
-    Notes
-    -----
-    Derived for this project, by search.
+        Empty unless `kind` is ``hub``.
     """
     size = check_count("max_value", max_value, 1)
     fitting = [hubs for least, hubs in _GOOD_HUBS if size >= least]

@@ -1,16 +1,17 @@
 """Search for noise designs with few messages, by the exact accountant.
 
 :func:`family_design`
-    One parameter: every atom gets the noise of smallest mean that hides its hardest shift at a common multiple of the
-    budget that is left for it, and the multiple is the largest that the joint delta allows.
+    One parameter, a multiple: every atom has the noise of smallest mean that hides its hardest shift at this multiple
+    of the eps that remains for the shift. The multiple is the largest with which the joint delta meets the budget.
 :func:`search_design`
-    Over the shapes and scales of all noises, in two stages. Sequential linear programming: cost and log delta of all
-    ordered pairs of inputs are linearized in logarithms, within a trust region. Then sequential quadratic programming
-    (SLSQP) in a box around the best design. After every step the scales are made feasible again by a common factor.
+    A search over the shapes and scales of all noises, in two stages. Sequential linear programming: cost and log delta
+    of all ordered pairs of inputs are linearized in logarithms, within a trust region. Then sequential quadratic
+    programming (SLSQP) in a box around the best design. After every step the scales are multiplied by the factor that
+    makes them feasible.
 :func:`certified_design`
-    Scales a design up or down until the certified upper bound just meets delta.
+    Scales a design until the certified upper bound just meets delta.
 
-Everything is deterministic. The state of a search is a dict of JSON values, so that it can be kept and resumed.
+Everything is deterministic. The state of a search is a dict of JSON values, so that a search can be resumed.
 """
 
 from __future__ import annotations
@@ -53,36 +54,30 @@ def family_design(
 ) -> NoiseDesign:
     """Return the best design of a one-parameter family, by estimates of delta.
 
+    Derived for this project.
+
     Parameters
     ----------
     max_value : int
         Largest input D, >= 1.
-    eps : float
-        Nats, above `eps_star`.
-    delta : float
-        In (0, 1).
-    eps_star : float
-        Nats, > 0.
+    eps, delta, eps_star : float
+        ``0 < eps_star < eps``, both in nats, and delta in (0, 1).
     atoms, hubs
         As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`.
     law : {"negative_binomial", "jumps"}
         Law of the noises, see :class:`~shuffledp.accounting.summation.noise_design.NoiseDesign`. With ``jumps`` all
-        rates are the same, and the centers in proportion to the hardest shift over its budget.
+        rates are equal, and a center is proportional to the hardest shift over the eps that remains for it.
 
     Returns
     -------
     NoiseDesign
-        Only atoms that inputs can change carry noise. A few percent above the best; its delta is met by an
-        *estimate*, see :func:`certified_design`.
+        Only atoms that inputs can change have noise. It needs a few percent more messages than the best design, and
+        meets its delta by an *estimate*, see :func:`certified_design`.
 
     Raises
     ------
     Infeasible
         If ``eps_star >= eps``, or the calculation does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project.
     """
     goal = Goal.checked(max_value, eps, delta, eps_star, atoms, hubs, law)
     hardest = goal.hardest_shifts()
@@ -122,10 +117,12 @@ def search_design(
 ) -> NoiseDesign:
     """Return the best design that sequential linear and quadratic programming find, by estimates of delta.
 
+    Derived for this project; Ghazi et al. 2021 (ICML), Section 5, refers to a numeric search in its supplement.
+
     Parameters
     ----------
     max_value, eps, delta, eps_star, atoms, hubs, law
-        As in :func:`family_design`.
+        As in :func:`family_design`, which raises the same errors.
     state : mapping, optional
         Last state that an earlier search with the same arguments passed to `progress`, or ``{"design": ..}`` to start
         from a design; otherwise the search starts from :func:`family_design`.
@@ -133,25 +130,19 @@ def search_design(
         Called after every iteration with the state: ``design`` (a dict), ``stage`` (``linear``, ``quadratic`` or
         ``done``), ``trust``, ``iteration``, ``messages``.
     finest : float
-        The search ends when an iteration saves a smaller part of the messages than this.
+        The search ends when an iteration saves less than this share of the messages.
     iterations : int
-        Most iterations, counted over all resumptions.
+        Largest number of iterations, counted over all resumptions.
 
     Returns
     -------
     NoiseDesign
-        Only atoms that inputs can change carry noise. Its delta is met by an estimate, see :func:`certified_design`.
+        Only atoms that inputs can change have noise. It meets its delta by an estimate, see :func:`certified_design`.
 
     Raises
     ------
     ValueError
         If the state belongs to other arguments.
-    Infeasible
-        As in :func:`family_design`.
-
-    Notes
-    -----
-    Derived for this project; Ghazi et al. 2021 (ICML), Section 5, refers to a numeric search in its supplement.
     """
     goal = Goal.checked(max_value, eps, delta, eps_star, atoms, hubs, law)
     table, grid = goal.table(), goal.grid()
@@ -204,15 +195,17 @@ def search_design(
 def certified_design(design: NoiseDesign) -> tuple[NoiseDesign, float]:
     """Scale a design until its certified delta just meets its budget.
 
+    Derived for this project.
+
     Parameters
     ----------
     design : NoiseDesign
-        Near feasibility for its own ``eps`` and ``delta``.
+        Nearly feasible for its ``eps`` and ``delta``.
 
     Returns
     -------
     design : NoiseDesign
-        All scales times one number, within 1e-5 of the smallest that suffices.
+        All scales times one factor, within 1e-5 of the smallest that suffices.
     delta : float
         Certified upper bound, at most ``design.delta``.
 
@@ -220,10 +213,6 @@ def certified_design(design: NoiseDesign) -> tuple[NoiseDesign, float]:
     ------
     Infeasible
         If no factor between 1/8 and 8 suffices, or the calculation does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project.
     """
     table = pair_table(design.max_value, design.atoms, design.hubs)
     values = pair_deltas(design, design.eps, table, bound="upper")

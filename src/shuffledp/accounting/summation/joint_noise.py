@@ -1,29 +1,30 @@
-r"""Exact accounting of summation by correlated noise: all pairs of inputs, all noises at once.
+"""Exact accounting of summation by correlated noise: all pairs of inputs, all noises at once.
 
-The analyzer's view is in bijection with the sum of all messages and one number per atom, because the inverse of
-the atoms' matrix (:mod:`shuffledp.accounting.summation.noise_atoms`) is an integer matrix. Given the error k of the
-sum, the number of central messages -1 is ``max(0, -k)`` plus a geometric variable that does not depend on k. With
-inputs x and y, ``kappa = |x - y|``, ``a = e^(-eps_star / D)``, ``m = (c_y - c_x)_1`` and G the noise of atom 1 plus
-that geometric variable, the loss of x against y is therefore the loss of a mixture over ``t = 0 .. kappa``:
+The analyzer's view is in bijection with the sum of all messages and one number per atom: the inverse of the atoms'
+matrix (:mod:`shuffledp.accounting.summation.noise_atoms`) is an integer matrix. Given the error k of the sum, the
+number of central messages -1 is ``max(0, -k)`` plus a geometric variable that does not depend on k. For inputs x and y
+let ``kappa = |x - y|``, ``a = e^(-eps_star / D)``, ``m = (c_y - c_x)_1``, and let G be the noise of atom 1 plus that
+geometric variable. The loss of x against y is therefore the loss of a mixture over ``t = 0 .. kappa``:
 
 * weights ``1 / (1 + a)`` for t = 0, ``a^kappa / (1 + a)`` for t = kappa, ``a^t (1 - a) / (1 + a)`` between;
 * ``(eps_star / D) (kappa - 2 t)`` from the sum;
 * G against G shifted by ``m + kappa - t`` if y > x, by ``m - t`` if y < x;
 * every other atom's noise against itself shifted by ``(c_y - c_x)_s``.
 
-The parts add up and are independent given t. Each is put on a grid of losses that contains the losses of the sum, and
-they are convolved by Fourier transforms. Three ways to put a loss between two grid points:
+Given t, these losses are independent and are added. Each is put on a grid that contains the losses of the sum, and
+Fourier transforms convolve them. There are three ways to put a loss between two grid points:
 
 ``upper``
-    Split so that the total of P and the total of Q are kept. The hockey stick is convex in the likelihood ratio Q/P,
-    so this can only increase it, for compositions too; the excess is of second order in the step.
+    Split so that the totals of P and Q are preserved. The hockey stick is convex in the likelihood ratio Q/P, so this
+    can only increase it, for compositions too; the excess is of second order in the step.
 ``lower``
     Rounded down: of first order.
 ``estimate``
-    Split over four grid points so that powers of the loss up to the third keep their means. Shares may be negative.
+    Split over four grid points so that the means of powers of the loss up to the third are preserved. Shares may be
+    negative.
 
-``upper`` and ``lower`` are certified: mass outside of windows, losses that wrap around the grid (Chernoff bounds), and
-the rounding of transforms, sums and logarithms are all included in the bound.
+``upper`` and ``lower`` are certified: the bound includes mass outside of windows, losses that wrap around the grid
+(Chernoff bounds), and the rounding of transforms, sums and logarithms.
 """
 
 from __future__ import annotations
@@ -72,6 +73,8 @@ def correlated_noise_delta(
 ) -> float:
     """Return the delta of a noise design, the largest over all ordered pairs of inputs.
 
+    Derived for this project, see the module's description; Ghazi et al. 2021 (ICML), Theorem 8, composes the parts.
+
     Parameters
     ----------
     design : NoiseDesign
@@ -79,27 +82,23 @@ def correlated_noise_delta(
     eps : float
         Nats, >= 0.
     bound : {"upper", "lower", "estimate"}
-        Certified from above or below, or an estimate on a coarse grid; see the module's description.
+        Side of a certified bound, or an estimate on a coarse grid; see the module's description.
 
     Returns
     -------
     float
-        In [0, 1]. For delta from 1e-9 on, ``upper`` is at most 0.2% above the exact value, ``lower`` 0.5% below it,
-        and ``estimate`` within 2%, as long as ``eps - eps_star`` is not below a hundredth of eps. The allowance for
-        rounding is absolute, about 1e-12.
+        In [0, 1]. For delta from 1e-9 on, ``upper`` is at most 0.2% above the exact value, ``lower`` 0.5% below it, and
+        ``estimate`` within 2%, if ``eps - eps_star`` is at least a hundredth of eps. The allowance for rounding is
+        absolute, about 1e-12.
 
     Raises
     ------
     Infeasible
-        If the noise is so wide, or its losses so large, that the calculation does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project, see the module's description; Ghazi et al. 2021 (ICML), Theorem 8, composes the parts.
+        If the calculation does not fit into memory, for wide noise or large losses.
 
     Examples
     --------
-    A design for inputs 0..3 from a search, and bounds on its delta over its budget, from below and from above:
+    Lower and upper bound on the delta of a shipped design for inputs 0..3, as multiples of its budget:
 
     >>> from shuffledp.accounting import correlated_noise_delta, shipped_design
     >>> design = shipped_design(3, 1.0, 1e-6, 0.9).design
@@ -115,34 +114,10 @@ def correlated_noise_delta(
 def pair_deltas(
     design: NoiseDesign, eps: float, table: PairTable, *, bound: str = "upper", grid: LossGrid | None = None
 ) -> Floats:
-    """Return the delta of every pair of a table.
+    """Return the delta of every pair of a table, (P,): bounds in [0, 1] or estimates, by `bound`.
 
-    Parameters
-    ----------
-    design : NoiseDesign
-        For the same atoms as the table.
-    eps : float
-        Nats, >= 0.
-    table : PairTable
-        From :func:`pair_table`.
-    bound : {"upper", "lower", "estimate"}
-        See :func:`correlated_noise_delta`.
-    grid : LossGrid, optional
-        Default: :func:`loss_grid`, made longer until little wraps around.
-
-    Returns
-    -------
-    (P,) ndarray
-        In [0, 1]: upper or lower bounds, or estimates, by `bound`.
-
-    Raises
-    ------
-    Infeasible
-        As :func:`correlated_noise_delta`.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
+    The default grid is :func:`loss_grid`, extended until little mass wraps around. Raises Infeasible as
+    :func:`correlated_noise_delta`.
     """
     eps = check_nonnegative("eps", eps)
     check_choice("bound", bound, BOUNDS)
@@ -164,32 +139,10 @@ def pair_deltas(
 
 
 def loss_grid(design: NoiseDesign, eps: float, bound: str, *, finer: int = 1) -> LossGrid:
-    """Return a grid that resolves ``eps - eps_star`` and reaches beyond the relevant losses.
+    """Return a grid that resolves ``eps - eps_star``, contains the losses of the sum, and exceeds all relevant losses.
 
-    Parameters
-    ----------
-    design : NoiseDesign
-        Only D and eps_star matter.
-    eps : float
-        Nats, >= 0.
-    bound : {"upper", "lower", "estimate"}
-        Bounds have finer steps than estimates.
-    finer : int
-        Divides the step.
-
-    Returns
-    -------
-    LossGrid
-        Contains the losses of the sum; not an estimate by itself.
-
-    Raises
-    ------
-    Infeasible
-        If the grid would not fit into memory.
-
-    Notes
-    -----
-    Derived for this project.
+    Of the design only D and eps_star matter. Bounds have finer steps than estimates, and `finer` divides the step.
+    Raises Infeasible if the grid would not fit into memory.
     """
     left = max(eps - design.eps_star, 0.01 * max(eps, design.eps_star))
     unit = design.eps_star / design.max_value
@@ -207,26 +160,10 @@ def loss_grid(design: NoiseDesign, eps: float, bound: str, *, finer: int = 1) ->
 def pair_gradients(
     design: NoiseDesign, eps: float, table: PairTable, grid: LossGrid
 ) -> tuple[Floats, Floats, Floats]:
-    """Return estimates of delta and their derivatives in the logs of shapes and of scales ``p / (1 - p)``.
+    """Return estimates of delta, (P,), and their derivatives in the logs of shapes and scales ``p / (1 - p)``.
 
-    Parameters
-    ----------
-    design : NoiseDesign
-        With one noise per atom.
-    eps : float
-        Nats, >= 0.
-    table : PairTable
-    grid : LossGrid
-
-    Returns
-    -------
-    deltas : (P,) ndarray
-    by_shape, by_scale : (P, number of noises) ndarray
-        Derivatives of delta, by finite differences, in the order of ``design.indices``.
-
-    Notes
-    -----
-    Derived for this project.
+    The design has one noise per atom. The derivatives, (P, number of noises), are finite differences in the order of
+    ``design.indices``.
     """
     base = DesignLosses(design, table, "estimate", grid)
     weight = test_spectrum(eps, grid)
@@ -273,12 +210,7 @@ def pair_gradients(
 
 
 class DesignLosses:
-    """The losses of one design, as a table needs them, on a grid.
-
-    Notes
-    -----
-    Derived for this project, see the module's description; upper or lower bounds, or estimates.
-    """
+    """Losses of one design on a grid, for the pairs of a table: upper or lower bounds, or estimates."""
 
     def __init__(self, design: NoiseDesign, table: PairTable, bound: str, grid: LossGrid) -> None:
         self.table, self.bound, self.grid = table, bound, grid
@@ -310,12 +242,12 @@ class DesignLosses:
 
     @property
     def members(self) -> tuple[NDArray[np.int64], ...]:
-        """For each pair, its parts."""
+        """For each pair, the indices of its parts."""
         return self.table.members
 
     @property
     def key_of(self) -> NDArray[np.int64]:
-        """For each pair, its key."""
+        """For each pair, the index of its key."""
         return self.table.key_of
 
     def dense(self) -> Floats:
@@ -345,7 +277,7 @@ class DesignLosses:
         return out, infinite
 
     def log_error(self, members: NDArray[np.int64]) -> float:
-        """Return a bound on the error of all logarithms of probabilities of a pair."""
+        """Return a bound on the total error of the logarithms of a pair's losses."""
         return self.central_error + sum(self.errors[self.table.parts[c][0]] for c in members)
 
 
@@ -356,6 +288,6 @@ def _most(shifts: set[int]) -> int:
 def _evaluate(
     design: NoiseDesign, eps: float, table: PairTable, bound: str, grid: LossGrid
 ) -> tuple[Floats, float]:
-    """Return the deltas of all pairs and the largest mass that may have wrapped around or was clipped."""
+    """Return the deltas of all pairs, and the largest mass that may have wrapped around or that was clipped."""
     found = summed_losses(DesignLosses(design, table, bound, grid), eps, bound, grid)
     return found.deltas, found.wrapped

@@ -1,10 +1,10 @@
-"""Histograms by counters with jumps: two counters that change are accounted for together.
+"""Histograms by counters with jumps: joint accounting of the two counters that change.
 
-Every value has a counter with messages +1 and -1: users send +1 for their value, two-sided geometric noise of ratio
+Every value has a counter with messages +1 and -1. Users send +1 for their value, two-sided geometric noise of ratio
 ``e^(-eps_star)`` in messages of either sign, and pairs {+1, -1} in compound Poisson numbers with jumps
-(:mod:`shuffledp.accounting.summation.jump_noise`). That is the correlated-noise protocol for D = 1, once per value.
-When one input is replaced, one counter loses a user and another counter gains one. Both losses follow from
-:mod:`shuffledp.accounting.summation.joint_noise`, are independent, and add up.
+(:mod:`shuffledp.accounting.summation.jump_noise`). This is the correlated-noise protocol for D = 1, once per value.
+When one input is replaced, one counter loses a user and another counter gains one. The two losses follow from
+:mod:`shuffledp.accounting.summation.joint_noise`, are independent, and are added.
 
 Derived for this project, except for the counters (Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247).
 """
@@ -53,7 +53,9 @@ _MOST_CENTER, _REACH = 4000.0, 16.0
 
 @dataclass(frozen=True)
 class JumpCounter:
-    """The noise of one counter.
+    """Noise of one counter.
+
+    Derived for this project. `messages` and `variance` are exact. Numbers outside their ranges raise ValueError.
 
     Parameters
     ----------
@@ -61,15 +63,6 @@ class JumpCounter:
         Nats, > 0: the error is two-sided geometric with ratio ``e^(-eps_star)``.
     rate, center : float
         Of the jumps in the number of pairs: > 0, and in [1/2, 65536].
-
-    Raises
-    ------
-    ValueError
-        If a number is outside of its range.
-
-    Notes
-    -----
-    Derived for this project. `messages` and `variance` are exact.
     """
 
     eps_star: Eps
@@ -82,7 +75,7 @@ class JumpCounter:
 
     @property
     def messages(self) -> float:
-        """Expected messages of one counter, the users' own ones not counted."""
+        """Expected number of noise messages of one counter."""
         return 2 / math.expm1(self.eps_star) + 2 * self.rate * mean_jump(self.center)
 
     @property
@@ -92,12 +85,14 @@ class JumpCounter:
 
 
 def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
-    """Return the delta of a histogram of counters, of which one loses a user and another gains one.
+    """Return the delta of a histogram of counters when one counter loses a user and another counter gains one.
+
+    Derived for this project.
 
     Parameters
     ----------
     noise : JumpCounter
-        Of every counter.
+        Noise of every counter.
     eps : float
         Nats, >= 0.
 
@@ -110,10 +105,6 @@ def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
     ------
     Infeasible
         If the calculation does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project.
     """
     ratio = noise.center / (1 + noise.center)
     # The budget of the design does not matter here.
@@ -141,45 +132,41 @@ class _TwoCounters:
         self.key_of = np.zeros(1, np.int64)
 
     def dense(self) -> Floats:
-        """Return the finite losses of the second counter."""
+        """Return the finite losses of the counter that loses a user."""
         return self.finite[1:]
 
     def mixtures(self, keys: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Return the losses of the first counter."""
+        """Return the losses of the counter that gains a user."""
         return self.finite[:1], self.mixed_infinite
 
     def log_error(self, members: NDArray[np.int64]) -> float:
-        """Return a bound on the error of all logarithms."""
+        """Return a bound on the total error of the logarithms of the two losses."""
         return 2 * self.losses.log_error(np.zeros(0, np.int64))
 
 
 def jump_counters(eps: Eps, delta: Delta, *, share: OpenUnit = 0.1) -> JumpCounter:
     """Return the noise of every counter for an (eps, delta)-private histogram.
 
+    Derived for this project.
+
     Parameters
     ----------
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
     share : float
         In (0, 1): the error of a count is two-sided geometric with ``eps_star = (1 - share) eps / 2``.
 
     Returns
     -------
     JumpCounter
-        Its delta, an upper bound, is at most `delta`: the best of a few rates, each with the smallest center, up to
-        1e-4, that meets the budget.
+        The best of a few rates. Each rate has the smallest center, up to 1e-4, whose delta, an upper bound, is at most
+        `delta`.
 
     Raises
     ------
     Infeasible
-        If no noise up to a center of 4000 is enough, as far as it can be evaluated (rounding alone is above a delta of
-        about 3e-12 at eps = 1), or the calculation does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project.
+        If no center up to 4000 suffices, or the calculation does not fit into memory. At eps = 1 rounding alone exceeds
+        a delta of about 3e-12.
 
     Examples
     --------
@@ -229,16 +216,12 @@ def _jump_counters(eps: float, delta: float, share: float) -> JumpCounter:
 @guarded_methods
 @dataclass(frozen=True)
 class JumpCountersProfile:
-    """Privacy profile of a histogram of counters with jumps.
+    """Privacy profile of a histogram of counters with jumps, an upper bound; see :func:`jump_counters_delta`.
 
     Parameters
     ----------
     noise : JumpCounter
-        Of every counter.
-
-    Notes
-    -----
-    An upper bound, see :func:`jump_counters_delta`. Derived for this project.
+        Noise of every counter.
     """
 
     noise: JumpCounter
@@ -251,7 +234,7 @@ class JumpCountersProfile:
         check_fields(self)
 
     def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`."""
+        """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
         eps_ = np.asarray(eps, np.float64)
         values = at_each(lambda e: jump_counters_delta(self.noise, e), eps_.ravel())
         order = np.argsort(eps_, axis=None, kind="stable")

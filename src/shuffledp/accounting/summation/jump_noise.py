@@ -1,18 +1,19 @@
-r"""Compound Poisson noise with jumps of about one size: fewer messages than negative binomials that hide as well.
+r"""Compound Poisson noise with jumps of similar sizes: fewer messages than negative binomials with the same privacy.
 
 A noise with *rate* Lambda and *center* m is the sum of Poisson(Lambda) jumps, drawn independently of sizes 1, 2, ..
 with probabilities in proportion to
 
 .. math:: e^{-((j - m) / (0.225 m))^2 / 2} + 0.136 \, [j \le m], \qquad j < \max(3, \lfloor 2.125 m \rfloor + 2).
 
-Like every compound Poisson law it can be shared: with n users each adds Poisson(Lambda / n) jumps.
+Like every compound Poisson law it can be divided into shares: each of n users adds Poisson(Lambda / n) jumps.
 
-The reason: delta is the mass of the lower tail of the noise, where the likelihood ratio to the noise shifted by 1
-exceeds ``e^tau``. By large deviations its mass is ``e^-I`` with ``I = sum_j rate_j (1 - (1 + tau j) e^(-tau j))``,
-linear in the rates of the jump sizes, and so is the mean. All jumps of one size, :data:`BEST_JUMP` over tau, give the
-smallest mean for an I; negative binomials need :data:`NEGATIVE_BINOMIAL_EXCESS` times as much. One size
-alone would leave gaps, so that the sizes are spread; the three numbers in the law are the result of a search for D = 1.
-:func:`least_mean` is the least mean of noise that need not be divisible into shares.
+The reason for the choice: delta is the mass of the lower tail of the noise, where the likelihood ratio to the noise
+shifted by 1 exceeds ``e^tau``. By large deviations this mass is ``e^-I`` with
+``I = sum_j rate_j (1 - (1 + tau j) e^(-tau j))``. Both I and the mean are linear in the rates of the jump sizes. For a
+given I, jumps of a single size, :data:`BEST_JUMP` over tau, have the smallest mean; negative binomials need
+:data:`NEGATIVE_BINOMIAL_EXCESS` times this mean. A single size would leave gaps, so the sizes are spread; the three
+numbers in the law are the result of a search for D = 1. :func:`least_mean` is the least mean of noise that need not be
+divisible into shares.
 
 Derived for this project, from no paper.
 """
@@ -50,6 +51,8 @@ MOST_CENTER = 2.0**16
 def jump_sizes(center: float) -> Floats:
     """Return the law of the size of one jump.
 
+    Derived for this project, see the module's description.
+
     Parameters
     ----------
     center : float
@@ -59,15 +62,6 @@ def jump_sizes(center: float) -> Floats:
     -------
     (J,) ndarray
         Probabilities of the sizes 1..J; exact.
-
-    Raises
-    ------
-    ValueError
-        If the center is outside of its range.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
     """
     center = check_center(center)
     j = np.arange(1.0, max(3, math.floor(_REACH * center) + 2))
@@ -76,17 +70,7 @@ def jump_sizes(center: float) -> Floats:
 
 
 def check_center(center: float, name: str = "center") -> float:
-    """Return the center of jumps, or raise ValueError that names it.
-
-    Returns
-    -------
-    float
-        As given; exact.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the center of jumps, or raise ValueError with its name."""
     center = check_positive(name, center)
     if not LEAST_CENTER <= center <= MOST_CENTER:
         raise ValueError(f"{name} must be in [1/2, {MOST_CENTER:.0f}], got {center!r}.")
@@ -94,7 +78,9 @@ def check_center(center: float, name: str = "center") -> float:
 
 
 def mean_jump(center: float) -> float:
-    """Return the expected size of one jump.
+    """Return the expected size of one jump, exactly.
+
+    The mean of the noise is the rate times this size. Derived for this project.
 
     Parameters
     ----------
@@ -104,11 +90,6 @@ def mean_jump(center: float) -> float:
     Returns
     -------
     float
-        Exact; the mean of the noise is the rate times this.
-
-    Notes
-    -----
-    Derived for this project.
 
     Examples
     --------
@@ -121,35 +102,13 @@ def mean_jump(center: float) -> float:
 
 
 def jump_law(rate: float, center: float, length: int) -> tuple[Floats, float]:
-    """Return the law of a noise, and a bound on the error of its probabilities.
+    """Return the probabilities of 0..length - 1 of a noise, and a bound on their relative error.
 
-    Parameters
-    ----------
-    rate : float
-        Lambda, expected number of jumps, in (0, 600].
-    center : float
-        m, in [1/2, 65536].
-    length : int
-        Number of probabilities, of 0, 1, .., length - 1; >= 1.
+    The bound is relative to the jump sizes of :func:`jump_sizes`. Raises Infeasible for rates above 600.
 
-    Returns
-    -------
-    law : (length,) ndarray
-    error : float
-        Bound on the relative error of every probability, for jump sizes with the probabilities of :func:`jump_sizes`.
-
-    Raises
-    ------
-    Infeasible
-        If the rate is above 600.
-
-    Notes
-    -----
-    Panjer's recursion ``y P(y) = rate sum_j j q_j P(y - j)``: positive terms only. P(y) is a sum of products of at
-    most y factors, each rounded ``J + 5`` times at most (a sum of J terms, in any order, two products and a
-    division), so that the relative error is at most ``y (J + 5)`` units to first order.
-
-    Derived for this project.
+    Panjer's recursion ``y P(y) = rate sum_j j q_j P(y - j)`` has positive terms only. P(y) is a sum of products of at
+    most y factors, each rounded at most ``J + 5`` times (a sum of J terms, in any order, two products and a division).
+    So the relative error is at most ``y (J + 5)`` units to first order. Derived for this project.
     """
     rate = check_positive("rate", rate)
     length = check_count("length", length, 1)
@@ -167,24 +126,7 @@ def jump_law(rate: float, center: float, length: int) -> tuple[Floats, float]:
 
 
 def last_noise(rate: float, center: float, tail: float) -> int:
-    """Return a value that a noise exceeds with probability at most `tail`.
-
-    Parameters
-    ----------
-    rate, center
-        As in :func:`jump_law`.
-    tail : float
-        In (0, 1).
-
-    Returns
-    -------
-    int
-        An upper bound on the smallest such value, by Chernoff.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return a value that a noise exceeds with probability at most `tail`, by Chernoff's bound."""
     tail = check_open_unit("tail", tail)
     sizes = jump_sizes(center)
     j = np.arange(1.0, sizes.size + 1)
@@ -197,23 +139,19 @@ def last_noise(rate: float, center: float, tail: float) -> int:
 def least_mean(eps: Eps, delta: Delta) -> float:
     """Return a lower bound on the mean of any noise on 0, 1, .. that hides a shift by 1 in one direction.
 
+    With F the distribution function, ``F(y) <= delta + e^eps F(y - 1)``. So ``F(y)`` is at most 1 and at most
+    ``delta (e^(eps (y + 1)) - 1) / (e^eps - 1)``; the mean is the sum of ``1 - F``. Derived for this project.
+
     Parameters
     ----------
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
+    eps, delta : float
+        Nats, > 0, and in (0, 1).
 
     Returns
     -------
     float
-        No noise G with a hockey stick of G against 1 + G of at most `delta` at `eps` has a smaller mean, whether it can
-        be shared among users or not; a lower bound that is attained.
-
-    Notes
-    -----
-    With F the distribution function, ``F(y) <= delta + e^eps F(y - 1)``, so that ``F(y)`` is at most ``delta (e^(eps
-    (y + 1)) - 1) / (e^eps - 1)``, and 1; the mean is the sum of ``1 - F``. Derived for this project.
+        A lower bound that is attained: the smallest mean of a noise G for which the hockey stick of G against 1 + G at
+        `eps` is at most `delta`, also among noises that users cannot share.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Losses of one noise on a grid: the parts that the exact accountant of correlated noise convolves.
 
-See :mod:`shuffledp.accounting.summation.joint_noise` for the ways to put a loss between two grid points, and for the
+:mod:`shuffledp.accounting.summation.joint_noise` defines the ways to put a loss between two grid points, and the
 errors in a certified bound.
 """
 
@@ -36,20 +36,9 @@ _MOST_WINDOW = 2**24
 
 @dataclass(frozen=True)
 class LossGrid:
-    """Grid points ``j step``, ``-size / 2 <= j < size / 2``, stored at place j modulo `size`; exact.
+    """Grid points ``j step`` (nats) for ``-size / 2 <= j < size / 2``, stored at place j modulo `size`, a power of two.
 
-    Parameters
-    ----------
-    step : float
-        Nats.
-    size : int
-        A power of two.
-    stride : int
-        Grid steps in ``eps_star / D``.
-
-    Notes
-    -----
-    Derived for this project.
+    `stride` is the number of grid steps in ``eps_star / D``.
     """
 
     step: float
@@ -72,10 +61,6 @@ class Cells:
     """Finite losses on consecutive grid points from `start`, and the mass of infinite loss.
 
     `clipped` is the finite part of that mass above the grid, or the mass that a lower bound rounded down to the grid.
-
-    Notes
-    -----
-    Derived for this project.
     """
 
     start: int
@@ -86,14 +71,9 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """The law of one atom's noise: probabilities of 0.. and logarithms of ratios by differences.
+    """Law of one atom's noise: masses of 0, 1, .. where not negligible, and log probabilities up to a constant.
 
-    `log_law` holds ``log P(y)`` up to a constant, with an absolute error of at most `error`; `mass` the
-    probabilities that count, 0 elsewhere; `omitted` bounds the rest.
-
-    Notes
-    -----
-    Derived for this project. Exact up to `omitted` and `error`.
+    `omitted` bounds the remaining mass, and `error` the absolute error of `log_law`.
     """
 
     log_law: Floats
@@ -104,12 +84,7 @@ class Noise:
 
 
 def add_cells(row: Floats, start: int, mass: Floats) -> None:
-    """Add cells to a row whose place j modulo the size holds grid point j; at most one turn.
-
-    Notes
-    -----
-    Derived for this project. Exact.
-    """
+    """Add at most ``row.size`` cells to a row that stores grid point j at place j modulo the size."""
     split = -start
     if 0 < split < mass.size:
         row[start:] += mass[:split]
@@ -120,12 +95,7 @@ def add_cells(row: Floats, start: int, mass: Floats) -> None:
 
 
 def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> Cells:
-    """Return cells within the grid: losses above it become infinite, or are rounded down, by `bound`.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return cells within the grid; by `bound`, losses above the grid become infinite or are rounded down."""
     stop = start + mass.size
     if start >= grid.first and stop - 1 <= grid.last:
         return Cells(start, mass, 0.0)
@@ -143,12 +113,7 @@ def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> Cells
 
 
 def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, central: bool) -> Noise:
-    """Return the law of the noise on one atom; with the geometric part of the central noise if `central`.
-
-    Notes
-    -----
-    Derived for this project. An upper or lower bound includes `omitted` and `error`.
-    """
+    """Return the law of the noise on one atom, plus the geometric part of the central noise if `central`."""
     laws = [
         (r, p) for i, r, p in zip(design.indices, design.shapes, design.ratios, strict=True) if i == index
     ]
@@ -193,12 +158,7 @@ def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, 
 
 @remember(1)
 def central_noise(design: NoiseDesign, most_shift: int, bound: str) -> Noise:
-    """Return the law of the noise on atom 1 with the geometric part: the widest, and the same at every eps.
-
-    Notes
-    -----
-    Derived for this project. An upper or lower bound includes `omitted` and `error`.
-    """
+    """Return the law of the noise on atom 1 with the geometric part, the widest noise, which does not depend on eps."""
     return atom_noise(design, 1, most_shift, bound, central=True)
 
 
@@ -228,7 +188,7 @@ def _jump_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *,
 def _with_geometric(law: Floats, ratio: float) -> Floats:
     """Return the law of a sum with a geometric variable, ``Pr[j] = (1 - ratio) ratio^j``.
 
-    Sums of powers are doubled in length at every step: positive terms only, and few roundings.
+    Every step doubles the length of the sums of powers: positive terms only, and few roundings.
     """
     total, length = law * (1 - ratio), 1
     moved = np.empty_like(total)  # one for all steps: fresh memory takes longer than the products
@@ -257,12 +217,9 @@ def _upper_end(shape: float, ratio: float, tail: float) -> int:
 
 
 def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> Cells:
-    """Return the losses of a noise against itself shifted, on the grid.
+    """Return the losses of a noise against its shifted law on the grid.
 
-    Notes
-    -----
-    Derived for this project. The hockey stick of the cells is never below the exact one for an upper bound, and
-    never above it for a lower one.
+    The hockey stick of the cells is never below the exact one for an upper bound, and never above it for a lower one.
     """
     omitted = noise.omitted if bound == "upper" else 0.0
     if shift == 0:
@@ -331,7 +288,7 @@ def _ends(loss: Floats) -> tuple[float, float]:
 
 
 def _cubic(part: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the shares of the grid points -1, 0, 1, 2 in a loss between 0 and 1: powers up to 3 are kept."""
+    """Return the shares of a loss in (0, 1) at the grid points -1, 0, 1, 2 that preserve powers up to the third."""
     below, above, beyond = part + 1, part - 1, part - 2
     outer = part * above
     outer /= 6

@@ -1,7 +1,7 @@
 """Sums of independent losses on a grid, by Fourier transforms, with bounds on all errors.
 
-See :mod:`shuffledp.accounting.summation.joint_noise` and :mod:`shuffledp.accounting.summation.coarse_noise`, whose
-losses these are.
+:mod:`shuffledp.accounting.summation.joint_noise` and :mod:`shuffledp.accounting.summation.coarse_noise` define the
+losses.
 """
 
 from __future__ import annotations
@@ -30,12 +30,7 @@ _CHUNK = 64
 
 
 class PairLosses(Protocol):
-    """The losses of all pairs: each the sum of one mixture, named by a key, and of some parts.
-
-    Notes
-    -----
-    Derived for this project; upper or lower bounds, or estimates, as they are made.
-    """
+    """Losses of all pairs, where a pair has one mixture, identified by a key, and several independent parts."""
 
     #: Probability that a part is infinite, (parts,).
     infinite: Floats
@@ -44,30 +39,25 @@ class PairLosses(Protocol):
 
     @property
     def members(self) -> Sequence[NDArray[np.int64]]:
-        """For each pair, its parts."""
+        """For each pair, the indices of its parts."""
 
     @property
     def key_of(self) -> NDArray[np.int64]:
-        """For each pair, its key."""
+        """For each pair, the index of its key."""
 
     def dense(self) -> Floats:
         """Return the finite losses of all parts, (parts, size)."""
 
     def mixtures(self, keys: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Return the losses of some keys: finite, (keys, size), and the probability of infinite ones."""
+        """Return the losses of some keys: finite, (keys, size), and the probability of infinite losses."""
 
     def log_error(self, members: NDArray[np.int64]) -> float:
-        """Return a bound on the error of all logarithms of probabilities of a pair."""
+        """Return a bound on the total error of the logarithms of a pair's losses."""
 
 
 @dataclass(frozen=True, eq=False)
 class Summed:
-    """Deltas of all pairs; their margins for rounding and wrapping; and the largest mass that wrapped.
-
-    Notes
-    -----
-    Derived for this project. Upper or lower bounds, or estimates.
-    """
+    """Deltas of all pairs, their margins for rounding and wrapping, and the largest mass that wrapped."""
 
     deltas: Floats
     margins: Floats
@@ -82,12 +72,7 @@ def _test_function(eps: float, grid: LossGrid) -> Floats:
 
 
 def test_spectrum(eps: float, grid: LossGrid) -> Complexes:
-    """Return the spectrum by which a sum over products of spectra becomes the expected test function.
-
-    Notes
-    -----
-    Derived for this project. Exact up to the rounding that :func:`summed_losses` counts.
-    """
+    """Return the spectrum that turns a sum over products of spectra into the expected test function."""
     spectrum = np.conj(rfft(_test_function(eps, grid))) * (2 / grid.size)
     spectrum[0] /= 2
     spectrum[-1] /= 2
@@ -95,49 +80,23 @@ def test_spectrum(eps: float, grid: LossGrid) -> Complexes:
 
 
 def log_kept(infinite: Floats, mixed_infinite: float) -> float:
-    """Return the log of the probability that all losses are finite.
-
-    Notes
-    -----
-    Derived for this project. Exact up to rounding.
-    """
+    """Return the log of the probability that all losses are finite."""
     with np.errstate(divide="ignore"):
         return float(np.sum(np.log1p(-infinite)) + np.log1p(-mixed_infinite))
 
 
 def chunks(sorted_keys: NDArray[np.int64]) -> list[slice]:
-    """Return slices of sorted keys with at most :data:`_CHUNK` different keys each, no key in two of them.
-
-    Notes
-    -----
-    Exact.
-    """
+    """Return slices of sorted keys with at most :data:`_CHUNK` different keys each. Equal keys are in one slice."""
     starts = np.flatnonzero(np.diff(sorted_keys, prepend=-1))
     ends = [*starts[_CHUNK::_CHUNK].tolist(), sorted_keys.size]
     return [slice(b, e) for b, e in zip([0, *ends[:-1]], ends, strict=True) if e > b]
 
 
 def summed_losses(losses: PairLosses, eps: float, bound: str, grid: LossGrid) -> Summed:
-    """Return the deltas of all pairs, and the largest mass that may have wrapped around or was clipped.
+    """Return the deltas of all pairs, their margins, and the largest mass that may have wrapped around.
 
-    Parameters
-    ----------
-    losses : PairLosses
-    eps : float
-        Nats, >= 0.
-    bound : {"upper", "lower", "estimate"}
-        Side of the delta on which the result is a bound, by the errors of wrapping and rounding; none for an estimate.
-    grid : LossGrid
-        Grid of the losses.
-
-    Returns
-    -------
-    Summed
-        Upper or lower bounds if the losses are, or estimates.
-
-    Notes
-    -----
-    Derived for this project; the rounding error of transforms by Higham (2002), Theorem 24.2.
+    The deltas are bounds on the side `bound` if the losses are; an estimate has no margins. The margins include
+    wrapping, and the rounding of transforms by Higham (2002), Theorem 24.2.
     """
     certified = bound != "estimate"
     sign = 1.0 if bound == "upper" else -1.0

@@ -1,4 +1,4 @@
-r"""Upper bound on the delta of correlated noise by exponential moments of its losses, for any number of levels.
+r"""Upper bound on the delta of correlated noise by exponential moments, for any number of levels.
 
 The loss of inputs x and y is a sum of independent parts (:mod:`shuffledp.accounting.summation.joint_noise`). Here the
 parts are not convolved. With ``c = t^t / (1 + t)^(1 + t)`` the function ``(1 - e^(eps - L))^+`` is at most
@@ -7,19 +7,19 @@ parts are not convolved. With ``c = t^t / (1 + t)^(1 + t)`` the function ``(1 - 
 .. math:: \delta \le \sum_s \Pr[z_s < b_s] + c\, e^{-t \varepsilon}\, E e^{t L_0} \prod_s E [1\{z_s \ge b_s\}
     e^{t L_s}],
 
-with the loss ``L_0`` of the sum and of the noise of atom 1. Numbers of atoms below ``b_s``, where losses are large or
-infinite, count as if they revealed the input. Only sums of positive numbers occur, so that the relative precision does
-not depend on delta, and a pair of inputs takes a few additions.
+where ``L_0`` is the loss of the sum and the noise of atom 1. Numbers of atoms below ``b_s``, where losses are large or
+infinite, count as if they revealed the input. All terms are positive, so the relative precision does not depend on
+delta. A pair of inputs takes a few additions.
 
-The negative binomial law P of shape r >= 1 is log-concave, which gives bounds on each side:
+The negative binomial law P of shape r >= 1 is log-concave, which implies bounds on each side:
 
-* The loss ``log P(y) / P(y - k)`` falls with y for k > 0 and rises for k < 0. Numbers are put together in blocks, each
-  with its largest probability times its length and its largest loss.
-* It is convex in k for every y, and so is the logarithm of its exponential moment. Moments for the many shifts of atom
-  1 are interpolated between a few of them, along chords, which lie above.
-* Beyond an end of a window probabilities fall faster than geometrically.
+* The loss ``log P(y) / P(y - k)`` decreases in y for k > 0 and increases for k < 0. Blocks combine several numbers y;
+  each has its length times its largest probability as mass, and its largest loss.
+* The loss is convex in k for every y, and so is the logarithm of its exponential moment. Moments for the many shifts of
+  atom 1 are interpolated between a few of them, along chords, which are upper bounds. * Beyond an end of a window
+  probabilities decrease faster than geometrically.
 
-The geometric part of the noise of atom 1 is left out, as if it were published: more is then seen, not less.
+The bound treats the geometric part of the noise of atom 1 as published, which can only increase delta.
 
 Derived for this project, from no paper.
 """
@@ -67,20 +67,10 @@ _PROBES, _NEGLIGIBLE = 2000, 1e-3
 
 @dataclass(frozen=True, eq=False)
 class AtomMoves:
-    """Moves of the atoms by inputs: of atom 1, of those that one input moves by one, and of the others.
+    """Shifts of the atoms by each input, (D + 1,) arrays.
 
-    Parameters
-    ----------
-    first : (D + 1,) ndarray of int
-        Move of atom 1 by each input.
-    own : (D + 1,) ndarray of int
-        Index of the atom that only this input moves, by one; 0 for none.
-    shared : dict of int to (D + 1,) ndarray of int
-        Moves of every other atom, by index.
-
-    Notes
-    -----
-    Exact. Derived for this project.
+    `first` is the shift of atom 1. `own` is the index of the atom that only this input shifts, by one; 0 for none.
+    `shared` has the shifts of every other atom, by its index.
     """
 
     first: Ints
@@ -90,12 +80,7 @@ class AtomMoves:
 
 @remember(4)
 def atom_moves(max_value: int, atoms: str, hubs: tuple[int, ...]) -> AtomMoves:
-    """Return the moves of all atoms by the inputs ``{0, .., D}``.
-
-    Notes
-    -----
-    Exact. Derived for this project.
-    """
+    """Return the shifts of all atoms by the inputs ``{0, .., D}``."""
     changes = input_changes(max_value, atoms=atoms, hubs=hubs or None)
     own, shared, first = np.zeros(max_value + 1, np.int64), {}, changes[0]
     for index, row in zip(atom_indices(max_value, atoms=atoms, hubs=hubs or None), changes, strict=True):
@@ -112,36 +97,18 @@ def atom_moves(max_value: int, atoms: str, hubs: tuple[int, ...]) -> AtomMoves:
 def moment_delta(design: NoiseDesign, eps: float) -> float:
     """Return an upper bound on the delta of a noise design, over all ordered pairs of inputs.
 
-    Parameters
-    ----------
-    design : NoiseDesign
-        With negative binomial noises of shapes >= 1, one per atom.
-    eps : float
-        Nats, >= 0.
-
-    Returns
-    -------
-    float
-        In [0, 1]; mostly 4 to 20 times the exact delta, rounding included. About a second for D = 1000.
-
-    Raises
-    ------
-    Infeasible
-        For noises of another law, of shapes below 1, or several on one atom.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
+    The bound is in [0, 1], includes rounding, and is mostly 4 to 20 times the exact delta. It takes about a second for
+    D = 1000. Raises Infeasible unless the design has one negative binomial noise of shape >= 1 per atom.
     """
     return _worst(_Moments.of(design), check_nonnegative("eps", eps))
 
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """Logarithms of the exponential moments of all losses of a design, for every exponent t.
+    """Logarithms of the exponential moments of a design's losses, for every exponent t.
 
-    `own_before` and `own_after` are those of the atom that only x or only y moves, (t, D + 1); `shared` of the other
-    atoms, by the shift plus the largest one; `first` of atom 1, by the shift less the least.
+    `own_before` and `own_after`, (t, D + 1), belong to the atom that only x or only y shifts; `shared` to the other
+    atoms, by the shift plus the largest shift; `first` to atom 1, by the shift minus the least shift.
     """
 
     size: int
@@ -193,7 +160,7 @@ class _Moments:
         return cls(size, unit, tilts, revealed, errors, moves, before, after, shared, chords, int(shifts[0]))
 
     def central(self, place: int) -> Floats:
-        """Return the log moments of the sum and atom 1: by y > x, by m less its least value, and by ``|x - y|``."""
+        """Return the log moments of the sum and atom 1: by y > x, by m minus its least value, and by ``|x - y|``."""
         t, a = float(self.tilts[place]), math.exp(-self.unit)
         low, high = int(self.moves.first.min()), int(self.moves.first.max())
         m, steps = np.arange(low - high, high - low + 1)[:, None], np.arange(self.size + 1)
@@ -211,7 +178,7 @@ class _Moments:
 
 
 def _worst(moments: _Moments, eps: float) -> float:
-    """Return the largest bound of all pairs, each by its best exponent."""
+    """Return the largest bound of all pairs, each at its best exponent."""
     x, y = (v.ravel() for v in np.indices((moments.size + 1, moments.size + 1)))
     x, y = x[x != y], y[x != y]
     low = int(moments.moves.first.min() - moments.moves.first.max())
@@ -250,9 +217,9 @@ def _worst(moments: _Moments, eps: float) -> float:
 def _moments(
     shape: float, ratio: float, shifts: Ints, tilts: Floats, tail: float
 ) -> tuple[float, Floats, Floats]:
-    """Return the probability of small numbers, the log moments of the rest, (t, shifts), and their rounding, (t,).
+    """Return the probability of small numbers, the log moments of larger ones, (t, shifts), and their rounding, (t,).
 
-    Losses are of a negative binomial noise against itself plus a shift; `tail` is about the probability of small
+    Losses compare a negative binomial noise with its shifted law; `tail` approximates the probability of small
     numbers.
     """
     # From the ratio itself, as other forms of it lose digits that large numbers multiply.
@@ -299,9 +266,9 @@ def _moments(
 
 
 def _log_growth(y: Floats, shape: float) -> Floats:
-    """Return ``log Gamma(y + shape) / Gamma(y + 1)``, for large y by Stirling's series, in which nothing cancels.
+    """Return ``log Gamma(y + shape) / Gamma(y + 1)``; for large y by Stirling's series, where no terms cancel.
 
-    The remainder of the series, below ``1 / (180 y^3)``, is less than the rounding that the bound counts.
+    The remainder of the series, below ``1 / (180 y^3)``, is less than the rounding that the bound includes.
     """
     large = y > _LARGE
     small = np.where(large, 0.0, y)
@@ -312,7 +279,7 @@ def _log_growth(y: Floats, shape: float) -> Floats:
 
 
 def _below(log_law: Callable[[Ints], Floats], least: int) -> float:
-    """Return an upper bound on the probability of numbers below the least, by a geometric series."""
+    """Return an upper bound on the probability of numbers below `least`, by a geometric series."""
     here, before = (float(v) for v in log_law(np.array([least - 1, max(least - 2, 0)])))
     if least == 1:
         return math.exp(here)

@@ -1,17 +1,17 @@
 """Noise atoms: multisets of messages that sum to zero, and the integer inverse of their matrix.
 
-Messages are integers of ``{-D, .., D}`` without 0. The atom of index 1 is ``{-1, +1}``; every other atom i holds one
-message i and *parts* that sum to -i and come before i in the order of absolute values. In that order the matrix of
-atoms, without the row of message +1, is triangular with ones on its diagonal, so its inverse is an integer matrix
-too. Column i of the inverse is the apparent change of all atom counts when one message i is added.
+Messages are integers of ``{-D, .., D}`` without 0. The atom of index 1 is ``{-1, +1}``. Every other atom i contains one
+message i and *parts* that sum to -i and precede i in the order of absolute values. In that order the matrix of atoms
+without the row of message +1 is triangular, with ones on its diagonal. So its inverse is an integer matrix, too. Column
+i of the inverse is the apparent change of all atom counts when one message i is added.
 
 ``halving``
     Parts ``-ceil(i/2)`` and ``-floor(i/2)``: Ghazi et al. 2021 (ICML), Section 4.4.
 ``star``
     Parts are units. Fewest symbols: -1 and 1..D, if inputs are not negative.
 ``hub``
-    A few *hub* values are coins beside the unit. Atom -h of a hub h has units as parts; a positive atom has the fewest
-    coins that make up its value, negated. A change of input moves most atoms by 1, and only hubs by more.
+    The coins are the unit and a few *hub* values. Atom -h of a hub h has units as parts. A positive atom has the fewest
+    coins that add up to its value, negated. A change of input shifts only hubs by more than 1.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ def atom_indices(
 ) -> tuple[int, ...]:
     """Return the indices of all atoms, ascending: ``-D, .., -2, 1, 2, .., D``.
 
+    Ghazi et al. 2021 (ICML), Section 4.4; the order is specific to this project.
+
     Parameters
     ----------
     max_value : int
@@ -49,16 +51,12 @@ def atom_indices(
     atoms : {"halving", "star", "hub"}
         See the module's description. The indices are the same for all.
     hubs : sequence of int, optional
-        For ``hub`` only, and needed there: distinct values in [2, D].
+        Required for ``hub``, and for no other atoms: distinct values in [2, D].
 
     Returns
     -------
     tuple of int
-        2 D - 1 indices, exact: the columns of :func:`atom_inverse`, with atom 1 in the place of message -1.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Section 4.4; the order is specific to this project.
+        2 D - 1 indices, exact: the columns of :func:`atom_inverse`, with atom 1 at the place of message -1.
     """
     size, _, _ = check_atoms(max_value, atoms, hubs)
     return (*range(-size, -1), 1, *range(2, size + 1))
@@ -67,7 +65,7 @@ def atom_indices(
 def atom_inverse(
     max_value: FromOne, *, atoms: str = "halving", hubs: Sequence[int] | None = None
 ) -> NDArray[np.int64]:
-    """Return the inverse C of the matrix of atoms without the row of message +1.
+    """Return the inverse C of the atoms' matrix without the row of message +1.
 
     Parameters
     ----------
@@ -81,8 +79,8 @@ def atom_inverse(
 
     Notes
     -----
-    ``c_1 = 0``, ``c_(-1) = e_1``, ``c_i = e_i - sum of c_part``: atom i produces one message i and parts that have to
-    be canceled, and messages +1 are free.
+    ``c_1 = 0``, ``c_(-1) = e_1``, ``c_i = e_i - sum of c_part``: atom i produces one message i and parts to be
+    canceled, and messages +1 need no atom.
 
     Ghazi et al. 2021 (ICML), Section 4.4 (Theorem 12); other atoms than ``halving`` are derived for this project.
 
@@ -106,6 +104,8 @@ def atom_messages(
 ) -> dict[int, int]:
     """Return the messages of one atom with their multiplicities.
 
+    Ghazi et al. 2021 (ICML), Section 4.4; other atoms than ``halving`` are derived for this project.
+
     Parameters
     ----------
     index : int
@@ -117,10 +117,6 @@ def atom_messages(
     -------
     dict of int to int
         Exact. Message to multiplicity, ascending; messages times multiplicities sum to 0.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Section 4.4; other atoms than ``halving`` are derived for this project.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     known = atom_indices(size, atoms=kind, hubs=coins or None)
@@ -140,8 +136,8 @@ def used_atoms(
 ) -> tuple[int, ...]:
     """Return the indices of the atoms that inputs of ``{0, .., D}`` can change, ascending.
 
-    Atom 1 is always among them, because the unary noise of the sum passes through it. Noise on the other atoms is
-    of no use unless inputs may be negative.
+    Atom 1 is always among them, because it hides the unary noise of the sum. Noise on the other atoms is useless if no
+    input is negative. Derived for this project, from Theorem 8 of Ghazi et al. 2021 (ICML).
 
     Parameters
     ----------
@@ -152,10 +148,6 @@ def used_atoms(
     -------
     tuple of int
         Exact: neither more nor fewer.
-
-    Notes
-    -----
-    Derived for this project, from Theorem 8 of Ghazi et al. 2021 (ICML).
     """
     changes = input_changes(max_value, atoms=atoms, hubs=hubs)
     known = atom_indices(max_value, atoms=atoms, hubs=hubs)
@@ -165,22 +157,10 @@ def used_atoms(
 def input_changes(
     max_value: int, *, atoms: str = "halving", hubs: Sequence[int] | None = None
 ) -> NDArray[np.int64]:
-    """Return the change of the atom counts by an input.
+    """Return the change of the atom counts by an input, (2 D - 1, D + 1).
 
-    Parameters
-    ----------
-    max_value, atoms, hubs
-        As in :func:`atom_indices`.
-
-    Returns
-    -------
-    (2 D - 1, D + 1) ndarray of int64
-        Exact integers. Rows in the order of :func:`atom_indices`; column x is ``c_x`` for the input x, 0 for x = 0 and
-        x = 1.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), the columns ``c_x`` of Theorem 8.
+    Rows are in the order of :func:`atom_indices`. Column x is ``c_x`` in Theorem 8 of Ghazi et al. 2021 (ICML), 0 for
+    x = 0 and x = 1.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     inverse = _inverse(size, kind, coins)
@@ -222,22 +202,7 @@ def dominating_vector(max_value: FromOne) -> NDArray[np.int64]:
 
 
 def domination_constant(max_value: int) -> int:
-    """Return Gamma of :func:`dominating_vector`, ``D (ceil(log2 D) + 1)``.
-
-    Parameters
-    ----------
-    max_value : int
-        Largest input D, >= 1.
-
-    Returns
-    -------
-    int
-        Exact.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), proof of Theorem 12, see :func:`dominating_vector`.
-    """
+    """Return Gamma of :func:`dominating_vector`, ``D (ceil(log2 D) + 1)``."""
     size = check_count("max_value", max_value, 1)
     return size * ((size - 1).bit_length() + 1)
 
@@ -246,6 +211,8 @@ def noise_norm(
     weights: Mapping[int, float], max_value: FromOne, *, atoms: str, hubs: Sequence[int] | None
 ) -> float:
     """Return ``sum |s| w_s``: each atom's weight times the number of its messages.
+
+    Ghazi et al. 2021 (ICML), the norm in Theorem 12 and Observation 6.
 
     Parameters
     ----------
@@ -258,10 +225,6 @@ def noise_norm(
     -------
     float
         Exact up to rounding.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), the norm of Theorem 12 and of Observation 6.
     """
     return math.fsum(
         sum(atom_messages(index, max_value, atoms=atoms, hubs=hubs).values()) * weight
@@ -270,18 +233,9 @@ def noise_norm(
 
 
 def check_atoms(max_value: int, atoms: str, hubs: Sequence[int] | None) -> tuple[int, str, tuple[int, ...]]:
-    """Return the arguments of :func:`atom_indices` in standard form, or raise ValueError.
+    """Return D, the kind of atoms, and the hubs in ascending order, or raise ValueError.
 
-    The hubs come back ascending, empty for other atoms than ``hub``.
-
-    Returns
-    -------
-    tuple
-        D, the kind of atoms, and the hubs, exact.
-
-    Notes
-    -----
-    Derived for this project.
+    The hubs are empty for atoms other than ``hub``.
     """
     size = check_count("max_value", max_value, 1)
     if size > MOST_VALUE:
@@ -309,7 +263,7 @@ def _change(max_value: int, hubs: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _parts(index: int, kind: str, change: tuple[int, ...]) -> dict[int, int]:
-    """Return the parts of an atom other than 1, with multiplicities: they sum to -index."""
+    """Return the parts of an atom other than 1, with multiplicities; they sum to -index."""
     if kind == "halving":
         low, high = -(index // 2), -index // 2
         return {low: 2} if low == high else {low: 1, high: 1}

@@ -1,10 +1,10 @@
-"""Summation by correlated noise: noise designs.
+"""Noise designs of summation by correlated noise.
 
-Every user sends the input, if it is not 0, and noise that sums to a two-sided geometric error: unary
-messages +1 and -1 from negative binomial variables of shape 1 and ratio ``a = e^(-eps_star / D)`` each (over all
-users), and whole *atoms* (:mod:`shuffledp.accounting.summation.noise_atoms`) in negative binomial numbers, or in the
-numbers of :mod:`shuffledp.accounting.summation.jump_noise`. Source: Ghazi et al. 2021 (ICML); negative binomial
-mechanism: Ghazi et al. 2021, arXiv 2106.04247.
+Every user sends the input, if it is not 0, and shares of noise that sums to a two-sided geometric error. The noise has
+two kinds of messages. The numbers of unary messages +1 and -1 over all users are negative binomial variables of shape 1
+and ratio ``a = e^(-eps_star / D)``. The numbers of *atoms* (:mod:`shuffledp.accounting.summation.noise_atoms`) are
+negative binomial or compound Poisson variables (:mod:`shuffledp.accounting.summation.jump_noise`). Source: Ghazi et al.
+2021 (ICML); negative binomial mechanism: Ghazi et al. 2021, arXiv 2106.04247.
 
 Conventions: ``NB(r, p)`` has probabilities ``C(k + r - 1, k) (1 - p)^r p^k`` and mean ``r p / (1 - p)``; eps in nats;
 replacement neighbors; inputs in ``{0, .., D}``. The exact accountant is in
@@ -51,7 +51,10 @@ LAWS = ("negative_binomial", "jumps")
 @guarded_methods
 @dataclass(frozen=True)
 class NoiseDesign:
-    """All parameters of the noise of one summation, for all users together.
+    """Parameters of the noise of one summation, for all users together.
+
+    Ghazi et al. 2021 (ICML), Theorem 8 and Section 4.3. `messages` and `mse` are exact expectations (Observations 6 and
+    5).
 
     Parameters
     ----------
@@ -78,11 +81,6 @@ class NoiseDesign:
     ------
     ValueError
         If an atom that needs noise has none, or a center of jumps is below 1/2.
-
-    Notes
-    -----
-    Ghazi et al. 2021 (ICML), Theorem 8 and Section 4.3. `messages` and `mse` are exact expectations (Observations 6 and
-    5).
     """
 
     max_value: int
@@ -129,7 +127,7 @@ class NoiseDesign:
 
     @property
     def scales(self) -> tuple[float, ...]:
-        """``p / (1 - p)`` of every noise: its mean is shape times scale."""
+        """Scale ``p / (1 - p)`` of every noise, whose mean is shape times scale."""
         return tuple(p / (1 - p) for p in self.ratios)
 
     @property
@@ -196,12 +194,9 @@ class NoiseDesign:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> NoiseDesign:
-        """Return the design that :meth:`to_dict` describes.
+        """Return the design that :meth:`to_dict` describes; the default law is negative binomial.
 
-        Raises
-        ------
-        ValueError
-            If keys are missing or unknown. The law may be missing: then it is the negative binomial one.
+        Missing or unknown keys raise ValueError.
         """
         expected = {
             *("max_value", "eps_star", "atoms", "hubs", "indices", "shapes", "ratios", "eps", "delta", "law")
@@ -216,7 +211,7 @@ class NoiseDesign:
 
 
 def settings_in_words(designs: Iterable[NoiseDesign | CoarseDesign]) -> str:
-    """Return the settings of designs: their sizes by budget."""
+    """Return the settings of designs as text: their sizes by budget."""
     found: dict[tuple[float, float, float], set[int]] = {}
     for design in designs:
         found.setdefault((design.eps, design.delta, design.eps_star), set()).add(design.max_value)

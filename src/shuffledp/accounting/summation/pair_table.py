@@ -1,6 +1,6 @@
-"""Tables of the losses of each ordered pair of inputs, for the exact accountant of correlated noise.
+"""Losses of each ordered pair of inputs, for the exact accountant of correlated noise.
 
-See :mod:`shuffledp.accounting.summation.joint_noise`, which uses them; they depend on the atoms only.
+:mod:`shuffledp.accounting.summation.joint_noise` uses the tables, which depend on the atoms only.
 """
 
 from __future__ import annotations
@@ -21,24 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PairTable:
-    """Table of the losses of each ordered pair of inputs; depends on the atoms only.
+    """Losses of the ordered pairs (x, y) of inputs, which depend on the atoms only.
 
-    Parameters
-    ----------
-    pairs : (P, 2) ndarray of int
-        Ordered pairs (x, y).
-    parts : tuple of (int, int)
-        Distinct (row of the atom, shift) of atoms other than 1, shift not 0.
-    members : tuple of ndarray of int
-        For each pair, the places of its losses in `parts`.
-    keys : tuple of (int, int, bool)
-        Distinct (kappa, m, y > x).
-    key_of : (P,) ndarray of int
-        For each pair, the place of its key.
-
-    Notes
-    -----
-    Derived for this project; exact.
+    `parts` are the distinct (row of the atom, shift) of atoms other than 1 with shift not 0. For each pair, `members`
+    has the places of its losses in `parts`, and `key_of` the place of its key. `keys` are the distinct (kappa, m, y >
+    x).
     """
 
     pairs: NDArray[np.int64]
@@ -48,7 +35,7 @@ class PairTable:
     key_of: NDArray[np.int64]
 
     def only(self, chosen: Sequence[int] | NDArray[np.int64]) -> PairTable:
-        """Return the table of some of the pairs, in the given order."""
+        """Return the table of the chosen pairs, in the given order."""
         old_parts = sorted({int(c) for p in chosen for c in self.members[p]})
         old_keys = sorted({int(self.key_of[p]) for p in chosen})
         part_at = {c: i for i, c in enumerate(old_parts)}
@@ -63,24 +50,7 @@ class PairTable:
 
 
 def pair_table(max_value: int, atoms: str, hubs: tuple[int, ...]) -> PairTable:
-    """Return the table of all ordered pairs of different inputs of ``{0, .., D}``.
-
-    Parameters
-    ----------
-    max_value : int
-        Largest input D, >= 1.
-    atoms, hubs
-        As in :func:`~shuffledp.accounting.summation.noise_atoms.atom_indices`.
-
-    Returns
-    -------
-    PairTable
-        Exact, with D (D + 1) pairs.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the table of the D (D + 1) ordered pairs of different inputs of ``{0, .., D}``."""
     return _pair_table(max_value, atoms, tuple(hubs))
 
 

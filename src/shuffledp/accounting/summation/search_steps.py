@@ -1,7 +1,7 @@
 """Single steps of the search for noise designs: linear and quadratic programs around a design, by estimates of delta.
 
-See :mod:`shuffledp.accounting.summation.design_search`, which takes them one after the other. Sources: sequential
-linear programming with a trust region, and SLSQP (Kraft 1988) by way of SciPy.
+:mod:`shuffledp.accounting.summation.design_search` uses them in turn. Sources: sequential linear programming with a
+trust region, and SLSQP (Kraft 1988) in SciPy's implementation.
 """
 
 from __future__ import annotations
@@ -49,12 +49,7 @@ XTOL = 1e-5
 
 @dataclass(frozen=True)
 class Goal:
-    """The arguments of a search, checked.
-
-    Notes
-    -----
-    Derived for this project. Deltas are estimates.
-    """
+    """Checked arguments of a search."""
 
     max_value: int
     eps: float
@@ -75,7 +70,7 @@ class Goal:
         hubs: Sequence[int] | None,
         law: str,
     ) -> Goal:
-        """Check the arguments; raise Infeasible if the error of the sum alone uses all of eps."""
+        """Check the arguments, and raise Infeasible if the error of the sum alone uses all of eps."""
         size, kind, coins = check_atoms(max_value, atoms, hubs)
         eps = check_positive("eps", eps)
         delta = check_open_unit("delta", delta)
@@ -108,7 +103,7 @@ class Goal:
         )
 
     def unit(self) -> NoiseDesign:
-        """Return a design with the right atoms and meaningless noises."""
+        """Return a design with the right atoms and arbitrary noises."""
         ones = [1.0] * len(self.indices)
         return self.design(ones, ones)
 
@@ -121,7 +116,7 @@ class Goal:
         return loss_grid(self.unit(), self.eps, "estimate")
 
     def weights(self) -> Floats:
-        """Number of messages of every atom."""
+        """Return the number of messages of every atom."""
         hubs = self.hubs or None
         return np.array(
             [
@@ -132,7 +127,7 @@ class Goal:
         )
 
     def hardest_shifts(self) -> list[tuple[int, float]]:
-        """Return for every atom the shift that is largest relative to the eps that the sum leaves, and this eps.
+        """Return for every atom the largest shift relative to the eps that the sum leaves, and this eps.
 
         For atom 1 the shift depends on the error of the sum, see :mod:`shuffledp.accounting.summation.joint_noise`.
         """
@@ -159,12 +154,7 @@ class Goal:
 
 
 def feasible(goal: Goal, design: NoiseDesign, table: PairTable, grid: LossGrid) -> NoiseDesign:
-    """Return the design with all scales times the smallest number that makes the estimate of delta meet its goal.
-
-    Notes
-    -----
-    Derived for this project.
-    """
+    """Return the design with all scales times the smallest factor with which the estimate of delta meets its goal."""
     values = pair_deltas(design, goal.eps, table, bound="estimate", grid=grid)
     binding = table.only(np.flatnonzero(values >= _ACTIVE * np.max(values)))
 
@@ -178,14 +168,14 @@ def feasible(goal: Goal, design: NoiseDesign, table: PairTable, grid: LossGrid) 
 
 
 def _slopes(goal: Goal, design: NoiseDesign, active: PairTable, grid: LossGrid) -> tuple[Floats, Floats]:
-    """Return log delta of all pairs and its derivatives in :func:`_coordinates`."""
+    """Return log delta of all pairs and its derivatives in the coordinates of :func:`_coordinates`."""
     deltas, by_shape, by_scale = pair_gradients(design, goal.eps, active, grid)
     slopes = np.hstack((by_shape - by_scale / 2, by_scale)) / deltas[:, None]
     return np.log(deltas), slopes
 
 
 def _coordinates(design: NoiseDesign) -> Floats:
-    """Return the logarithms of all r and of all ``sqrt(r) p / (1 - p)``, nearly the standard deviations.
+    """Return the logarithms of all r and of all ``sqrt(r) p / (1 - p)``, which are nearly the standard deviations.
 
     Delta depends mainly on the second half, so that the two halves are nearly independent.
     """
@@ -199,7 +189,7 @@ def _at(design: NoiseDesign, coordinates: Floats) -> NoiseDesign:
 
 
 def _box(design: NoiseDesign, radius: float) -> list[tuple[float, float]]:
-    """Return bounds of the coordinates around a design; the bounds of the shapes are within the range of the search."""
+    """Return bounds of the coordinates around a design; shapes stay within the range of the search."""
     here = _coordinates(design)
     half = here.size // 2
     low, high = here - radius, here + radius
@@ -209,7 +199,7 @@ def _box(design: NoiseDesign, radius: float) -> list[tuple[float, float]]:
 
 
 def _costs(goal: Goal, coordinates: Floats) -> Floats:
-    """Return the expected messages of every noise, ``|s| r p / (1 - p)``; up to a near constant for jumps."""
+    """Return the expected messages of every noise, ``|s| r p / (1 - p)``; for jumps, nearly up to a factor."""
     shapes, deviations = np.split(coordinates, 2)
     return np.asarray(goal.weights() * np.exp(shapes / 2 + deviations))
 
@@ -217,12 +207,7 @@ def _costs(goal: Goal, coordinates: Floats) -> Floats:
 def linear_step(
     goal: Goal, design: NoiseDesign, trust: float, table: PairTable, grid: LossGrid
 ) -> tuple[NoiseDesign, float]:
-    """Return the solution of the linear program around a design, and the decrease of messages it promises.
-
-    Notes
-    -----
-    Derived for this project. Deltas are estimates, linear in the logarithms.
-    """
+    """Return the solution of the linear program around a design, and the decrease of messages that it predicts."""
     from scipy.optimize import linprog  # slow to import, and seldom needed
 
     here = _coordinates(design)
@@ -245,12 +230,7 @@ def linear_step(
 def quadratic_step(
     goal: Goal, design: NoiseDesign, trust: float, table: PairTable, grid: LossGrid
 ) -> tuple[NoiseDesign, float]:
-    """Return the design after some steps of SLSQP within a box, and the decrease of messages it promises.
-
-    Notes
-    -----
-    Derived for this project. Deltas are estimates.
-    """
+    """Return the design after some steps of SLSQP within a box, and the decrease of messages that it predicts."""
     from scipy.optimize import NonlinearConstraint, minimize  # slow to import, and seldom needed
 
     active = _active(goal, design, table, grid)

@@ -37,10 +37,9 @@ def negative_binomial_shift_delta(shape: Positive, p: OpenUnit, shift: Count, ep
 
     Parameters
     ----------
-    shape : float
-        r, at least 1.
-    p : float
-        Ratio, in (0, 1): the mean is ``r p / (1 - p)``.
+    shape, p : float
+        r >= 1, and the ratio in (0, 1); the mean is ``r p / (1 - p)``. Shapes below 1 raise Infeasible: the likelihood
+        ratio is not monotone, and the noise provides little privacy.
     shift : int
         At least 0.
     eps : float
@@ -49,24 +48,19 @@ def negative_binomial_shift_delta(shape: Positive, p: OpenUnit, shift: Count, ep
     Returns
     -------
     float
-        In [0, 1]: the larger hockey stick of the noise against itself plus `shift`, and the other way round. Relative
-        error about 1e-9, from the cancellation of two tails.
-
-    Raises
-    ------
-    Infeasible
-        If the shape is below 1: then the likelihood ratio is not monotone, and such noise provides little privacy.
+        In [0, 1]: the larger of the two hockey sticks between the noise and the noise plus `shift`. The relative error
+        is about 1e-9, from the cancellation of two tails.
 
     Notes
     -----
-    For r >= 1 the ratio ``NB(y) / NB(y - shift)`` falls with y, so each hockey stick is a difference of tails at the
-    place where it crosses ``e^eps`` or ``e^-eps``.
+    For r >= 1 the ratio ``NB(y) / NB(y - shift)`` decreases in y, so each hockey stick is a difference of tails at the
+    y where the ratio crosses ``e^eps`` or ``e^-eps``.
 
     Derived for this project; Ghazi et al. 2021, arXiv 2106.04247, Theorem 13, is an upper bound in closed form.
 
     Examples
     --------
-    The published noise (Theorem 13 there) for eps 0.5 and delta 1e-6 has a delta that is far smaller:
+    The published noise (Theorem 13) for eps 0.5 and delta 1e-6 has a far smaller delta:
 
     >>> import math
     >>> from shuffledp.accounting import negative_binomial_shift_delta
@@ -104,7 +98,7 @@ def _tail(x: int, shape: float, p: float) -> float:
 
 
 def _last_above(shape: float, base: float, shift: int, level: float) -> int:
-    """Return the last y >= shift where the log ratio exceeds `level`, or ``shift - 1`` if there is none."""
+    """Return the last y >= shift with a log ratio above `level`, or ``shift - 1`` if there is none."""
 
     def ratio(y: int) -> float:
         """Return the log ratio at y, which decreases in y, as a sum of log1p, because gamma functions cancel."""
@@ -147,28 +141,11 @@ def _log_rising(y: int, shape: float, shift: int) -> float:
 def smallest_noise(
     shift: int, eps: float, delta: float, most_shape: float = _SHAPES[1]
 ) -> tuple[float, float]:
-    """Return the shape and the scale ``p / (1 - p)`` of the noise of smallest mean that hides a shift.
+    """Return the shape and the scale ``p / (1 - p)`` of the noise of smallest mean that hides a shift >= 1.
 
-    Parameters
-    ----------
-    shift : int
-        At least 1.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-    most_shape : float
-        Largest shape to try, >= 3.
-
-    Returns
-    -------
-    shape, scale : float
-        The scale is rounded up: :func:`negative_binomial_shift_delta` is at most `delta`. The mean is within about 0.1%
-        of the smallest for shapes in [1, most_shape]: the search over shapes is golden section on a logarithmic grid.
-
-    Notes
-    -----
-    Derived for this project.
+    The scale is rounded up, so that :func:`negative_binomial_shift_delta` is at most `delta`. The mean is within about
+    0.1% of the smallest for shapes in [1, most_shape], by golden section search over the logarithm of the shape;
+    ``most_shape >= 3``.
     """
     shift = check_count("shift", shift, 1)
     eps = check_positive("eps", eps)

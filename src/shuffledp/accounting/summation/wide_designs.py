@@ -1,7 +1,7 @@
-"""Noise designs for many levels, certified on the spot: hubs that are powers of a base, and noises of one parameter.
+"""Noise designs for many levels, certified at run time: hubs that are powers of a base, and noises of one parameter.
 
-Every noise has the shape ``2 log(1 / delta)`` and hides its hardest shift at a common multiple of the eps that the sum
-leaves for it; the multiples of the kinds of noises differ by what they cost, and the common one is the smallest for
+Every noise has the shape ``2 log(1 / delta)`` and hides its hardest shift at a multiple of the eps that the sum leaves
+for this shift. The multiples of the kinds of noises depend on their costs, up to a common factor: the smallest with
 which :func:`~shuffledp.accounting.summation.moment_bounds.moment_delta` meets delta. Derived for this project.
 """
 
@@ -33,37 +33,14 @@ def wide_design(
 ) -> NoiseDesign:
     """Return a design for any number of levels that meets its budget by exponential moments.
 
-    Parameters
-    ----------
-    max_value : int
-        Largest input D, in [1, 2048].
-    eps : float
-        Nats, above `eps_star`.
-    delta : float
-        In (0, 1).
-    eps_star : float
-        Nats, > 0.
-    hubs : sequence of int, optional
-        Default: the powers of the base with the fewest messages by an estimate; none for star atoms.
-
-    Returns
-    -------
-    NoiseDesign
-        Its delta, an upper bound, is at most `delta`; at eps = 1 and delta = 1e-6 about one and a half times the
-        messages that a long search finds.
-
-    Raises
-    ------
-    Infeasible
-        If ``eps_star >= eps``, or no noise of this kind has a bound below delta.
-
-    Notes
-    -----
-    Derived for this project.
+    `max_value` is in [1, 2048] and `eps_star` < `eps`, in nats; the default hubs are the powers of the base with the
+    fewest messages by an estimate, or none for star atoms. At eps = 1 and delta = 1e-6 the design has about one and a
+    half times the messages that a long search finds. Raises Infeasible if ``eps_star >= eps`` or no such noise has a
+    bound below delta.
 
     Examples
     --------
-    Messages of all users together for numbers up to 500, over those of the paper's parameters in closed form:
+    Messages of all users together for numbers up to 500, compared with the paper's parameters in closed form:
 
     >>> from shuffledp.accounting import analytic_design
     >>> from shuffledp.accounting.summation.wide_designs import wide_design
@@ -105,7 +82,7 @@ def _wide(size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int,
 def _family(
     size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int, ...]
 ) -> tuple[float, Callable[[float], NoiseDesign]]:
-    """Return the expected messages, up to the same factor for all hubs, and the design with a multiple."""
+    """Return the expected messages, up to a factor common to all hubs, and the function from a multiple to a design."""
     left, coins = eps - eps_star, sorted(hubs)
     numbers = np.arange(2, size + 1)
     budgets = (eps - eps_star * np.maximum(numbers, size - numbers) / size) / left
