@@ -1,8 +1,7 @@
 """Tasks, budgets, and metrics of the error of an estimate.
 
-A *task* names the shape of the sufficient statistic (``counts_shape``), the shape of the estimate
-(``estimate_shape``) and the error metrics. A *budget* is the central guarantee that a protocol must meet.
-Everything here is plain data: no protocol, no random numbers.
+A *task* has the shape of the sufficient statistic (``counts_shape``), the shape of the estimate (``estimate_shape``)
+and the error metrics. A *budget* is the central guarantee that a protocol must meet.
 """
 
 from __future__ import annotations
@@ -62,16 +61,17 @@ USERS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class Budget:
-    """The central guarantee a protocol has to meet.
+    """Central guarantee that a protocol must meet.
 
     Parameters
     ----------
     eps : float or tuple of float
         Nats, positive. A tuple gives one value per privacy level, increasing.
     delta : float
-        In [0, 1); 0 only where the protocol is pure.
+        In [0, 1); 0 only for a protocol that meets delta 0.
     neighbours : {"replace_one", "add_remove"}
-        The neighboring relation. ``replace_one``: the input of user 1 changes, the set of participants does not.
+        Neighboring relation. ``replace_one``: the input of user 1 changes, the set of participants does not.
+        ``add_remove``: one data set has one user more.
     """
 
     eps: float | tuple[float, ...]
@@ -97,12 +97,12 @@ class Budget:
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The eps of every privacy level, increasing (one value where there is one level)."""
+        """eps of every privacy level in nats, increasing."""
         return self.eps if isinstance(self.eps, tuple) else (self.eps,)
 
     @property
     def largest_eps(self) -> float:
-        """The eps of the least private level, in nats; the results table shows this one."""
+        """eps of the least private level in nats, which the results table shows."""
         return self.levels[-1]
 
 
@@ -114,7 +114,9 @@ def _flat(values: Floats) -> Floats:
 
 
 def _difference(estimate: Floats, truth: Floats) -> Floats:
-    """Return one row of differences per repeat; raise for (R,) against (R, 1), which would broadcast to (R, R)."""
+    """Return the differences, (R, size). Raise ValueError for different shapes, as (R,) and (R, 1) would broadcast to
+    (R, R).
+    """
     difference = np.asarray(estimate - truth)
     if difference.shape != np.shape(estimate):
         raise ValueError(f"The estimate has shape {np.shape(estimate)} but the truth has {np.shape(truth)}.")
@@ -122,24 +124,26 @@ def _difference(estimate: Floats, truth: Floats) -> Floats:
 
 
 def mean_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the squared error, averaged over the coordinates of the estimate; one number per repeat."""
+    """Return the squared error of each repeat, averaged over the coordinates of the estimate, (R,)."""
     return np.asarray(np.mean(_difference(estimate, truth) ** 2, axis=1))
 
 
 def sum_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the squared l2 distance; one number per repeat."""
+    """Return the squared l2 distance of each repeat, (R,)."""
     return np.asarray(np.sum(_difference(estimate, truth) ** 2, axis=1))
 
 
 def l1_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the l1 distance; one number per repeat. For frequencies it is the papers' "total variation error"."""
+    """Return the l1 distance of each repeat, (R,). Papers call it "total variation error" for frequencies."""
     return np.asarray(np.sum(np.abs(_difference(estimate, truth)), axis=1))
 
 
 def top_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the squared error of the coordinate with the largest true value (the first of several), per repeat.
+    """Return the squared error of the coordinate with the largest true value, (R,); of several such coordinates, the
+    first.
 
-    Local noise grows with the count of a value; the average over all values hardly shows the error of a frequent one.
+    The noise of local reports grows with a value's count, and an average over all values hides the error of a frequent
+    value.
     """
     return np.asarray(_of_top(_difference(estimate, truth) ** 2, truth))
 
@@ -183,13 +187,13 @@ def expected_metric(name: str, variance: Floats, truth: Floats | None = None) ->
     Returns
     -------
     (R,) ndarray
-        Exact for ``mse``, ``sse`` and ``top_mse``; for ``tve`` and ``l1`` the normal limit ``sqrt(2/pi)`` times the
-        sum of the standard deviations, which is within 0.1 % from some thousand users on.
+        Exact for ``mse``, ``sse`` and ``top_mse``. For ``tve`` and ``l1`` the value is the normal limit, ``sqrt(2/pi)``
+        times the sum of the standard deviations, within 0.1 % for thousands of users.
 
     Raises
     ------
     ValueError
-        If the metric is unknown, or the truth is needed and left out.
+        If the metric is unknown, or ``top_mse`` has no truth.
     """
     check_choice("metric", name, tuple(METRICS))
     flat = _flat(np.asarray(variance, float))
@@ -217,7 +221,7 @@ class Task:
 
     @property
     def default_metric(self) -> str:
-        """Metric if the configuration names none."""
+        """Metric that is used if the configuration names none."""
         return self.metrics[0]
 
     @property
@@ -232,7 +236,7 @@ class Task:
 
 
 def _at_least(task: Task, name: str, least: int) -> None:
-    """Check an integer field and store it as an int."""
+    """Check that a field is an integer of at least `least`, and store it as an int."""
     count = check_count(f"{type(task).__name__}: {name}", getattr(task, name), least)
     object.__setattr__(task, name, count)
 
@@ -250,12 +254,12 @@ class Frequency(Task):
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
-        """(k,): users per value."""
+        """Shape of the number of users per value, (k,)."""
         return (self.domain_size,)
 
     @property
     def estimate_shape(self) -> tuple[int, ...]:
-        """(k,): relative frequency per value."""
+        """Shape of the relative frequencies, (k,)."""
         return (self.domain_size,)
 
 
@@ -268,9 +272,9 @@ class Summation(Task):
     max_value : int
         Numbers are the integers 0..max_value, or, if ``real``, the multiples of ``1 / max_value`` in [0, 1].
     signed : bool
-        Numbers may be negative too, down to minus the largest.
+        True if numbers may also be negative, down to minus the largest.
     real : bool
-        The numbers are scaled to [0, 1] (to [-1, 1] if signed).
+        True if numbers are scaled to [0, 1], or to [-1, 1] if signed.
     coordinates : int
         Number of sums; every user adds to one of them (a 1-sparse vector).
     """
@@ -288,28 +292,28 @@ class Summation(Task):
 
     @property
     def values(self) -> Floats:
-        """(V,): the numbers that a user may hold, in the order of the counts."""
+        """Numbers that a user may hold, (V,), in the order of the counts."""
         integers = np.arange(-self.max_value if self.signed else 0, self.max_value + 1)
         return integers / self.max_value if self.real else integers.astype(np.float64)
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
-        """(V,) users per value, (coordinates, V) for 1-sparse vectors."""
+        """Shape of the number of users per number, (V,); (coordinates, V) for 1-sparse vectors."""
         values = (2 if self.signed else 1) * self.max_value + 1
         return (values,) if self.coordinates == 1 else (self.coordinates, values)
 
     @property
     def estimate_shape(self) -> tuple[int, ...]:
-        """() or (coordinates,): the sum."""
+        """Shape of the sum, () or (coordinates,)."""
         return () if self.coordinates == 1 else (self.coordinates,)
 
 
 @dataclass(frozen=True)
 class Sets(Task):
-    """Holders per item when every user holds ``set_size`` distinct items of ``domain_size``.
+    """Share of users who hold each item, where every user holds ``set_size`` distinct items of ``domain_size``.
 
-    The last ``padding_items`` items are dummies: users hold them to bring sets to one size, and no error metric
-    includes them.
+    The last ``padding_items`` items are dummies: users hold them so that all sets have the same size, and no error
+    metric includes them.
     """
 
     domain_size: int
@@ -331,17 +335,19 @@ class Sets(Task):
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
-        """(levels, d): holders per privacy level and item."""
+        """Shape of the number of holders per privacy level and item, (levels, d)."""
         return (self.levels, self.domain_size)
 
     @property
     def estimate_shape(self) -> tuple[int, ...]:
-        """(d - padding_items,): share of holders per item."""
+        """Shape of the shares of holders per item, (d - padding_items,)."""
         return (self.domain_size - self.padding_items,)
 
 
 def even_sizes(n: int, levels: int) -> tuple[int, ...]:
-    """Return n users in privacy levels of nearly equal sizes, the assumption before a first round."""
+    """Return the sizes of privacy levels that divide n users as evenly as possible, the assumption before a first
+    round.
+    """
     return tuple(n // levels + (level < n % levels) for level in range(levels))
 
 
@@ -362,12 +368,12 @@ class Vectors(Task):
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
-        """(dimension,): sum of the clipped vectors."""
+        """Shape of the sum of the clipped vectors, (dimension,)."""
         return (self.dimension,)
 
     @property
     def estimate_shape(self) -> tuple[int, ...]:
-        """(dimension,): mean of the clipped vectors."""
+        """Shape of the mean of the clipped vectors, (dimension,)."""
         return (self.dimension,)
 
 
@@ -379,10 +385,10 @@ TASKS: Mapping[str, type[Task]] = {t.kind: t for t in (Frequency, Summation, Set
 
 @dataclass(frozen=True)
 class Users:
-    """Raw inputs of one repeat, or one chunk of it; used by the message level only.
+    """Raw inputs of one repeat, or of one chunk of its users, for the message level.
 
-    ``values`` is (n,), (n, 2) for 1-sparse vectors, (n, s) for sets or (n, dimension) for vectors; ``levels`` (n,) the
-    0-based privacy levels; ``offset`` the index of the first user of the chunk.
+    ``values`` is (n,), (n, 2) for 1-sparse vectors, (n, s) for sets or (n, dimension) for vectors; ``levels`` (n,) has
+    the 0-based privacy levels; ``offset`` is the index of the first user of the chunk.
     """
 
     values: NDArray[np.generic]
@@ -401,7 +407,9 @@ class Users:
 
 @dataclass(frozen=True)
 class Public:
-    """Public knowledge of the server besides the messages: ``n_users`` (R,) participants, user 1 included."""
+    """Public knowledge of the server besides the messages: ``n_users`` (R,) is the number of participants, user 1
+    included.
+    """
 
     n_users: Ints
     level_counts: Floats | None = None
@@ -428,7 +436,7 @@ class Public:
         return self.of_repeats(slice(repeat, repeat + 1))
 
     def of_repeats(self, which: Ints | slice) -> Public:
-        """Return the public knowledge of some of the repeats."""
+        """Return the public knowledge of the repeats with these indices."""
         return Public(self.n_users[which], None if self.level_counts is None else self.level_counts[which])
 
 
@@ -454,19 +462,19 @@ class Participants:
     users: Callable[[int], Iterator[Users]] | None = None
 
     def of_repeats(self, which: Ints) -> Participants:
-        """Return the participants of some of the repeats, (r,) indices."""
+        """Return the participants of the repeats with these indices, (r,)."""
         every = self.users
         users = None if every is None else lambda repeat: every(int(which[repeat]))
         return Participants(self.public.of_repeats(which), self.counts[which], self.truth[which], users)
 
     @staticmethod
     def from_counts(counts: ArrayLike) -> Participants:
-        """Return participants of a frequency task from users per value, (k,) or (R, k); the truth is their shares.
+        """Return participants of a frequency task from the number of users per value, (k,) or (R, k).
 
         Raises
         ------
         ValueError
-            If the counts are not integers, negative, of another shape, or a repeat has no user.
+            If counts are negative or no integers, have another shape, or a repeat has no user.
         """
         given = np.asarray(counts)
         if given.ndim not in (1, 2) or given.size == 0:

@@ -1,4 +1,4 @@
-"""Noises that users share: numbers that add up over users, and the messages that they are sent as."""
+"""Noise that users send in shares: infinitely divisible laws of numbers, and the messages that encode the numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LARGE = 700.0
 
 
 class Share(CompoundPoisson, Protocol):
-    """Random number of which any part can be drawn."""
+    """Infinitely divisible random number N, of which a user draws a part."""
 
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
         """Draw independent parts of the noise of the given sizes, in the shape of `part`."""
@@ -32,83 +32,72 @@ class Share(CompoundPoisson, Protocol):
 
 
 class Noise(CompoundPoisson, Protocol):
-    """Messages of which any part can be drawn."""
+    """Infinitely divisible random multiset of messages, of which a user draws a part."""
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
-        """Draw the number of times that each message is sent, by message, in the shape of `part`."""
+        """Draw the number of copies of each message, by message, in the shape of `part`."""
         ...
 
     def client_parts(self, part: Fraction, levels: int) -> list[dict[str, Any]]:
-        """Return a part of the noise as parts of a client; the message m is the symbol ``m + levels``."""
+        """Return a part of the noise as parts of a client, in which the symbol of message m is ``m + levels``."""
         ...
 
 
 @dataclass(frozen=True)
 class NegativeBinomialShare:
-    """Negative binomial numbers.
-
-    Parameters
-    ----------
-    shape : float
-        Of the whole noise, >= 0.
-    stop : float
-        Probability of stopping, in (0, 1).
+    """Negative binomial numbers. The whole noise has the shape ``shape`` >= 0; ``stop`` in (0, 1) is the success
+    probability.
     """
 
     shape: float
     stop: float
 
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
-        """Draw independent numbers, in the shape of `part`."""
+        """Draw independent numbers for these parts, in the shape of `part`."""
         if not self.shape:  # numpy has no negative binomial of shape 0, which is 0
             return np.zeros(np.shape(part), np.int64)
         return np.asarray(rng.negative_binomial(self.shape * part, self.stop))
 
     def as_clusters(self, part: Fraction) -> dict[str, Any]:
-        """Return shape and ratio of a part of the noise."""
+        """Return shape and ratio of a part of the noise as parameters of clusters."""
         return {"shape": text(Fraction(self.shape) * part), "ratio": ratio_above(self.stop)}
 
     def rates(self, size: int) -> Floats:
-        """Return ``shape (1 - stop)^j / j``, at most (size,)."""
+        """Return the rates ``shape (1 - stop)^j / j`` of jumps of size j, of at most `size` sizes."""
         j = np.arange(1.0, min(size, _last_jump(1 - self.stop)))
         return np.concatenate(([0.0], self.shape * (1 - self.stop) ** j / j))
 
     def log_moment(self, tilt: float) -> float:
-        """Return ``log E e^(tilt N)``, infinite from ``-log(1 - stop)`` on."""
+        """Return ``log E e^(tilt N)``, infinite for ``tilt >= -log(1 - stop)``."""
         odds = (1 - self.stop) / self.stop * math.expm1(min(tilt, _LARGE))
         return -self.shape * math.log1p(-odds) if odds < 1 else math.inf
 
 
 @dataclass(frozen=True)
 class JumpShare:
-    """Poisson number of jumps, see :mod:`shuffledp.accounting.summation.jump_noise`.
+    """Sum of a Poisson number of jumps, see :mod:`shuffledp.accounting.summation.jump_noise`.
 
-    Parameters
-    ----------
-    rate : float
-        Expected jumps of the whole noise.
-    center : float
-        Of their sizes.
+    The whole noise has ``rate`` expected jumps; ``center`` is the center of the law of jump sizes.
     """
 
     rate: float
     center: float
 
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
-        """Draw independent numbers, in the shape of `part`; time grows with the number of jumps."""
+        """Draw independent numbers for these parts, in the shape of `part`. Time grows with the number of jumps."""
         jumps = np.asarray(rng.poisson(self.rate * part))
         sizes = jump_sizes(self.center)
         drawn = 1 + rng.choice(sizes.size, int(jumps.sum()), p=sizes)
         return summed(drawn, jumps)
 
     def as_clusters(self, part: Fraction) -> dict[str, Any]:
-        """Return the rate of all jumps, and the weights of their sizes."""
+        """Return the rate of all jumps and the weights of jump sizes as parameters of clusters."""
         rates = [Fraction(self.rate) * Fraction(law) * (1 + MORE) for law in jump_sizes(self.center)]
         weights = [math.ceil(rate * 2**64) for rate in rates]
         return {"rate": text(Fraction(sum(weights), 2**64) * part), "weights": [str(w) for w in weights]}
 
     def rates(self, size: int) -> Floats:
-        """Return the rates of the sizes of jumps, at most (size,)."""
+        """Return the rates of jumps of size j, of at most `size` sizes."""
         return np.concatenate(([0.0], self.rate * jump_sizes(self.center)))[:size]
 
     def log_moment(self, tilt: float) -> float:
@@ -118,7 +107,7 @@ class JumpShare:
 
 
 def summed(values: Ints, numbers: Ints) -> Ints:
-    """Return sums of consecutive values, of `numbers` values each, in the shape of `numbers`."""
+    """Return sums of consecutive values in the shape of `numbers`, which has the number of terms of each sum."""
     owner = np.repeat(np.arange(numbers.size), numbers.ravel())
     total = np.bincount(owner, values, numbers.size)
     return np.asarray(np.rint(total), np.int64).reshape(numbers.shape)
@@ -126,31 +115,25 @@ def summed(values: Ints, numbers: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class AtomNoise:
-    """Multiset of messages, sent a random number of times.
-
-    Parameters
-    ----------
-    share : Share
-        Law of the number of times.
-    content : tuple of (int, int)
-        Messages with multiplicities.
+    """Multiset of messages that is sent N times, N from the law ``share``; ``content`` has messages with
+    multiplicities.
     """
 
     share: Share
     content: tuple[tuple[int, int], ...]
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
-        """Draw the number of times that each message is sent, by message, in the shape of `part`."""
+        """Draw the number of copies of each message, by message, in the shape of `part`."""
         drawn = self.share.draw(part, rng)
         return {message: times * drawn for message, times in self.content}
 
     def client_parts(self, part: Fraction, levels: int) -> list[dict[str, Any]]:
-        """Return the multiset, sent in clusters."""
+        """Return the multiset as one client part, which sends whole clusters."""
         content = [[message + levels, times] for message, times in self.content]
         return [self.share.as_clusters(part) | {"part": "shares", "content": content}]
 
     def rates(self, size: int) -> Floats:
-        """Return the rates of the share, at multiples of the messages of the multiset, at most (size,)."""
+        """Return the rates of the share at multiples of the multiset's size, of at most `size` numbers of messages."""
         single = self.share.rates(-(-size // self._messages))
         found = np.zeros((single.size - 1) * self._messages + 1)
         found[:: self._messages] = single
@@ -167,24 +150,17 @@ class AtomNoise:
 
 @dataclass(frozen=True)
 class CoarseCentralNoise:
-    """Two-sided geometric noise, its jumps sent as messages D or -D and the rest as ones.
+    """Two-sided geometric noise whose jumps are sent as messages D or -D and a rest of ones.
 
-    Jumps of either sign and size j come at the rate ``ratio^j / j``, see
-    :mod:`shuffledp.accounting.summation.coarse_design`.
-
-    Parameters
-    ----------
-    ratio : float
-        In (0, 1).
-    max_value : int
-        D, >= 1.
+    Jumps of size j come at the rate ``ratio^j / j`` for each sign, see
+    :mod:`shuffledp.accounting.summation.coarse_design`; ``max_value`` is D >= 1.
     """
 
     ratio: float
     max_value: int
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
-        """Draw the number of times that each message is sent, by message, in the shape of `part`."""
+        """Draw the number of copies of each message, by message, in the shape of `part`."""
         rate = -np.log1p(-self.ratio)
         ones = np.zeros(np.shape(part), np.int64)
         found: dict[int, Ints] = {}
@@ -198,7 +174,7 @@ class CoarseCentralNoise:
         return found
 
     def client_parts(self, part: Fraction, levels: int) -> list[dict[str, Any]]:
-        """Return the jumps of either sign."""
+        """Return one client part for the jumps of each sign."""
         law = {"shape": text(part), "ratio": ratio_above(1 - self.ratio)}
         return [
             law | {"part": "shares", "content": [], "jump": sign, "levels": self.max_value}
@@ -206,9 +182,8 @@ class CoarseCentralNoise:
         ]
 
     def rates(self, size: int) -> Floats:
-        """Return the rates at which 0, 1, .. messages are sent at once, (size,).
-
-        A jump of ``size * D`` or more brings at least `size` messages.
+        """Return the rates of jumps that send 0, 1, .. messages, (size,). A jump of ``size * D`` or more sends `size`
+        messages or more.
         """
         jumps = np.arange(1, min(size * self.max_value, _last_jump(self.ratio)))
         rate = self.ratio**jumps / jumps
@@ -216,10 +191,10 @@ class CoarseCentralNoise:
         return np.asarray(np.bincount(np.concatenate(sent), np.concatenate((rate, rate)), size)[:size], float)
 
     def log_moment(self, tilt: float) -> float:
-        """Return an upper bound on ``log E e^(tilt N)``.
+        """Return an upper bound on ``log E e^(tilt N)`` for the number N of messages.
 
-        A jump by ``a D + b`` counts with the rate of a jump by ``a D``. A jump by ``-(a D - b)`` counts with the rate
-        of one by ``-(a - 1) D`` if a is 2 or more.
+        A jump by ``a D + b`` gets the rate of a jump by ``a D``. A jump by ``-(a D - b)`` gets the rate of a jump by
+        ``-(a - 1) D`` if a is 2 or more.
         """
         log_ratio, d = math.log(self.ratio), self.max_value
         rest = np.arange(d)
@@ -234,5 +209,5 @@ class CoarseCentralNoise:
 
 
 def _last_jump(ratio: float) -> int:
-    """Return the size of a jump from which on ``ratio^j`` is below ``e^-100``, far below rounding of summed rates."""
+    """Return a jump size from which on ``ratio^j`` is below ``e^-100``, negligible in summed rates."""
     return 2 + math.ceil(100 / -math.log(ratio))

@@ -1,4 +1,4 @@
-"""What a calibrated protocol states of its client: messages, parts of the local randomizer, and the analyzer."""
+"""Description of a protocol's client: messages, parts of the local randomizer, and the analyzer."""
 
 from __future__ import annotations
 
@@ -20,22 +20,11 @@ MORE = Fraction(1, 2**32)
 class Client:
     """Client, shuffler and analyzer of a calibrated protocol.
 
-    Parameters
-    ----------
-    users : int
-        Users, user 1 included, that the parameters are made for.
-    inputs : int
-        Values of a user are 0..inputs-1.
-    message : sequence of (str, int)
-        Name and number of values of each field of a message.
-    parts : sequence of dict
-        Parts of the local randomizer: ``part``, one of `client.randomizers.RANDOMIZERS`, and its parameters.
-    analyzer : dict
-        ``counting`` and ``estimating``, of `client.analyzing`, and their parameters.
-    exactness : str
-        Difference between the probabilities of the client and the calibrated ones.
-    shuffler : sequence of dict
-        Steps of the shuffler, of `client.shuffling.SHUFFLING`; it permutes in the end.
+    The parameters are calibrated for ``users`` users, user 1 included; inputs are 0..inputs-1. ``message`` has name and
+    number of values of each field of a message. ``parts`` are parts of the local randomizer: ``part``, a key of
+    `client.randomizers.RANDOMIZERS`, and its parameters. ``analyzer`` has ``counting`` and ``estimating``, keys of
+    `client.analyzing`, and their parameters. ``exactness`` states how the client's probabilities differ from the
+    calibrated ones. ``shuffler`` has the steps, from `client.shuffling.SHUFFLING`, before the permutation.
     """
 
     users: int
@@ -58,7 +47,7 @@ AS_CALIBRATED = "Probabilities are the calibrated numbers, to the last bit."
 
 
 def odds_below(eps_local: float) -> dict[str, str]:
-    """Return weights of true and other reports, whose odds are at most ``exp(eps_local)``."""
+    """Return integer weights of true and other reports whose odds are at most ``exp(eps_local)``."""
     response = ValueResponse.within(Fraction(min(eps_local, MOST_EXPONENT)), 2)
     return {"true_weight": str(response.true_weight), "other_weight": str(response.other_weight)}
 
@@ -76,17 +65,17 @@ ROUNDED_UP = (
 
 
 def text(number: float | Fraction) -> str:
-    """Return a number as a fraction: a floating point number to the last bit."""
+    """Return a number as the text of a fraction, exact for a floating-point number."""
     return str(Fraction(number))
 
 
 def ratio_above(stop: float) -> str:
-    """Return a ratio of a negative binomial law above ``1 - stop``."""
+    """Return the ratio of a negative binomial law, rounded up from ``1 - stop``."""
     return text(1 - Fraction(stop) * (1 - MORE))
 
 
 def reach(start: int, pmf: Iterable[float], mean: float) -> float:
-    """Return the least distance from the mean within which a law on ``start, start + 1, ..`` has 95 % of its mass."""
+    """Return the least distance from the mean that has 95 % of the mass of a law on ``start, start + 1, ..``."""
     masses = sorted((abs(start + place - mean), mass) for place, mass in enumerate(pmf))
     held = 0.0
     for distance, mass in masses:
@@ -97,7 +86,7 @@ def reach(start: int, pmf: Iterable[float], mean: float) -> float:
 
 
 def laplace_reach(eps: float) -> int:
-    """Return the least distance within which discrete Laplace noise of ratio ``e^-eps`` has 95 % of its mass."""
+    """Return the least distance from 0 that has 95 % of the mass of discrete Laplace noise of ratio ``e^-eps``."""
     outside = 1 - CONFIDENCE
     return max(math.ceil(math.log(2 / ((1 + math.exp(-eps)) * outside)) / eps) - 1, 0)
 
@@ -113,20 +102,11 @@ def frequencies(
     noise_from: str = "none",
     **more: Any,
 ) -> dict[str, Any]:
-    """Return the analyzer of frequencies, see `client.analyzing.frequencies`.
+    """Return the description of `client.analyzing.frequencies` for k `values`.
 
-    Parameters
-    ----------
-    values : int
-        k.
-    counting : str
-        One of `client.analyzing.COUNTING`.
-    own, other : float
-        Rates at which a user's messages count for its value, and for another one.
-    noise_mean, noise_reach : float
-        Mean of the noise of a count, and the distance from it that 95 % of the noise keeps to.
-    noise_from : {"none", "users", "messages"}
-        What the noise grows with: nothing, the number of users, or the number of messages.
+    A user's messages count for the user's value at the rate `own` and for another value at the rate `other`. 95 % of
+    the noise of a count are within `noise_reach` of `noise_mean`; the noise is constant (``none``) or grows with the
+    number of ``users`` or ``messages``.
     """
     return {
         "estimating": "frequencies",
