@@ -139,7 +139,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim with its note, under the accounting; the weakest of ``guarantees`` if it is unknown."""
+        """Guarantee of the claim with its note, by accounting; the weakest of ``guarantees`` if it is unknown."""
         if not self.guarantees:
             return UPPER
         known = self.guarantees.get(self.calibrated_under)
@@ -210,7 +210,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @abstractmethod
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Draw the messages of these users, the local randomizer. It is for simulation only, see `shuffledp.sampling`."""
+        """Draw the messages of these users, the local randomizer. It is for simulation, see `shuffledp.sampling`."""
 
     @abstractmethod
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
@@ -268,7 +268,7 @@ class ProtocolBase(metaclass=ABCMeta):
         """
 
     def refine(self, public: Public) -> Self:
-        """Return the protocol after a public first round, for repeats with equal announcements; by default unchanged."""
+        """Return the protocol after a public first round, for repeats with equal announcements; by default itself."""
         return self
 
     @final

@@ -30,18 +30,10 @@ Participating = Callable[[int], Participants]
 
 @dataclass(frozen=True)
 class Case:
-    """Setting in which a protocol is checked.
+    """Setting in which a protocol is checked: arguments and options of ``calibrate``, and participants.
 
-    Parameters
-    ----------
-    budget, population, task, accounting : Budget, Law, Task, str
-        Arguments of ``calibrate``.
-    counts : tuple of int
-        Users per value among the participants (frequency tasks).
-    options : tuple of (str, value) pairs
-        Further options of ``calibrate``.
-    participating : callable, optional
-        For other tasks: ``participating(R)`` gives R times the same participants, with their raw inputs.
+    Participants are ``counts``, the users per value of a frequency task, or ``participating(R)`` returns R repeats of
+    the same participants with their raw inputs.
     """
 
     budget: Budget
@@ -60,7 +52,7 @@ class Case:
         return [(key, repr(value)) for key, value in self.options]
 
     def participants(self, repeats: int) -> Participants:
-        """Return R repeats with the same participants."""
+        """Return R repeats of the same participants."""
         if self.participating is not None:
             return self.participating(repeats)
         return Participants.from_counts(np.tile(np.asarray(self.counts, np.int64), (repeats, 1)))
@@ -74,7 +66,7 @@ class Case:
         return chunks[0]
 
     def calibrate(self, protocol_class: Protocol) -> ProtocolBase:
-        """Return the protocol calibrated for this case; raises ``Infeasible`` if no parameters meet the budget."""
+        """Return the protocol calibrated for this case. Raise `Infeasible` if no parameters meet the budget."""
         return protocol_class.calibrate(
             self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
         )
@@ -82,13 +74,13 @@ class Case:
 
 @dataclass(frozen=True)
 class SameVectors:
-    """``Case.participating`` for a vectors task: the same raw vectors, some of them longer than the clip."""
+    """``Case.participating`` for vectors: the same raw vectors in every repeat, some longer than the clip."""
 
     task: Vectors
     vectors: tuple[tuple[float, ...], ...]
 
     def __call__(self, repeats: int) -> Participants:
-        """Return R repeats with these participants."""
+        """Return R repeats of these participants."""
         raw = np.array(self.vectors)
         norms = np.linalg.norm(raw, ord=1 if self.task.norm == "l1" else 2, axis=1, keepdims=True)
         total = (raw * (self.task.clip / np.maximum(norms, self.task.clip))).sum(axis=0)
@@ -102,13 +94,13 @@ class SameVectors:
 
 @dataclass(frozen=True)
 class SameNumbers:
-    """``Case.participating`` for a summation task: the same users per number, in the order of ``counts_shape``."""
+    """``Case.participating`` for sums: the same users per number in every repeat, in the order of ``counts_shape``."""
 
     task: Summation
     holders: tuple[int, ...]
 
     def __call__(self, repeats: int) -> Participants:
-        """Return R repeats with these participants."""
+        """Return R repeats of these participants."""
         one = np.array(self.holders, np.int64).reshape(self.task.counts_shape)
         counts = np.tile(one, (repeats, *[1] * one.ndim))
         *coordinate, number = np.unravel_index(np.repeat(np.arange(one.size), one.ravel()), one.shape)
@@ -125,17 +117,9 @@ class SameNumbers:
 
 @dataclass(frozen=True)
 class SameSets:
-    """``Case.participating`` for a sets task: the same sets at every privacy level, each of several users.
+    """``Case.participating`` for sets: each privacy level has ``times[level]`` users of every set.
 
     Items and levels are then independent, as required for an average over the estimates of several levels.
-
-    Parameters
-    ----------
-    task : Sets
-    sets : tuple of tuple of int
-        Different sets, each with the same number of users at a level.
-    times : tuple of int
-        Users per set at each level.
     """
 
     task: Sets
@@ -143,7 +127,7 @@ class SameSets:
     times: tuple[int, ...]
 
     def __call__(self, repeats: int) -> Participants:
-        """Return R repeats with these participants."""
+        """Return R repeats of these participants."""
         held = np.bincount(np.ravel(self.sets), minlength=self.task.domain_size)
         sizes = np.array(self.times) * len(self.sets)
         n = int(sizes.sum())
@@ -163,27 +147,14 @@ class SameSets:
 def default_cases(
     protocol_class: Protocol, options: Mapping[str, Any] | None = None, *, users: int = 60
 ) -> tuple[Case, ...]:
-    """Return small settings that together reach the corner cases of a protocol.
+    """Return small settings that together reach the corner cases of a protocol, with these options of ``calibrate``.
 
-    Three laws of the population, a tiny, a usual and a large budget, a lone participant, and every accounting that the
-    class names. Frequencies: domains of 2 and 5 values, one value without users. Vectors: dimensions of 1 to 3, some
-    vectors longer than the clip. Sums: of integers and real numbers, one or several at once, with and without users of
-    number 0. Sets: domains of 2 to 7 items, one item without users, up to three privacy levels, with and without
-    padding.
-
-    Parameters
-    ----------
-    protocol_class : type
-        Protocol class, whose ``accountings`` are used.
-    options : mapping, optional
-        Options of ``calibrate``.
-    users : int
-        Approximate number of participants, at least 10.
-
-    Raises
-    ------
-    ValueError
-        For other tasks: write the cases by hand, with `Case.participating`.
+    They have three laws of the population, a tiny, a usual and a large budget, a single participant, and every
+    accounting of the class. Frequencies: domains of 2 and 5 values, one value without users. Vectors: dimensions of 1
+    to 3, some vectors longer than the clip. Sums: integers and real numbers, one or several sums, with and without
+    users of number 0. Sets: domains of 2 to 7 items, one item without users, up to three privacy levels, with and
+    without padding. The number of participants is about `users` >= 10. Raises ValueError for other tasks, whose cases
+    need `Case.participating`.
     """
     makers: Mapping[str, Callable[[int, str, Options], Iterator[Case]]] = {
         "frequency": _frequency_cases,

@@ -179,9 +179,7 @@ class SubsetExponentialProfile:
 
     @property
     def kind(self) -> Kind:
-        """Kind of the bound: ``upper`` if sound or for one user, ``approximate`` for the theorem as used in
-        the paper.
-        """
+        """Kind of the bound: ``upper`` if sound or for one user, otherwise ``approximate``."""
         return "upper" if self.sound or self.n == 1 else "approximate"
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:

@@ -127,9 +127,7 @@ class Segmented(SetProtocol, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim, the weaker one of both rounds. The pair of counts is proven if users send
-        all items.
-        """
+        """Guarantee of the claim, the weaker of both rounds; the data round is proven if users send all items."""
         certain = all(self.level_profile(level).kind == "upper" for level in range(len(self.plan.rates)))
         data = UPPER if certain else self.guarantees[self.plan.accounting]
         if self.announcing is None:

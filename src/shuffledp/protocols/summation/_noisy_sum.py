@@ -168,9 +168,7 @@ class NoisySum(PlannedUsers):
         return np.asarray((rounding + noise) * self._worth**2)
 
     def parameters(self) -> dict[str, float]:
-        """Return levels, eps_star, the root mean squared error of the noise alone, and expected noise
-        messages per sum.
-        """
+        """Return levels, eps_star, the root mean squared error of the noise, and expected noise messages per sum."""
         return {
             "levels": float(self.levels),
             "eps_star": self.design.eps_star,

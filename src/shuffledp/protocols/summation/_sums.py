@@ -63,9 +63,7 @@ class Numbers:
         return below, part / self.max_value
 
     def rounding_variance(self, levels: int) -> Floats:
-        """Return the variance of each rounded number over the largest number, a Bernoulli variance,
-        (max_value + 1,).
-        """
+        """Return the variance of each rounded number over the largest number, (max_value + 1,)."""
         chance = self.rounding(levels)[1]
         return np.asarray(chance * (1 - chance) / levels**2)
 
