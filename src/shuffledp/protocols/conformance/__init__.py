@@ -2,9 +2,11 @@
 
 All checks of a user's baseline::
 
-from shuffledp.protocols import get from shuffledp.protocols.conformance import check_protocol, default_cases
+    from shuffledp.protocols import get
+    from shuffledp.protocols.conformance import check_protocol, default_cases
 
-mine = get("frequency", "my_baselines/mine.py:Mine") check_protocol(mine, default_cases(mine))
+    mine = get("frequency", "my_baselines/mine.py:Mine")
+    check_protocol(mine, default_cases(mine))
 
 Each ``check_..`` takes a protocol class and cases, calibrates the protocol for each case and raises an
 ``AssertionError`` with the fault and the case. Infeasible cases are skipped; if no case is feasible, the check fails.

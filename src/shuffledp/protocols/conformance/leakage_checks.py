@@ -110,9 +110,7 @@ def neighbours(held: Sequence[NDArray[Any]]) -> list[tuple[NDArray[Any], NDArray
 
 
 def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, ...]:
-    """Check that reports of all inputs differ by at most ``eps_local``, also in rare messages; return
-    the comparisons.
-    """
+    """Check that reports of all inputs differ by at most ``eps_local``, and return the comparisons."""
     said: dict[str, None] = {}
     for case in _ends(protocol_class, cases):
         protocol = calibrated(protocol_class, case)
@@ -280,9 +278,7 @@ def _passed_on(
 
 
 def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone: bool) -> list[NDArray[Any]]:
-    """Return the messages of every run, from the users if `alone` and otherwise from the shuffler, rows
-    of (M, width).
-    """
+    """Return the messages of every run, rows of (M, width), from the users if `alone`, else from the shuffler."""
     rng, runs = generator(seed), []
     protocol = protocol.refine(public)
     for _ in range(VIEWED):

@@ -67,19 +67,20 @@ def bin_dummy_rate(
     accounting : {"printed", "exact"}
         See the module's description.
     search : bool
-        Printed: the authors' search rather than the closed form.
+        Printed: use the authors' search instead of the closed form.
 
     Returns
     -------
     float
-        In (0, 1). Exact: the smallest that suffices, at most 1/2, rounded up by at most 1e-11 relative. The closed form
-        is above it where eps is not large; the search may be too small, see the module's description.
+        In (0, 1). Exact: the smallest sufficient rate, at most 1/2, rounded up by at most 1e-11 relative. The closed
+        form is larger unless eps is large; the search may return a rate that is too small, see the module's
+        description.
 
     Raises
     ------
     Infeasible
-        Printed: if the formula is a probability above 1, or the search finds none up to 1/2. Exact: if not even fair
-        coins suffice.
+        If the printed formula is a probability above 1, the search finds no rate up to 1/2, or fair coins do not
+        suffice for the exact accounting.
 
     Notes
     -----
@@ -99,9 +100,9 @@ def bin_dummy_rate(
 
 
 def search_delta(eps: float, n: int, rate: float, tail: float = 1e-30) -> float:
-    """Return ``Pr[X >= e^eps X' - 1]``, which the authors' search compares with delta.
+    """Return ``Pr[X >= e^eps X' - 1]``, which the authors' search compares with delta and which is no bound on delta.
 
-    X and X' are i.i.d. binomial. Too large by at most `tail` four times, and no bound on delta.
+    X and X' are i.i.d. binomial. The result is too large by at most four times `tail`.
     """
     law = binomial_window(n, rate, tail)
     least = np.ceil(math.exp(min(eps, _MOST_EPS)) * law.support - 1) - law.start
@@ -134,14 +135,8 @@ TOO_FEW = Standing(
 class BallsIntoBins(NoisyCounts, PlannedUsers):
     """Each user's value, and a dummy of every value with probability rho; a message is a value.
 
-    All users must add their dummies; the shuffler only permutes.
-
-    Parameters
-    ----------
-    rate : float
-        rho.
-    sufficient : bool
-        True if the exact delta is at most the delta of the budget, which the authors' search does not ensure.
+    All users must add their dummies; the shuffler only permutes. ``sufficient`` is True if the exact delta is within
+    the budget, which the authors' search does not ensure.
     """
 
     n_users: int
@@ -163,16 +158,8 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     ) -> Self:
         """Find the rate of the dummies, see :func:`bin_dummy_rate`.
 
-        Parameters
-        ----------
-        search : bool
-            Printed: the authors' numerical search rather than their closed form. It may find too few dummies; then the
-            label of the guarantee is ``violated``.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or the users are too few.
+        ``search`` uses the authors' numerical search under ``printed`` instead of their closed form; with too few
+        dummies the guarantee is ``violated``. Raises `Infeasible` for too few users.
         """
         rate = bin_dummy_rate(n, eps, delta, accounting=accounting, search=search)
         enough = accounting == "exact" or two_bins_delta(eps, n, rate) <= delta
@@ -180,15 +167,15 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting, unless the exact delta exceeds the delta of the budget."""
+        """Guarantee of the accounting; ``violated`` if the exact delta exceeds the delta of the budget."""
         return super().standing if self.sufficient else TOO_FEW
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """Return the law of one coin of rate rho per user."""
+        """Return the law of one coin per user with probability rho."""
         return coin_noise(users, self.rate)
 
     def cost(self) -> Cost:
-        """Return the cost of the user's value and ``k rho`` dummies, at most k."""
+        """Return the cost of the user's value and of ``k rho`` dummies, at most k."""
         return self.cost_of(self.domain_size * self.rate, self.domain_size)
 
     def profile_for(self, users: int) -> PrivacyProfile:
@@ -196,7 +183,7 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
         return self.two_counts(self.noise(np.array(users)), "binomial noise")
 
     def client(self) -> Client:
-        """Return the client: the value, and a coin for every value."""
+        """Return the client, with the value and a coin for every value."""
         return self.client_of(
             self.n_users, "users", {"part": "coins", "rate": text(self.rate), "first": None}
         )

@@ -1,15 +1,15 @@
 r"""Unary bits: a number as r bits, as many ones as its level, each replaced by a fair coin with probability lambda.
 
 The protocol is by Cheu, Smith, Ullman, Zeber and Zhilyaev (2019), for real numbers; the accounting is derived for this
-project. Reveal to the adversary which bits of the *other* users became coins: these add M fair coins to the number of
-ones, ``M ~ Bin(r (n - 1), lambda)``, for all inputs of the others. With more ones in the victim's input the likelihood
-ratio to any smaller level grows with the count, so that the best event is "the count is at least t" (or at most), which
-gains most between the levels 0 and r. So delta is at most the delta of the count
+project. Let the adversary know which bits of the *other* users became coins: these coins add M fair coins to the number
+of ones, ``M ~ Bin(r (n - 1), lambda)``, for all inputs of the others. With more ones in user 1's input the likelihood
+ratio to any smaller level grows with the count, so that the best event is "the count is at least t" (or at most t). Its
+gain is largest between the levels 0 and r. So delta is at most the delta of the count
 
 .. math:: Bin(M, 1/2) + Bin(r, 1 - \lambda/2) \quad\text{against}\quad Bin(M, 1/2) + Bin(r, \lambda/2),
 
-averaged over M. Counting bits from the other side exchanges the two laws, so both directions agree. Replacement
-neighbors; eps in nats.
+averaged over M. Counting zeros instead of ones exchanges the two laws, so that both directions have the same delta.
+Replacement neighbors; eps in nats.
 """
 
 import math
