@@ -114,9 +114,7 @@ def _flat(values: Floats) -> Floats:
 
 
 def _difference(estimate: Floats, truth: Floats) -> Floats:
-    """Return the differences, (R, size). Raise ValueError for different shapes, as (R,) and (R, 1) would broadcast to
-    (R, R).
-    """
+    """Return the differences, (R, size). Raise ValueError for different shapes, which might broadcast."""
     difference = np.asarray(estimate - truth)
     if difference.shape != np.shape(estimate):
         raise ValueError(f"The estimate has shape {np.shape(estimate)} but the truth has {np.shape(truth)}.")

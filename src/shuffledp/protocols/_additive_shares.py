@@ -23,9 +23,7 @@ def split(values: Ints, shares: int, group_order: int, rng: np.random.Generator)
 
 
 def sum_modulo(elements: Ints, group_order: int) -> int:
-    """Return the sum of group elements modulo q. The upper and lower 31 bits are added separately, so that no sum
-    overflows.
-    """
+    """Return the sum of group elements modulo q, without overflow of 64-bit integers."""
     upper, lower = int(np.sum(elements >> 31)), int(np.sum(elements & (2**31 - 1)))
     return ((upper << 31) + lower) % group_order
 

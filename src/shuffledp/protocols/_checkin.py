@@ -24,15 +24,13 @@ Threat = Literal["conditional", "own_coin"]
 
 
 class CheckinSchedule(OneReport):
-    """Random check-in with a fixed window.
+    """Random check-in with a fixed window: every participant sends one of m slots and a randomized report.
 
-    Every participant sends a uniform slot of m and a randomized report. Each slot keeps one of its reports, uniformly
-    at random; an empty slot gets a randomized report of a fixed public input. The analyzer sees the m reports,
-    shuffled, and the number of filled slots. ``population`` is the law of the number of *other* users. With the threat
-    ``conditional`` user 1 takes part for certain; with ``own_coin`` user 1's coin counts as protection.
-
-    A protocol derives from this class and from a local randomizer (`OneReport`), has the three fields and defines
-    ``aggregate`` and ``estimate``.
+    Each slot keeps one of its reports, uniformly at random; an empty slot gets a randomized report of a fixed public
+    input. The analyzer sees the m reports, shuffled, and the number of filled slots. ``population`` is the law of the
+    number of *other* users. With the threat ``own_coin`` user 1's coin counts as protection; with ``conditional`` user
+    1 takes part for certain. A protocol derives from this class and from a local randomizer (`OneReport`), and has
+    these fields.
     """
 
     population: Binomial
@@ -65,11 +63,10 @@ class CheckinSchedule(OneReport):
     ) -> Self:
         """Find the largest local budget for m slots, the mean number of other users rounded down.
 
-        ``exact`` evaluates clones among the m - 1 other slots, ``printed`` a closed form. ``threat="own_coin"`` also
-        counts user 1's coin: the closed form uses the participation rate, under the assumption that the number of
-        filled slots does not reveal who takes part. This guarantee is weaker, its local budgets are far larger, and it
-        has no proven exact value and no profile. Raises `Infeasible` if the population is not binomial, there is no
-        slot, or no bound is proven.
+        ``exact`` evaluates clones among the m - 1 other slots, ``printed`` a closed form. ``threat="own_coin"`` is a
+        weaker guarantee with far larger local budgets: the closed form uses the participation rate, and assumes that
+        the number of filled slots does not reveal who takes part. Raises `Infeasible` for another population than a
+        binomial one, for no slot, and for ``own_coin`` under ``exact``, where no bound is proven.
         """
         check_choice("random_checkin: threat", threat, get_args(Threat))
         if not isinstance(population, Binomial):
@@ -98,9 +95,8 @@ class CheckinSchedule(OneReport):
         return Messages(np.column_stack((slots, self.reports(users.values, rng))))
 
     def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
-        """Keep one report per slot and fill the empty slots, (m, width + 1).
-
-        The sum of the last column is the number of filled slots; the column's entries are not linked to the reports.
+        """Keep one report per slot and fill the empty slots, (m, width + 1); the last column sums to the
+        filled slots.
         """
         mixed = messages.payload[rng.permutation(len(messages))]
         slots, first = np.unique(mixed[:, 0], return_index=True)  # the first after mixing is a uniform one

@@ -128,10 +128,7 @@ class CuratorNoise(ProtocolBase):
     @classmethod
     @from_request
     def calibrate(cls, budget: Budget, population: Population, task: Task) -> Self:
-        """Find the least noise for the counts that one user moves: two counts under replacement if there are several.
-
-        Both neighboring relations are possible. Gaussian noise needs delta > 0; Laplace noise does not use delta.
-        """
+        """Find the least noise for the counts that one user moves. Laplace noise does not use delta."""
         law_of(population)
         fields = {**cls.counted(task), "relation": budget.neighbours, cls.scale: 1.0}
         return cls(**{**fields, cls.scale: cls(**fields).noise.fitted(budget)})
@@ -145,9 +142,8 @@ class CuratorNoise(ProtocolBase):
 class SkellamNoise(PlannedUsers):
     """Skellam noise in equal shares of all users; each user relies on the shares of the others.
 
-    A secure sum reveals the sum of messages and no single message. Shares of discrete Gaussian noise would be 0 for
-    nearly every user, see :mod:`shuffledp.accounting.baselines.noisy_counts`. ``variance`` is the variance mu of a
-    count's noise if all ``n_users`` planned users, user 1 included, take part.
+    A secure sum reveals only the sum of the messages. ``variance`` is the variance mu of a count's noise from all
+    ``n_users`` planned users. Shares of discrete Gaussian noise would be 0 for nearly every user.
     """
 
     no_client = "Messages are added up in a secure sum, which a client in the shuffle model does not have."
@@ -180,11 +176,10 @@ class SkellamNoise(PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, budget: Budget, task: Task, n: int, eps: float, delta: float) -> Self:
-        """Find the smallest variance for the counts that one user moves: two counts under replacement if there are
-        several.
+        """Find the smallest variance for the counts that one user moves.
 
-        Both neighboring relations are possible. Under ``add_remove`` a user who leaves still sends a share of the
-        noise, as otherwise the noise would depend on the input.
+        Under ``add_remove`` a user who leaves still sends a share of the noise, which would otherwise depend on the
+        input.
         """
         plain = cls(n_users=n, variance=0.0, relation=budget.neighbours, **cls.counted(task))
         shift, counts = plain.moved
@@ -201,11 +196,7 @@ class SkellamNoise(PlannedUsers):
         return self.all_users()
 
     def cost(self) -> Cost:
-        """Return the cost of one integer per released count.
-
-        Integers are sent modulo a number that the sum reaches with a probability far below delta. Keys of the secure
-        sum are not counted.
-        """
+        """Return the cost of an integer per released count, modulo a number that the sum hardly ever reaches."""
         users = self.usual_users
         deviation = math.sqrt(self.variance * users / self.n_users)
         each = math.ceil(math.log2(users * self.moved[0] + 20 * deviation))

@@ -45,9 +45,7 @@ class Noise(CompoundPoisson, Protocol):
 
 @dataclass(frozen=True)
 class NegativeBinomialShare:
-    """Negative binomial numbers. The whole noise has the shape ``shape`` >= 0; ``stop`` in (0, 1) is the success
-    probability.
-    """
+    """Negative binomial numbers of this ``shape`` >= 0 in all, with success probability ``stop`` in (0, 1)."""
 
     shape: float
     stop: float
@@ -75,10 +73,7 @@ class NegativeBinomialShare:
 
 @dataclass(frozen=True)
 class JumpShare:
-    """Sum of a Poisson number of jumps, see :mod:`shuffledp.accounting.summation.jump_noise`.
-
-    The whole noise has ``rate`` expected jumps; ``center`` is the center of the law of jump sizes.
-    """
+    """Sum of a Poisson number of jumps, of mean ``rate``, see :mod:`shuffledp.accounting.summation.jump_noise`."""
 
     rate: float
     center: float
@@ -115,9 +110,7 @@ def summed(values: Ints, numbers: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class AtomNoise:
-    """Multiset of messages that is sent N times, N from the law ``share``; ``content`` has messages with
-    multiplicities.
-    """
+    """Multiset ``content`` of messages with multiplicities, which is sent N times, N from the law ``share``."""
 
     share: Share
     content: tuple[tuple[int, int], ...]
@@ -150,10 +143,9 @@ class AtomNoise:
 
 @dataclass(frozen=True)
 class CoarseCentralNoise:
-    """Two-sided geometric noise whose jumps are sent as messages D or -D and a rest of ones.
+    """Two-sided geometric noise whose jumps are sent as messages D or -D, D = ``max_value``, and a rest of ones.
 
-    Jumps of size j come at the rate ``ratio^j / j`` for each sign, see
-    :mod:`shuffledp.accounting.summation.coarse_design`; ``max_value`` is D >= 1.
+    Jumps of size j come at the rate ``ratio^j / j``, see :mod:`shuffledp.accounting.summation.coarse_design`.
     """
 
     ratio: float
@@ -182,8 +174,8 @@ class CoarseCentralNoise:
         ]
 
     def rates(self, size: int) -> Floats:
-        """Return the rates of jumps that send 0, 1, .. messages, (size,). A jump of ``size * D`` or more sends `size`
-        messages or more.
+        """Return the rates of jumps that send 0, 1, .. messages, (size,); jumps of ``size * D`` send at
+        least `size`.
         """
         jumps = np.arange(1, min(size * self.max_value, _last_jump(self.ratio)))
         rate = self.ratio**jumps / jumps

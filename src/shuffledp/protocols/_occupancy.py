@@ -15,11 +15,8 @@ _AT_ONCE = 1 << 22
 
 
 def filled(users: int, slots: int, rng: np.random.Generator) -> int:
-    """Draw the number of filled slots out of m when every user chooses one uniformly. Time grows with the number of
-    users.
-
-    For large n the users are first assigned to blocks of slots by a multinomial draw, and each block is filled
-    separately, so that memory stays bounded.
+    """Draw the number of filled slots when every user chooses one of m uniformly. Time grows with the users, memory
+    does not.
     """
     if users <= _AT_ONCE:
         return int(np.count_nonzero(np.bincount(rng.integers(0, slots, size=users))))
@@ -46,8 +43,7 @@ def filled_moments(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
 def inverse_filled(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
     """Return ``E[1/K]`` and ``E[1/K^2]`` for the number K of filled slots, each (R,).
 
-    For at most 512 slots or users, the law of K is computed by adding users one by one, exact to 1e-10. Otherwise the
-    value is the second-order expansion around the mean, with a relative error of order ``1 / min(n, m)^2``, below 1e-5.
+    Exact to 1e-10 for at most 512 slots or users, otherwise a second-order expansion with a relative error below 1e-5.
     """
     n = np.asarray(n_users, np.int64)
     few = n <= (n if slots <= ENUMERATED else ENUMERATED)

@@ -33,12 +33,11 @@ ANNOUNCED = "parameters are chosen for the number of users that take part, and d
 
 @dataclass(frozen=True)
 class PlannedUsers(ProtocolBase):
-    """Protocol that can be calibrated for a random number of users.
+    """Protocol that can be calibrated for a random number of users, by a planned number ``n_users`` or the announced
+    one.
 
-    The parameters are calibrated for a planned number of users, user 1 included (field ``n_users``), or follow the
-    announced number. ``calibrate`` is written for a :class:`Fixed` population unless parameters follow the
-    announcement. ``population`` is the law of the number of *other* users if it is not fixed; ``treatment`` describes
-    how the guarantee treats a random number.
+    Both include user 1. ``calibrate`` is written for a :class:`Fixed` population unless parameters follow the
+    announcement. ``population`` is the law of the number of *other* users if it is random, ``treatment`` describes it.
     """
 
     population: Population | None = field(default=None, kw_only=True)
@@ -83,9 +82,8 @@ class PlannedUsers(ProtocolBase):
         return cast(Self, found)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile if this number of users take part, with parameters for the planned number.
-
-        Delta must not grow with the number of users. The default, None, is for an unknown profile or no claim.
+        """Return the profile for this number of participants, with a delta that does not grow with it; None
+        if unknown.
         """
         return None
 

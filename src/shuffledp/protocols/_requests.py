@@ -78,10 +78,7 @@ _ACCOUNTING = Parameter("accounting", Parameter.KEYWORD_ONLY, default="exact", a
 
 
 def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
-    """Make a ``calibrate`` raise for a population of another type and for options of other types than annotated.
-
-    `ProtocolBase.check_request` raises for a budget or task of another type.
-    """
+    """Make a ``calibrate`` raise for a population of another type and for options of other types than annotated."""
 
     @wraps(calibrate)
     def checked(
@@ -96,13 +93,10 @@ def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
 def from_request(fit: Callable[..., T]) -> Callable[..., T]:
     """Make the ``calibrate`` of a protocol from a function of the numbers that it needs.
 
-    Positional parameters of `fit` after the class are names of `TAKEN`, checked in their order: n, the fixed number of
-    users; k, the number of values; eps; delta > 0; and so on. Keywords are ``accounting``, if the function uses it, and
-    the protocol's options.
-
-    The result, ``calibrate(cls, budget, population, task, *, accounting="exact", **options)``, raises for arguments of
-    other types (`checked_request`) and for unsupported requests (`check_request`), plans for a random number of users
-    where possible (`for_population`), and sets ``calibrated_under``.
+    Positional parameters of `fit` after the class are names of `TAKEN`, checked in their order; keywords are
+    ``accounting``, if needed, and the protocol's options. The result, ``calibrate(cls, budget, population, task, *,
+    accounting="exact", **options)``, raises for arguments of other types (`checked_request`) and for unsupported
+    requests (`check_request`), plans for a random number of users (`for_population`), and sets ``calibrated_under``.
     """
     first, *parameters = signature(fit).parameters.values()
     options = {p.name: p for p in parameters if p.kind is Parameter.KEYWORD_ONLY}

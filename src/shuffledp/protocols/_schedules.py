@@ -27,13 +27,11 @@ from shuffledp.tasks import Ints, Public, Task, Users
 
 
 class OneReport(ProtocolBase):
-    """One report per user, all with the same local budget, bounded by the clones reduction; the shuffler may add
-    dummies.
+    """One report per user, with one local budget, bounded by the clones reduction; the shuffler may add dummies.
 
-    Dummies are reports of a fixed public input. A local randomizer derives from this class, has these fields, and
-    defines ``estimate`` and the abstract methods; a schedule uses them. ``population`` is the law of the number of
-    *other* users and ``eps_local`` is in nats. The shuffler adds ``dummy_count`` dummies, or, if ``adaptive``, as many
-    as are missing to this number of other users. A randomizer without these two fields has no dummies.
+    Dummies are reports of a fixed public input: ``dummy_count``, or, if ``adaptive``, as many as are missing to this
+    number of other users. ``population`` is the law of the number of *other* users, ``eps_local`` is in nats. A local
+    randomizer derives from this class, has these fields, and defines ``estimate`` and the abstract methods.
     """
 
     population: Law
@@ -166,18 +164,15 @@ class AmplifiedSchedule(OneReport):
     @classmethod
     @from_request
     def calibrate(cls, task: Task, law: Law, eps: float, delta: float, *, accounting: str = "exact") -> Self:
-        """Find the largest local budget whose clones bound meets (eps, delta); it is at least eps.
-
-        Raises `Infeasible` if the accounting has no clones bound for this population.
-        """
+        """Find the largest local budget, at least eps, whose clones bound under the accounting meets (eps, delta)."""
         return cls._amplified(task, law, eps, delta, accounting, dummies=0)
 
 
 class NonAdaptiveSchedule(OneReport):
     """NON-ADAPTIVE: the shuffler adds k dummies, for any number of users.
 
-    A party who knows the dummies' reports could subtract them, so that the shuffler must add them. They amplify like
-    reports of users, but each adds the variance of a report, so that a best number exists.
+    Dummies amplify like reports of users, but each adds the variance of a report, so that a best number exists. Another
+    party who knows their reports could subtract them.
     """
 
     label = "NON-ADAPTIVE"
@@ -195,21 +190,18 @@ class NonAdaptiveSchedule(OneReport):
         accounting: str = "exact",
         dummies: int | None = None,
     ) -> Self:
-        """Find the number of dummies with the smallest expected error, and the largest local budget for it.
+        """Find the number of dummies with the smallest expected error for two values, and the largest local budget for
+        it.
 
-        The frequency error is minimized for two values; for more values the guarantee is the same and the number nearly
-        the best. ``dummies`` fixes the number instead. The search tries ``k = 0, h, 2h, ..`` up to the number of
-        potential users, ``h`` its square root, or a ten-thousandth of it above 1e8 users; ``k = 0`` uses Theorems 1 and
-        2 (reading note RP-N9).
+        ``dummies`` fixes the number instead. The search tries ``k = 0, h, 2h, ..`` up to the number of potential users,
+        ``h`` its square root, or a ten-thousandth of it above 1e8 users; ``k = 0`` is Theorems 1 and 2 (reading note
+        RP-N9).
         """
         return cls._amplified(task, law, eps, delta, accounting, dummies)
 
 
 class AdaptiveSchedule(OneReport):
-    """ADAPTIVE: the shuffler adds ``max(k - (N - 1), 0)`` dummies.
-
-    At least k other reports always hide user 1, and no dummies are added when sufficiently many users take part.
-    """
+    """ADAPTIVE: the shuffler adds ``max(k - (N - 1), 0)`` dummies, so that at least k other reports hide user 1."""
 
     label = "ADAPTIVE"
     source = "Wang et al. 2023, equation (7); clone bound derived, its Appendix C being unavailable"
@@ -227,11 +219,10 @@ class AdaptiveSchedule(OneReport):
         dummies: int | None = None,
         stray_factor: bool = False,
     ) -> Self:
-        """Find the number k with the smallest expected error, and the largest local budget for it.
+        """Find the number k with the smallest expected error, and the largest local budget for it; ``dummies`` fixes k.
 
-        ``dummies`` fixes k instead. ``stray_factor`` minimizes equation (7) as printed, with a factor k before the
-        expectation, for which k = 0 is the best choice as in the paper's figures; the default is corrected (erratum
-        RP-E15). Raises ValueError if both options are given.
+        ``stray_factor`` minimizes equation (7) as printed, with a factor k before the expectation, for which k = 0 is
+        the best choice as in the paper's figures; the default is corrected (erratum RP-E15).
         """
         return cls._amplified(
             task, law, eps, delta, accounting, dummies, adaptive=True, stray_factor=stray_factor

@@ -35,9 +35,7 @@ Send = Callable[[Any], None]
 
 
 class Ended(RuntimeError):  # noqa: N818  (names what happened, as Infeasible does)
-    """End of a child process before its answer, while ``method`` was running (empty if none); ``late`` at the time
-    limit.
-    """
+    """End of a child process before its answer, in ``method`` (empty if none); ``late`` at the time limit."""
 
     def __init__(self, method: str, how: str, *, late: bool = False) -> None:
         super().__init__(f"{method or 'the process'} {how}")
@@ -59,15 +57,12 @@ def results(
     per_call: bool = False,
     waiting: Callable[[str, float], None] | None = None,
 ) -> Iterator[Any]:
-    """Yield the objects that a function sends from a child process.
+    """Yield the objects that a module's function sends from a child process; its first argument sends an object.
 
-    `function` is a module's function, not nested; the child calls it with a function that sends an object, then with
-    `arguments`. `seconds` limits the time until the next object, or, with `per_call`, the time of each call of a method
-    given to `name_methods`. `waiting` is called several times per second with the running method and the seconds since
-    the method began or the last object came.
-
-    Raises `Ended` if the child does not send in time, exits, is killed, or raises an exception that is no `Exception`;
-    other exceptions of the function are raised again.
+    `seconds` limits the time until the next object, or, with `per_call`, the time of each call of a method given to
+    `name_methods`. `waiting` is called several times per second with the running method and the seconds so far. Raises
+    `Ended` if the child does not send in time, exits, is killed, or raises an exception that is no `Exception`; other
+    exceptions of the function are raised again.
     """
     here, there = Pipe()
     with tempfile.TemporaryFile() as note, here:
@@ -196,10 +191,9 @@ def at_work(what: str) -> Iterator[None]:
 
 
 def name_methods(found: type) -> None:
-    """Make the methods of a class, and of its bases in the same file, write their names for the parent of this process.
+    """Make the methods of a class write their names for the parent of this process; no effect without a parent.
 
-    In other processes the class stays unchanged. The name remains if a method ends the process or raises an exception
-    that is no `Exception`.
+    The name remains if a method ends the process or raises an exception that is no `Exception`.
     """
     if _note is None:
         return

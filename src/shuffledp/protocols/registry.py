@@ -139,10 +139,7 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
 
 
 def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
-    """Return the protocol class of ``path/to/file.py:Class``, whose ``task_kind`` may be any.
-
-    Raises `UnknownProtocol` if the file or class does not exist, or the class does not implement the interface.
-    """
+    """Return the protocol class of ``path/to/file.py:Class``, for any task. Raise `UnknownProtocol` as `get` does."""
     if not is_plugin(name):
         raise UnknownProtocol(f"{name!r} names no class in a file: write it as 'mine/x.py:X'.")
     found = getattr(_load_file(module_path(TASK_KINDS[0], name, root=root)), name.rpartition(":")[2])
@@ -150,10 +147,7 @@ def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
 
 
 def get_safely(task_kind: str, name: str, *, root: Path | None = None) -> type[ProtocolBase]:
-    """Return the protocol class of a name like `get`, after a child process has imported a user's file.
-
-    A file that hangs or exits on import ends only the child. Raises `UnknownProtocol` then, and in the cases of `get`.
-    """
+    """Return the protocol class of a name like `get`, after a child process has imported a user's file."""
     path = module_path(task_kind, name, root=root)
     if is_plugin(name) and _module_name(path) not in sys.modules:
         try:
@@ -170,10 +164,7 @@ def _import(_: Send, task_kind: str, name: str, root: Path | None) -> None:
 def check_options_safely(
     protocol: type[ProtocolBase], name: str, root: Path, options: Mapping[str, Any]
 ) -> None:
-    """Call `check_options` of a protocol, in a child process for a user's class.
-
-    Raises the ValueError of the method, or a ValueError if the child ends before the method returns.
-    """
+    """Call `check_options` of a protocol, in a child process for a user's class; raise ValueError if the child ends."""
     inherited = inspect.getattr_static(protocol, "check_options") is vars(ProtocolBase)["check_options"]
     if inherited or not is_plugin(name):
         protocol.check_options(options)

@@ -358,11 +358,9 @@ def test_$id_conforms():
 
 
 def class_source(task: str, name: str, template: str = "local") -> str:
-    """Return the Python source of the class of a new baseline.
+    """Return the Python source of a new baseline's class. Raise ValueError for an unknown task, template or name.
 
-    The template ``amplified``, for frequencies, is a randomizer whose reports are amplified by shuffling. Raises
-    ValueError for an unknown task or template, or for a name not of lower-case letters, digits and underscores, a
-    letter first.
+    ``amplified``, for frequencies, is a randomizer whose reports are amplified by shuffling.
     """
     if template == "amplified" and task != "frequency":
         raise ValueError(f"The template amplified is for the task frequency, got {task!r}.")

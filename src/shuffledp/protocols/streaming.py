@@ -110,9 +110,7 @@ def users_at_once(cost: Cost) -> int:
 
 
 def joined(chunks: list[Users]) -> Users:
-    """Return the users of several chunks, with the offset of the first. Raise ValueError if only some chunks have
-    levels.
-    """
+    """Return the users of several chunks, with the first offset. Raise ValueError if only some have levels."""
     if len(chunks) == 1:
         return chunks[0]
     levels = [c.levels for c in chunks if c.levels is not None]

@@ -64,9 +64,7 @@ def noise_of(analyzer: Analyzer, planned: int, users: int, messages: int) -> tup
 
 
 def frequencies(analyzer: Analyzer, counts: Sequence[int], planned: int, users: int, messages: int) -> Answer:
-    """Return relative frequencies. A message counts for its user's value at the rate `own`, for other values at the
-    rate `other`.
-    """
+    """Return relative frequencies; messages count at the rate `own` for the user's value, `other` for other values."""
     own, other = analyzer["own"], analyzer["other"]
     mean, reach = noise_of(analyzer, planned, users, messages)
     scale = users * (own - other)

@@ -18,13 +18,12 @@ MORE = Fraction(1, 2**32)
 
 @dataclass(frozen=True)
 class Client:
-    """Client, shuffler and analyzer of a calibrated protocol.
+    """Client, shuffler and analyzer of a calibrated protocol, for ``users`` users and inputs 0..inputs-1.
 
-    The parameters are calibrated for ``users`` users, user 1 included; inputs are 0..inputs-1. ``message`` has name and
-    number of values of each field of a message. ``parts`` are parts of the local randomizer: ``part``, a key of
-    `client.randomizers.RANDOMIZERS`, and its parameters. ``analyzer`` has ``counting`` and ``estimating``, keys of
-    `client.analyzing`, and their parameters. ``exactness`` states how the client's probabilities differ from the
-    calibrated ones. ``shuffler`` has the steps, from `client.shuffling.SHUFFLING`, before the permutation.
+    ``message`` has name and number of values of each field. ``parts`` of the local randomizer have the key ``part`` of
+    `client.randomizers.RANDOMIZERS` and its parameters; ``shuffler`` has steps from `client.shuffling.SHUFFLING`.
+    ``analyzer`` has ``counting`` and ``estimating``, keys of `client.analyzing`, and their parameters. ``exactness``
+    states how the client's probabilities differ from the calibrated ones.
     """
 
     users: int
@@ -102,11 +101,10 @@ def frequencies(
     noise_from: str = "none",
     **more: Any,
 ) -> dict[str, Any]:
-    """Return the description of `client.analyzing.frequencies` for k `values`.
+    """Return the parameters of `client.analyzing.frequencies` for k `values`, see there for `own` and `other`.
 
-    A user's messages count for the user's value at the rate `own` and for another value at the rate `other`. 95 % of
-    the noise of a count are within `noise_reach` of `noise_mean`; the noise is constant (``none``) or grows with the
-    number of ``users`` or ``messages``.
+    95 % of the noise of a count are within `noise_reach` of `noise_mean`; the noise is constant (``none``) or grows
+    with the number of ``users`` or ``messages``.
     """
     return {
         "estimating": "frequencies",

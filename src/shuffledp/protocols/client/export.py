@@ -66,10 +66,9 @@ def _names(source: str) -> set[str]:
 
 
 def program(entry: ModuleType, named: Iterable[str]) -> str:
-    """Return the source text of a program that needs only the standard library.
+    """Return a program for the standard library: docstring and ``main`` of `entry`, and the definitions that it needs.
 
-    The program has the docstring and ``main`` of the module `entry`, and the definitions that ``main`` reaches, in the
-    order of their modules. `named` are the entries of the dictionaries in `CHOICES` that the program needs.
+    `named` are the entries of the dictionaries in `CHOICES` that the program needs.
     """
     imports: list[ast.Import | ast.ImportFrom] = []
     known: dict[str, str] = {}
@@ -148,8 +147,7 @@ def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
 def export(client: Client, folder: Path, about: Mapping[str, Any]) -> None:
     """Write a folder with parameters, client, shuffler, analyzer and test vectors, or no folder if an error occurs.
 
-    `about` has the first entries of ``parameters.json``. Raises ValueError if the folder has files or its parent does
-    not exist.
+    Raises ValueError if the folder has files or its parent does not exist.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} exists and is not an empty folder: name a new one.")

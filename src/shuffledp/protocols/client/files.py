@@ -38,10 +38,7 @@ def encoded(parameters: Parameters, message: tuple[int, ...]) -> bytes:
 
 
 def decoded(parameters: Parameters, content: bytes) -> tuple[int, ...]:
-    """Return the fields of a message, the inverse of `encoded`.
-
-    Raise ValueError for a wrong length, or for a field that is not below its number of values.
-    """
+    """Return the fields of a message, the inverse of `encoded`. Raise ValueError for bytes that are no message."""
     length = sum(field["bytes"] for field in parameters["message"])
     if len(content) != length:
         raise ValueError(f"a message has {length} bytes, got {len(content)}")
@@ -55,9 +52,8 @@ def decoded(parameters: Parameters, content: bytes) -> tuple[int, ...]:
 
 
 def read_messages(parameters: Parameters, path: str) -> list[tuple[int, ...]]:
-    """Return the messages of a file with one line of hexadecimal digits each; ``-`` is standard input.
-
-    Raise ValueError, with file and line, if a line is no message.
+    """Return the messages of a file (``-``: standard input), one per line in hexadecimal; raise
+    ValueError for others.
     """
     lines = sys.stdin.readlines() if path == "-" else Path(path).read_text(encoding="ascii").splitlines()
     messages = []

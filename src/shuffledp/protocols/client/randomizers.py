@@ -45,9 +45,7 @@ def kept(part: Part, value: int, place: int, source: Source) -> Sent:
 
 
 def rounded(part: Part, value: int, source: Source) -> int:
-    """Round a number in 0..max_value at random to a level in 0..levels, such that the mean level is the number to
-    scale.
-    """
+    """Draw the level in 0..levels of a number in 0..max_value by unbiased rounding."""
     below, rest = divmod(value * int(part["levels"]), int(part["max_value"]))
     return below + (bernoulli(Fraction(rest, part["max_value"]), source) if rest else 0)
 
@@ -65,9 +63,7 @@ def response(part: Part, value: int, place: int, source: Source) -> Sent:
 
 
 def subset(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw a subset of values, ascending. The odds of a subset with the user's value to one without are `true_weight`
-    to `other_weight`.
-    """
+    """Draw an ascending subset of values, with the value at the odds `true_weight` to `other_weight`."""
     k, size = part["values"], part["size"]
     with_value, without = size * int(part["true_weight"]), (k - size) * int(part["other_weight"])
     holds = uniform_below(with_value + without, source) < with_value
@@ -125,11 +121,10 @@ def poisson_dummies(part: Part, value: int, place: int, source: Source) -> Sent:
 
 
 def clusters(part: Part, source: Source) -> Iterator[int]:
-    """Draw the sizes of a Poisson number of clusters.
+    """Draw the sizes of a Poisson number of clusters, with given rates or the rates ``shape ratio^j / j`` of sizes j.
 
-    Sizes j have given rates, or the rates ``shape ratio^j / j``, whose sum of sizes is a negative binomial number. For
-    the latter, geometric sizes at the rates ``shape ratio^j`` are drawn, and a size j is kept with probability ``1 /
-    j``.
+    In the second case their sum is a negative binomial number: geometric sizes at the rates ``shape ratio^j`` are
+    drawn, and a size j is kept with probability ``1 / j``.
     """
     if "ratio" not in part:
         weights = [int(weight) for weight in part["weights"]]
@@ -151,8 +146,8 @@ def clusters(part: Part, source: Source) -> Iterator[int]:
 def shares(part: Part, value: int, place: int, source: Source) -> Sent:
     """Draw a user's share of the noise as clusters; each cluster has the messages of `content` for a uniform counter.
 
-    A cluster of size j has every message j times. With `jump`, a cluster is the number ``j`` or ``-j``, sent as
-    multiples of the largest number D and a rest of ones.
+    A cluster of size j has each message j times. With `jump` it is the number ``j`` or ``-j``, sent as messages D or -D
+    and a rest of ones.
     """
     sent: Sent = []
     for size in clusters(part, source):

@@ -30,10 +30,9 @@ Participating = Callable[[int], Participants]
 
 @dataclass(frozen=True)
 class Case:
-    """Setting in which a protocol is checked: arguments and options of ``calibrate``, and participants.
+    """Setting of a check: arguments and options of ``calibrate``, and participants.
 
-    Participants are ``counts``, the users per value of a frequency task, or ``participating(R)`` returns R repeats of
-    the same participants with their raw inputs.
+    Participants are ``counts``, the users per value, or ``participating(R)``, R repeats of the same participants.
     """
 
     budget: Budget
@@ -117,10 +116,7 @@ class SameNumbers:
 
 @dataclass(frozen=True)
 class SameSets:
-    """``Case.participating`` for sets: each privacy level has ``times[level]`` users of every set.
-
-    Items and levels are then independent, as required for an average over the estimates of several levels.
-    """
+    """``Case.participating`` for sets: each level has ``times[level]`` users of every set, independent of the level."""
 
     task: Sets
     sets: tuple[tuple[int, ...], ...]
@@ -150,11 +146,9 @@ def default_cases(
     """Return small settings that together reach the corner cases of a protocol, with these options of ``calibrate``.
 
     They have three laws of the population, a tiny, a usual and a large budget, a single participant, and every
-    accounting of the class. Frequencies: domains of 2 and 5 values, one value without users. Vectors: dimensions of 1
-    to 3, some vectors longer than the clip. Sums: integers and real numbers, one or several sums, with and without
-    users of number 0. Sets: domains of 2 to 7 items, one item without users, up to three privacy levels, with and
-    without padding. The number of participants is about `users` >= 10. Raises ValueError for other tasks, whose cases
-    need `Case.participating`.
+    accounting. Frequencies: 2 and 5 values, one value without users. Vectors: dimensions of 1 to 3, some vectors longer
+    than the clip. Sums: integers and real numbers, one or several sums. Sets: 2 to 7 items, up to three privacy levels,
+    with and without padding. The number of participants is about `users` >= 10.
     """
     makers: Mapping[str, Callable[[int, str, Options], Iterator[Case]]] = {
         "frequency": _frequency_cases,

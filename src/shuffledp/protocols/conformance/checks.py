@@ -48,10 +48,9 @@ ABOUT_PRIVACY: tuple[Check, ...] = (check_privacy, check_encoder, check_claim)
 def check_protocol(
     protocol_class: Protocol, cases: Iterable[Case], *, say: Callable[[str], object] = print
 ) -> Evidence:
-    """Run every check up to the first failure, and return the evidence about privacy.
+    """Run every check up to the first failure, an AssertionError, and return the evidence about privacy.
 
-    `say` is called with this evidence in one line, ``privacy: checked by .. / NOT checked: ..``. Raises AssertionError,
-    with the case and the fault, if a check fails.
+    `say` is called with this evidence in one line, ``privacy: checked by .. / NOT checked: ..``.
     """
     given = tuple(cases)
     for check in CHECKS:

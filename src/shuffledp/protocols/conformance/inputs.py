@@ -101,8 +101,7 @@ def alike(case: Case, held: NDArray[Any]) -> Participants:
 def jumps(protocol: ProtocolBase, case: Case) -> tuple[Floats, float]:
     """Return bounds on one user's effect on each number of the aggregate, (A,), and on a coordinate of the estimate.
 
-    The bounds compare aggregates in which all users have one input, for up to `MOST_INPUTS` inputs, and divide by the
-    number of users. Noise can only increase them.
+    They compare aggregates of users with equal inputs and divide by the number of users; noise only increases them.
     """
     rng = generator(6)
     who = [alike(case, held) for held in inputs(case.task)]

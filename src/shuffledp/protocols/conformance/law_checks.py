@@ -54,10 +54,7 @@ def check_permutation_invariant(protocol_class: Protocol, cases: Iterable[Case])
 
 
 def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that a ``streamable`` protocol's aggregate, or its estimate, is that of the sum over chunks.
-
-    The estimate is compared for sums modulo q, which the sum over chunks may exceed.
-    """
+    """Check that a ``streamable`` aggregate is the sum over chunks, or, for sums modulo q, has the same estimate."""
     if not protocol_class.streamable:
         return
     for case, protocol, where in sending(protocol_class, cases):
@@ -79,9 +76,8 @@ def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Check ``cost`` by simulation: messages per user, bits, and the dummies for a random population.
 
-    The first users, and users spread over the whole list, are encoded one by one: no user sends more than
-    ``most_messages``, if stated. Dummies of a protocol with its own ``shuffle`` or ``forward`` are not checked, as it
-    may add them in any step and subtract dropped messages.
+    Users who are encoded one by one must not exceed ``most_messages``. Dummies of a protocol with its own ``shuffle``
+    or ``forward`` are not checked, as any step may add them.
     """
     for case, protocol, where in sending(protocol_class, cases):
         cost, users, rng = protocol.cost(), _as_many_as_expected(case), generator(2)
@@ -148,10 +144,7 @@ def _somebody_holds_0(case: Case, users: Users) -> bool:
 
 
 def _mean_dummies(protocol: ProtocolBase, case: Case, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the expected number of dummies over the law of the population, and its standard error.
-
-    Every likely number of users is simulated twice, as the number of dummies may be random.
-    """
+    """Return the expected number of dummies over the law of the population, and its standard error."""
     window = case.population.window(1e-12)
     added = np.empty((len(window.pmf), 2))
     for row, others in zip(added, window.support, strict=True):
@@ -167,11 +160,10 @@ def _mean_dummies(protocol: ProtocolBase, case: Case, rng: np.random.Generator) 
 
 
 def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that ``sample_aggregate`` has the law of the message level.
+    """Check that ``sample_aggregate`` has the law of the message level, or its marginal laws if ``joint_law`` is False.
 
     Means and variances agree within five standard errors. Two-sample Kolmogorov-Smirnov tests of every coordinate, and
-    of five projections on random directions, which detect correlations, do not reject (p-value 1e-6; conservative for
-    counts). If ``joint_law`` is False, only coordinates are tested.
+    of five projections on random directions, which detect correlations, do not reject (p-value 1e-6).
     """
     if not has_fast_law(protocol_class):
         return  # the fast law is the message level itself
@@ -222,12 +214,11 @@ def check_unbiased(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that simulations do not contradict ``expected_variance``, if the protocol has one.
+    """Check that simulations do not contradict ``expected_variance``, and that ``expected_mse`` is its mean.
 
     A right formula is rejected with a probability of at most 1e-6 per coordinate and side, see
     `statistics.contradicted`. With normal errors a formula is rejected that is 9 % too small or 15 % too large (a third
-    and a half without a fast law, which has fewer repeats). ``expected_mse`` must be the mean over coordinates, a
-    number for (k,) counts and (R,) for (R, k).
+    and a half without a fast law).
     """
     repeats = repeats_of(protocol_class)
     for case, protocol, where in simulated(protocol_class, cases):
@@ -276,11 +267,7 @@ def _compare_variance(
 
 
 def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that the privacy profile, if there is one, meets the budget: ``delta(eps) <= delta`` up to rounding.
-
-    It must be exact or an upper bound for the budget's neighboring relation. Its delta must not grow with eps, which is
-    checked until every accounting, law and budget has occurred.
-    """
+    """Check that the privacy profile, if any, is a proven bound for the budget, and that its delta falls with eps."""
     for case, protocol, where, new in with_new_corners(protocol_class, cases):
         pair = protocol.privacy_profile()
         if pair is None:

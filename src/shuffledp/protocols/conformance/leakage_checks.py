@@ -158,8 +158,8 @@ def _ends(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Case]:
 def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Check the view of untrusted parties with more inputs and users than `check_claim`.
 
-    In the local model the view is all messages of one user, behind a shuffler all messages and not only the aggregate.
-    Returns the comparisons, and the views that were not compared.
+    The view is all messages of one user in the local model, otherwise all messages from the shuffler. Returns the
+    comparisons, and the views that were not compared.
     """
     by: dict[str, None] = {}
     missing: dict[str, None] = {}
@@ -237,10 +237,7 @@ def _calls(protocol: ProtocolBase, case: Case) -> float:
 
 
 def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, ...]:
-    """Check that users of either of two privacy levels lose at most the eps of their level.
-
-    Returns the comparisons, none without `multi_level`.
-    """
+    """Check that users of either of two privacy levels lose at most their level's eps; return the comparisons."""
     if not (protocol_class.multi_level and protocol_class.task_kind == "sets"):
         return ()
     said: dict[str, None] = {}
@@ -291,10 +288,9 @@ def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone
 def _counted(
     one: list[NDArray[Any]], two: list[NDArray[Any]]
 ) -> tuple[tuple[NDArray[Any], NDArray[Any]], bool]:
-    """Return the number of messages of each kind in every run, or of each range of each coordinate for many kinds.
+    """Return the messages of each kind, or of each range of a coordinate, in every run, and True for few kinds.
 
-    The first half of the runs determines kinds and ranges, as it determines the events of `delta_bound`. The flag is
-    True for few kinds, where the counts are the whole view.
+    The first half of the runs determines kinds and ranges, as it determines the events of `delta_bound`.
     """
     first = np.concatenate([run for runs in (one, two) for run in runs[: len(runs) // 2]])
     kinds = np.unique(first, axis=0)

@@ -26,10 +26,7 @@ PATIENCE = 600.0
 
 
 def fault(protocol_class: Protocol, cases: Iterable[Case], file: str) -> str | None:
-    """Return the fault of the first method with a wrong result or an error other than Infeasible; None without a fault.
-
-    Each case with few messages is tried once, in order; `file` is the file of the class, for error messages.
-    """
+    """Return the first fault of a method, a wrong result or an error other than Infeasible; None without a fault."""
     for case in cases:
         try:
             found = _wrong(protocol_class, case)

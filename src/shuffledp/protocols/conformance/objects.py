@@ -29,11 +29,7 @@ def check_declarations(protocol_class: Protocol, cases: Iterable[Case] = ()) -> 
 
 
 def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that a protocol is a frozen, hashable dataclass with finite parameters, and that equal calibrations are
-    equal.
-
-    As calibration is slow, it is repeated only until every accounting, law of the population and budget has occurred.
-    """
+    """Check that a protocol is a frozen, hashable dataclass with finite parameters, the same for equal calibrations."""
     for case, protocol, where, new in with_new_corners(protocol_class, cases):
         assert isinstance(protocol, protocol_class), f"{where}: calibrate returns {type(protocol).__name__}"
         assert is_dataclass(protocol), f"{where}: not a dataclass"

@@ -77,11 +77,7 @@ def _permuted(protocol: ProtocolBase, case: Case, where: str) -> None:
 
 
 def check_users_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that a user's messages depend neither on other users' values nor on the user's place.
-
-    The aggregate of users encoded together must have the law of users encoded one by one, and a report at the first
-    place the law of a report at the last.
-    """
+    """Check that a user's messages depend neither on other users' values nor on the user's place."""
     looked: set[Task] = set()
     for case, protocol, where in sending(protocol_class, cases):
         if protocol.trust == "central" or case.task in looked or len(case.users()) < 10:
@@ -224,10 +220,7 @@ def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
 def closer_verdicts(
     protocol_class: Protocol, cases: Iterable[Case], privacy: Verdict, file: str = ""
 ) -> list[Verdict]:
-    """Return the verdicts beyond the conformance checks; the last one extends their verdict `privacy`.
-
-    `cases` are those of the conformance checks and of `further_cases`; `file` locates unexpected errors.
-    """
+    """Return the verdicts beyond the conformance checks; the last one extends their verdict `privacy`."""
     given = tuple(cases)
 
     def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> str:

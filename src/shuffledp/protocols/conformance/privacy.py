@@ -102,8 +102,7 @@ def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
 def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
     """Return a lower confidence bound on the largest log ratio of an event's probabilities, in nats, both directions.
 
-    Rows of `one` and `two` are independent outcomes under two inputs. The bound exceeds the true value with a
-    probability of at most `P_VALUE`. With many outcomes, events are ranges of them.
+    It exceeds the true value with a probability of at most `P_VALUE`. With many outcomes, events are ranges.
     """
     a, b = _labels(one, two)
     events = int(max(a.max(), b.max())) + 1
@@ -116,10 +115,9 @@ def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
 
 
 def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float, rate: float = P_VALUE) -> float:
-    """Return a lower confidence bound on the delta of two laws at eps, the larger of both directions.
+    """Return a lower confidence bound on the delta of two laws at eps, too large with a probability of at most `rate`.
 
-    The first half of both samples determines the event S. The second half gives ``low(P(S)) - e^eps high(Q(S))``, which
-    is above the true value with a probability of at most `rate`.
+    The first half of both samples determines an event S, the second half gives ``low(P(S)) - e^eps high(Q(S))``.
     """
     halves = [(x[: len(x) // 2], x[len(x) // 2 :]) for x in _labels(one, two)]
     events = int(max(part.max() for half in halves for part in half)) + 1
@@ -162,9 +160,8 @@ def declared_budget(protocol: ProtocolBase, case: Case) -> float | None:
 def check_encoder(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Check that reports of two inputs differ by at most the declared ``eps_local``.
 
-    Every message is an event, with Clopper-Pearson bounds on its probability under either input; for more than
-    `MOST_KINDS` kinds of messages, ranges are the events. For protocols without one message per user and a local
-    budget, `privacy_evidence` lists the check as missing.
+    Every message, or range of messages, is an event with Clopper-Pearson bounds on its probability under either input.
+    Protocols without one message per user and a local budget are not checked.
     """
     for _ in _encoder_notes(protocol_class, cases):
         pass
@@ -207,8 +204,7 @@ def _encoder(protocol: ProtocolBase, case: Case, where: str) -> Note:
 def check_claim(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Check that the analyzer's view of a few users has no larger delta at eps than the budget.
 
-    The protocol is calibrated for the settings of `TRIALS`, under every accounting and with the options of the cases,
-    for their smallest and largest task. Claims labeled ``approximate``, ``unproven`` or ``violated`` are skipped.
+    Protocols are calibrated for the settings of `TRIALS`; claims without a proof are skipped.
     """
     for _ in _claim_notes(protocol_class, cases):
         pass
@@ -271,8 +267,7 @@ def views(
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Return the analyzer's view for either input of user 1 among others with the input `rest`, one row per run.
 
-    With one report per user and no other messages, rows are counts by kind. Otherwise they are the aggregate, with a
-    random number of users, which can only hide a loss. None if this needs too many messages.
+    Rows are counts by kind, or the aggregate, which can only hide a loss. None if this needs too many messages.
     """
     if protocol.trust == "local":
         alone = [reports(protocol, case.task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]

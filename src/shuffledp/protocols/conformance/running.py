@@ -73,10 +73,7 @@ def simulated(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple
 def with_new_corners(
     protocol_class: Protocol, cases: Iterable[Case]
 ) -> Iterator[tuple[Case, ProtocolBase, str, bool]]:
-    """Yield the cases of `feasible`, with a flag for a new accounting, kind of law or budget.
-
-    The flagged cases, which slow checks use, cover all accountings, laws and budgets without all combinations.
-    """
+    """Yield the cases of `feasible`, with a flag for a new accounting, kind of law or budget, for slow checks."""
     seen: set[object] = set()
     for case, protocol, where in feasible(protocol_class, cases):
         parts = {case.accounting, type(case.population), case.budget}
@@ -90,11 +87,7 @@ Running = Callable[[Protocol, Iterable[Case]], Iterator[tuple[Case, ProtocolBase
 def in_turn(
     protocol_class: Protocol, cases: Iterable[Case], chosen: Running, turn: int = 0
 ) -> Iterator[Case]:
-    """Yield each setting of `chosen` once, under alternating accountings, and every accounting at least once.
-
-    The law of the messages depends only on the calibrated numbers. Over all values of `turn`, every setting has every
-    accounting.
-    """
+    """Yield each setting of `chosen` once, under alternating accountings, and every accounting at least once."""
     alike: dict[Case, list[Case]] = {}
     first: dict[str, Case] = {}
     for case, _, _ in chosen(protocol_class, cases):
@@ -108,10 +101,7 @@ def in_turn(
 
 
 def message_level(protocol: ProtocolBase, case: Case) -> NDArray[Any]:
-    """Return aggregates of the message level, (R, A), with R = `MESSAGE_REPEATS` or less beyond `MOST_DRAWN` messages.
-
-    The permutation of the default shuffler is skipped; another check tests that it does not change the aggregate.
-    """
+    """Return aggregates of the message level, (R, A), without the default shuffler's permutation."""
     users, public, rng = case.users(), case.participants(1).public, generator(1)
     affordable = math.floor(MOST_DRAWN / max(protocol.cost().messages_per_user * len(users), 1))
     repeats = max(min(MESSAGE_REPEATS, affordable), LEAST_REPEATS)

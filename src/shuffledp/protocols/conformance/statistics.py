@@ -29,21 +29,16 @@ def generator(offset: int = 0) -> np.random.Generator:
 
 
 def mean_and_error(sample: Floats) -> tuple[Floats, Floats]:
-    """Return the sample mean and its standard error, along the first axis.
-
-    The error is widened by Student's law, so that a deviation of `SIGMAS` errors is as rare as for a normal deviate
-    with a known error.
-    """
+    """Return the sample mean and its standard error along the first axis, widened by Student's law."""
     wider = -stdtrit(len(sample) - 1, ndtr(-SIGMAS)) / SIGMAS
     return sample.mean(axis=0), wider * sample.std(axis=0, ddof=1) / math.sqrt(len(sample))
 
 
 def variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
-    """Return the sample variance and its standard error, from the fourth moment.
+    """Return the sample variance and its standard error, from the fourth moment and the error of the mean.
 
-    The error of the mean is added, since for fair coins squares are constant and the deviation is the square of a
-    nearly normal deviate. This square exceeds ``SIGMAS^2`` times its mean as rarely as other deviates exceed `SIGMAS`
-    standard errors.
+    The latter matters for fair coins, where squares are constant and the deviation is the square of a normal deviate,
+    which exceeds ``SIGMAS^2`` times its mean as rarely as other deviates exceed `SIGMAS` standard errors.
     """
     squares = (sample - sample.mean(axis=0)) ** 2
     variance = np.mean(squares, axis=0)
@@ -55,18 +50,16 @@ def variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
 def contradicted(
     squares: Floats, variance: Floats, jump: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return per coordinate whether squared errors, (R, d), contradict a variance, (d,): it is too small, it is too
-    large.
+    """Return per coordinate whether squared errors, (R, d), contradict a variance, (d,): too small, too large.
 
     `jump` is the largest effect on the estimate of one user, or of one of many independent equal summands. A right
     variance is contradicted with a probability of at most `P_VALUE` per coordinate and side, for every number of
-    repeats and for rare events. Sample moments miss events that did not occur, so that no sample moment is used.
+    repeats and for rare events, which sample moments would miss.
 
     Too small: the wealth of bets on larger squares, the mean over stakes s of ``prod(1 + s (x / variance - 1))``, has
     mean at most 1 for every law of x >= 0 (Ville's inequality). Too large: for x >= 0, ``P(mean(x) <= E x - t) <=
     exp(-R t^2 / (2 E x^2))`` (Maurer 2003), where the fourth moment of a sum of independent summands of at most `jump`
-    is at most ``3 v^2 + jump^2 v``. For heavier tails than normal ones, such as Laplace noise, the kurtosis may be 9
-    without an effect of `jump`.
+    is at most ``3 v^2 + jump^2 v``. The kurtosis may be 9 without an effect of `jump`, as for Laplace noise.
     """
     repeats = len(squares)
     shares = squares / variance - 1
@@ -81,8 +74,7 @@ def contradicted(
 def largest_gap(few: Floats, many: Floats) -> Floats:
     """Return the largest difference of the empirical distribution functions of samples (r, d) and (R, d), (d,).
 
-    Between two numbers of `few` its distribution function is constant and the other one grows, so that the difference
-    is largest at a number of `few` or just before it.
+    It is at a number of `few` or just before it, as between two such numbers only the other function grows.
     """
     gaps = np.empty(few.shape[1])
     for i, (a, b) in enumerate(zip(np.sort(few, axis=0).T, np.sort(many, axis=0).T, strict=True)):
@@ -96,10 +88,7 @@ def largest_gap(few: Floats, many: Floats) -> Floats:
 
 @cache
 def critical_gap(few: int, many: int, p_value: float) -> float:
-    """Return the difference of two samples' distribution functions that is exceeded with probability `p_value`.
-
-    It is the asymptotic critical value of the Kolmogorov-Smirnov test, conservative for counts.
-    """
+    """Return the asymptotic Kolmogorov-Smirnov critical value at `p_value`, conservative for counts."""
     from scipy.stats import kstwo  # slow to import, and only needed here
 
     return float(kstwo.isf(p_value, round(few * many / (few + many))))
@@ -114,10 +103,7 @@ def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -
 
 
 def kinds(rows: NDArray[Any], most: int) -> NDArray[np.int64] | None:
-    """Return each row's rank among the different rows in lexicographic order, (N,); None for more than `most`.
-
-    Rows are compared column by column, which is faster than sorting whole rows.
-    """
+    """Return each row's rank among the different rows in lexicographic order, (N,); None for more than `most`."""
     found = np.zeros(len(rows), np.int64)
     for column in rows.reshape(len(rows), -1).T:
         place = _places(column)

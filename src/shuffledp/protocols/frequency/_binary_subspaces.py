@@ -34,10 +34,7 @@ def kernel_law(rows: int, columns: int) -> Floats:
 def random_subspaces(
     count: int, dimension: int, bits: int, rng: np.random.Generator, through: Ints | None = None
 ) -> Ints:
-    """Draw uniform subspaces of GF(2)^bits and return their elements, (count, 2^dimension), 0 first.
-
-    Nonzero vectors `through`, (count,), are contained in the subspaces and come second.
-    """
+    """Draw uniform subspaces of GF(2)^bits, through given nonzero vectors if any, as elements (count, 2^dimension)."""
     elements = np.zeros((2**dimension, count), np.int64)  # numpy is slow along short axes
     size = 1
     if through is not None:
@@ -54,10 +51,7 @@ def random_subspaces(
 
 
 def kernel_bases(matrices: NDArray[Any], bits: int) -> tuple[Ints, Ints]:
-    """Return bases of the kernels of matrices, (M, bits), and their dimensions, (M,), by Gaussian elimination.
-
-    Matrix rows are integers, (M, rows), of `bits` columns. Basis vectors come first, then zeros.
-    """
+    """Return bases of the kernels of matrices, (M, bits), zeros last, and dimensions, (M,), from rows as integers."""
     matrices = np.asarray(matrices)
     kind: type[np.signedinteger[Any]] = np.int64 if bits > 31 else np.int32
     # A line per basis vector: there are few of them, and numpy is slow along short axes.
@@ -96,10 +90,7 @@ def subspace_count(dimension: int, bits: int) -> int:
 
 @lru_cache(maxsize=64)
 def all_subspaces(dimension: int, bits: int) -> NDArray[np.bool_]:
-    """Return all subspaces of a dimension as a table of their vectors among 0..2^bits-1, (subspaces, 2^bits), cached.
-
-    The rows are in lexicographic order, subspaces with smaller vectors first.
-    """
+    """Return all subspaces of a dimension in lexicographic order, as a table of their vectors, (subspaces, 2^bits)."""
     bases = np.concatenate(
         [_reduced_bases(leading, bits) for leading in combinations(range(bits), dimension)]
     )

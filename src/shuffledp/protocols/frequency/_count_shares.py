@@ -21,10 +21,9 @@ _SAME = 1e-4
 
 
 def sampled_count_variance(noise: ArrayLike, rate: ArrayLike, held: ArrayLike) -> NDArray[np.float64]:
-    """Return the variance of ``(Bin(held, rate) + Z - E[Z]) / rate``, an estimated count, from the variance `noise` of
-    Z.
+    """Return ``Var(Z) / rate^2 + held (1 - rate) / rate``, the variance of ``(Bin(held, rate) + Z - E[Z]) / rate``.
 
-    ``Var(Z) / rate^2 + held (1 - rate) / rate``, exact, broadcast over the arguments; `held` may be a mean over values.
+    It is exact and broadcasts over the arguments; `held` may be a mean over values.
     """
     share = np.asarray(rate, np.float64)
     return np.asarray(np.asarray(noise) / share**2 + np.asarray(held) * (1 - share) / share, np.float64)
@@ -46,10 +45,9 @@ def local_minima(values: list[float]) -> list[int]:
 
 
 def best_share(errors: Errors, low: float) -> float:
-    """Return the share in [low, 1] with the least error, on a grid as fine as in arXiv 2504.07362.
+    """Return the share in [low, 1] with the least error, on a grid as fine as in arXiv 2504.07362 (steps of 1e-6).
 
-    `errors` maps shares, (m,), to errors, (m,). Three local minima of a grid of 1,000 steps are refined with steps of
-    1e-6. The result is 1 if its error is within 1e-4, relative, of the least error found.
+    `errors` maps shares, (m,), to errors, (m,). The result is 1 if its error is within 1e-4 relative of the least.
     """
     coarse = np.linspace(low, 1, _SHARES)
     step = coarse[1] - coarse[0]

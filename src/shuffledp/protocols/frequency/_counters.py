@@ -63,9 +63,7 @@ class NoisyCounters(PlannedUsers):
         """Law of the number of pairs of messages +1 and -1 of a counter, which cancel."""
 
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw the numbers of noise messages +1 and -1, (.., 2), of users who send these shares of a
-        counter's noise.
-        """
+        """Draw the numbers of noise messages +1 and -1, (.., 2), for users' shares of a counter's noise."""
         pairs, stop = self.pairs.draw(shares, rng), -math.expm1(-self.remaining_eps)
         plus, minus = rng.negative_binomial(shares, stop) + pairs, rng.negative_binomial(shares, stop) + pairs
         return np.stack((plus, minus), axis=-1).astype(np.int64)

@@ -31,9 +31,7 @@ def moved_counts(domain_size: int, relation: Neighbours) -> tuple[int, int]:
 
 
 def noise_of_all(released: Ints) -> Ints:
-    """Return noise of all counts, (R, k), from that of the released counts; the second of two has the
-    opposite noise.
-    """
+    """Return noise of all counts, (R, k), from the released ones; the second of two has the opposite noise."""
     return released if released.shape[1] > 1 else np.hstack((released, -released))
 
 
@@ -41,8 +39,8 @@ def noise_of_all(released: Ints) -> Ints:
 class NoisyHistogram(CuratorNoise):
     """Histogram of a trusted curator, who adds integer noise to each count.
 
-    Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator. For two values under
-    replacement the second count has the first count's noise with the opposite sign.
+    Messages are rows ``(x, 1)`` from users and ``(j, noise)`` from the curator. For two values under replacement the
+    second count has the opposite noise.
     """
 
     domain_size: int

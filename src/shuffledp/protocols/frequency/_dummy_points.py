@@ -33,10 +33,7 @@ BLANKET = "hockey stick of the counts of two values, averaged over the uniform m
 
 @dataclass(frozen=True)
 class DummyPoints(PlannedUsers):
-    """Reports by generalized randomized response and uniform dummies, whose number a subclass defines.
-
-    ``eps_local = inf`` sends the true values.
-    """
+    """Reports by generalized randomized response (true values at ``eps_local = inf``), and uniform dummies."""
 
     n_users: int
     domain_size: int
@@ -78,9 +75,7 @@ class DummyPoints(PlannedUsers):
         return np.asarray(self.response.debiased(reports, public.n_users) / public.n_users[:, None])
 
     def _variance(self, participants: Participants, per_value: NDArray[Any]) -> Floats:
-        """Return the variance of each frequency, (R, k), where the dummies of a value have the variances `per_value`,
-        (R,).
-        """
+        """Return the variance of each frequency, (R, k), for dummies of a value with variances `per_value`, (R,)."""
         n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
         return np.asarray((self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2)
@@ -94,11 +89,7 @@ class DummyPoints(PlannedUsers):
 
 
 class DealtDummies(PlannedUsers):
-    """Fixed total of dummies in equal numbers per user; the first users send one more each for the remainder.
-
-    The field ``dummies_in_all`` is the total of ``n_users`` users. A user's place in the list determines the user's
-    number of dummies, also beyond ``n_users``.
-    """
+    """Fixed total of dummies of ``n_users`` users, in equal numbers per user; the first users send the remainder."""
 
     n_users: int
     dummies_in_all: int

@@ -30,8 +30,8 @@ ESTIMATORS = ("expected", "observed")
 class FlexibleDummies(DummyPoints):
     """Reports, and ``per_sender`` dummies that each user sends with probability ``rate``.
 
-    The analyzer subtracts the ``expected`` number of dummies, as printed, or the ``observed`` one, the number of
-    messages beyond one per user, which has the smaller variance.
+    The analyzer subtracts the ``expected`` number of dummies, as printed, or the ``observed`` one, which has the
+    smaller variance.
     """
 
     no_client = "A client is written for a fixed number of dummies alone, see pure_dump and mix_dump."
@@ -107,10 +107,9 @@ class FlexibleDummies(DummyPoints):
 
 
 def default_rate(n: int, delta: float) -> float:
-    """Return a probability of sending dummies, in (0, 1], for n users: 0.01, the larger value in Tables 3 and 4.
+    """Return the rate 0.01 of sending dummies, the larger value in Tables 3 and 4, or a larger rate for few users.
 
-    For fewer than some thousand users it is the rate at which no user sends dummies with probability ``delta / 100``;
-    at 0.01 this probability would exceed delta. If this rate is above one half, the result is 1.
+    At the larger rate no user sends dummies with probability ``delta / 100``; above one half it becomes 1.
     """
     rate = max(0.01, -math.expm1(math.log(delta / 100) / n))
     return rate if rate <= 0.5 else 1.0

@@ -33,9 +33,7 @@ def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def hash_values(seeds: NDArray[Any], values: NDArray[Any], cells: int) -> NDArray[np.uint64]:
-    """Return hashes in 0..cells-1, cells at most 2^32, of values under seeds, which broadcast; both
-    have up to 64 bits.
-    """
+    """Return hashes of values in 0..cells-1, cells at most 2^32, under seeds that broadcast against them."""
     spread = np.atleast_1d(np.array(seeds, np.uint64)) * _STEP  # so that neighbouring seeds are far apart
     state = _mix(spread) + (np.atleast_1d(np.asarray(values, np.uint64)) + np.uint64(1)) * _STEP
     state = _mix(state)

@@ -32,8 +32,7 @@ RARE = 1e-12
 class CountNoise:
     """Law of the noise Z of a value, with moments for (R,) numbers of users or for any number.
 
-    ``draw`` maps (R, k) and a generator to independent draws. ``window`` returns the probabilities for one number of
-    users, by the mass that it omits on either side; None if delta is a closed form.
+    ``draw`` maps (R, k) and a generator to draws; ``window`` maps an omitted mass to the probabilities, if needed.
     """
 
     mean: Floats | float
@@ -83,9 +82,7 @@ class NoisyCounts(ProtocolBase):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; ``exact`` becomes ``upper`` if other users' values are always noise
-        on a count.
-        """
+        """Guarantee of the accounting; at best ``upper`` if other users' values are always noise on a count."""
         return UPPER if super().standing.guarantee == "exact" and self.others_hide else super().standing
 
     @property
@@ -102,9 +99,7 @@ class NoisyCounts(ProtocolBase):
         return self.noise(users).draw((len(users), self.domain_size), rng)
 
     def two_counts(self, noise: CountNoise, dummies: str) -> Profile:
-        """Return the profile of the two counts that change, each with this noise, which `dummies` names in
-        the source.
-        """
+        """Return the profile of the two counts that change, each with this noise, which `dummies` names."""
         window = noise.window
         assert window is not None
         return Profile(
@@ -122,9 +117,7 @@ class NoisyCounts(ProtocolBase):
         return Messages(np.repeat(np.arange(self.domain_size), noise))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Draw the kept values and the noise of these users, in any order, as the shuffler hides who sends which
-        message.
-        """
+        """Draw the kept values and the noise of these users, in any order."""
         own = Messages(self._kept(users, rng))
         return Messages.joined(own, self.as_messages(self.noise_of(users, rng)))
 
@@ -159,10 +152,7 @@ class NoisyCounts(ProtocolBase):
         shuffler: Sequence[dict[str, Any]] = (),
         exactness: str = AS_CALIBRATED,
     ) -> Client:
-        """Return the client, with the value, kept by the user or the shuffler, and dummies of either of them.
-
-        The noise of a count grows with ``users`` or is constant (``none``), as `noise_from` states.
-        """
+        """Return the client, with kept values and dummies; the noise grows with ``users`` or is constant (``none``)."""
         k, noise = self.domain_size, self.noise(np.array(users))
         assert noise.window is not None
         window = noise.window(RARE)
@@ -191,10 +181,7 @@ class NoisyCounts(ProtocolBase):
 
 @dataclass(frozen=True)
 class ShufflerNoise(NoisyCounts):
-    """Counts with noise from a trusted shuffler, who keeps each message with probability beta, the ``share``.
-
-    Only the stated cost and the default share depend on ``n_users``, the usual number of users.
-    """
+    """Counts with noise from a trusted shuffler, who keeps each message with probability beta, the ``share``."""
 
     n_users: int
     share: float

@@ -45,9 +45,7 @@ class ValueReports(OneReport):
         return np.zeros(count, dtype=np.int64)
 
     def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """Draw randomized values, (n,): the true value with probability ``E / (E + k - 1)``, otherwise a uniform other
-        one.
-        """
+        """Draw one randomized value per user, (n,), the true value with probability ``E / (E + k - 1)``."""
         return self.response.randomize(values, rng)
 
     def report_bits(self) -> float:

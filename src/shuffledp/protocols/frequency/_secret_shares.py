@@ -28,10 +28,7 @@ from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Us
 
 
 def discretize(values: NDArray[np.generic], precision: int, rng: np.random.Generator) -> Ints:
-    """Round ``precision * value`` for values in [0, 1], (n,), at random and unbiased; bits need no random numbers.
-
-    Raises ValueError for a value outside [0, 1].
-    """
+    """Round ``precision * value``, (n,), at random and unbiased. Raise ValueError for a value outside [0, 1]."""
     given = np.asarray(values)
     if given.size and not (given.min() >= 0 and given.max() <= 1):
         raise ValueError(f"Values must lie in [0, 1], got {given.min()}..{given.max()}.")
@@ -51,11 +48,10 @@ class SecureSum(TypedDict):
 
 
 def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: str) -> SecureSum:
-    """Return the fields of the secure sum for half of delta.
+    """Return the fields of the secure sum for half of delta, with a form of `shuffledp.accounting.share_count`.
 
-    The form ``balle`` needs a number of users that is reached except with probability delta / 2000, part of this half;
-    `shuffledp.accounting.share_count` defines the other forms. Raises `Infeasible` if the group is too large, or if
-    fewer than 19 users are reached for ``balle``.
+    For ``balle``, part of this half is delta / 2000, the probability of too few users. Raises `Infeasible` if the group
+    is too large, or if fewer than 19 users are reached for ``balle``.
     """
     check_choice("share_form", form, SHARE_FORMS)
     if group_order >= LARGEST_GROUP:
@@ -83,8 +79,7 @@ def secure_sum_delta(security_bits: float, eps: float) -> float:
 def point_delta(eps: float, claimed: float, total: float) -> float:
     """Return the delta at `eps` (nats) that the guarantee delta = `total` at eps = `claimed` implies.
 
-    Above `claimed` it is `total`. Below, the mechanism reveals everything with probability delta, and otherwise is
-    randomized response with the claimed eps (Kairouz, Oh and Viswanath 2015).
+    It is `total` above `claimed`, and otherwise follows from randomized response (Kairouz, Oh and Viswanath 2015).
     """
     below, total = -math.expm1(min(eps - claimed, 0.0)), min(total, 1.0)
     return total + (1 - total) * below / (1 + math.exp(-claimed))
@@ -101,12 +96,11 @@ def law_for_bits(budget: Budget, population: Population, task: Task) -> Law:
 
 @dataclass(frozen=True)
 class SecretShares(ProtocolBase):
-    """Frequencies of bits from secret shares of noisy values.
+    """Additive shares modulo q of bits, scaled by p and noisy, as messages, m per user.
 
-    ``precision`` is p, so that a bit counts as 0 or p; ``shares`` is m, the messages per user; ``group_order`` is q <
-    2^62. Given their sum, the shuffled shares are within ``2^-security_bits`` of a fixed law, except with probability
-    ``unsecured``, part of delta, that too few users take part. If ``room`` is True, the sum wraps around modulo q with
-    negligible probability; the printed q does not ensure this. ``eps`` is the budget of the noise in nats.
+    ``precision`` is p, ``shares`` m, ``group_order`` q < 2^62, and ``eps`` the budget of the noise in nats. Given their
+    sum, the shuffled shares are within ``2^-security_bits`` of a fixed law, except with probability ``unsecured`` that
+    too few users take part. If ``room`` is True the sum hardly ever wraps around modulo q, unlike for the printed q.
     """
 
     no_client = "No client is written for secret shares; correlated_noise has one for noise that users share."
@@ -148,9 +142,7 @@ class SecretShares(ProtocolBase):
         return Messages(split(noisy, self.shares, self.group_order, rng).ravel())
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the sum modulo q and the number of messages, (2,). Raise ValueError for a message outside
-        of 0..q-1.
-        """
+        """Return the sum modulo q and the number of messages, (2,). Raise ValueError for one outside of 0..q-1."""
         elements = messages.payload.astype(np.int64)
         if elements.size and not (elements.min() >= 0 and elements.max() < self.group_order):
             least, most = elements.min(), elements.max()
@@ -173,9 +165,8 @@ class SecretShares(ProtocolBase):
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Return relative frequencies of 0 and 1, (R, 2), unbiased if the sum does not wrap around, see `biased`.
 
-        N is the number of messages over m. Sums above ``(N p + q) / 2`` are decoded as negative numbers, so that the
-        range 0..N p of noiseless sums is in the middle of the decoded range (erratum RP-E27). Raises ValueError unless
-        there are m messages per participant.
+        Sums above ``(N p + q) / 2`` are decoded as negative numbers, so that the range 0..N p of noiseless sums is in
+        the middle of the decoded range (erratum RP-E27). Raises ValueError unless there are m messages per participant.
         """
         table = np.asarray(aggregate)
         n, q = np.asarray(public.n_users, np.int64), self.group_order

@@ -43,10 +43,7 @@ class UnaryBits(PureReports):
         return math.log(p) - math.log(q) + math.log1p(-q) - math.log1p(-p)
 
     def rows(self, users: Users, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Draw randomized rows, (n * rows_per_user, k), the rows of the users' values first.
-
-        Raises ValueError for a value outside of 0..k-1.
-        """
+        """Draw randomized rows, (n * rows_per_user, k), the values' rows first. Raise ValueError for unknown values."""
         values = checked_values(users.values, self.domain_size)
         held = np.concatenate((values, np.full((self.rows_per_user - 1) * len(values), -1)))
         rows = np.empty((len(held), self.domain_size), bool)

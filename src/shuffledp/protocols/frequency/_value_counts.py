@@ -26,9 +26,8 @@ def checked_values(values: NDArray[Any], domain_size: int) -> Ints:
 
 @dataclass(frozen=True)
 class GeneralizedResponse:
-    """Generalized randomized response over k values, with a local budget in nats.
-
-    All formulas use ``1/E``, which does not overflow for large budgets and avoids cancellation for small ones.
+    """Generalized randomized response over k values, with a local budget in nats; stable for large and
+    small budgets.
     """
 
     eps_local: float

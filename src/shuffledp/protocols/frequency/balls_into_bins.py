@@ -1,4 +1,5 @@
-r"""Balls into bins (Luo, Wang and Yi, CCS 2022), direct form: dummies that every user adds to every count with a coin.
+"""Balls into bins (Luo, Wang and Yi, CCS 2022), direct form: every user adds a dummy to every count with some
+probability.
 
 A user sends its value and, for every value j, one dummy j with probability rho: ``c_j = n_j + Bin(n, rho)``. Two
 accountings:
@@ -10,9 +11,9 @@ accountings:
     The divergence of the two counts that change. It equals the divergence of the truncation-based protocol of Balcer
     and Cheu with the coin reversed, as rho and 1 - rho give the same: :func:`truncation_miss_rate`.
 
-The search takes ``a / b`` for the likelihood ratio of two counts, which is ``a (n + 1 - b) / (b (n + 1 - a))``: where
-rho is not small it finds too few dummies. The authors' code, which forms binomial coefficients as floats, moreover
-tests no mean above 1,000.
+The search uses ``a / b`` as the likelihood ratio of two counts, which is ``a (n + 1 - b) / (b (n + 1 - a))``, so that
+it finds too few dummies unless rho is small. The authors' code computes binomial coefficients as floats and tests no
+mean above 1,000.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -100,9 +101,10 @@ def bin_dummy_rate(
 
 
 def search_delta(eps: float, n: int, rate: float, tail: float = 1e-30) -> float:
-    """Return ``Pr[X >= e^eps X' - 1]``, which the authors' search compares with delta and which is no bound on delta.
+    """Return ``Pr[X >= e^eps X' - 1]`` for i.i.d. binomial X and X', the value of the authors' search, no bound on
+    delta.
 
-    X and X' are i.i.d. binomial. The result is too large by at most four times `tail`.
+    It is too large by at most four times `tail`.
     """
     law = binomial_window(n, rate, tail)
     least = np.ceil(math.exp(min(eps, _MOST_EPS)) * law.support - 1) - law.start
@@ -135,8 +137,7 @@ TOO_FEW = Standing(
 class BallsIntoBins(NoisyCounts, PlannedUsers):
     """Each user's value, and a dummy of every value with probability rho; a message is a value.
 
-    All users must add their dummies; the shuffler only permutes. ``sufficient`` is True if the exact delta is within
-    the budget, which the authors' search does not ensure.
+    All users must add their dummies; the shuffler only permutes. The authors' search is not always ``sufficient``.
     """
 
     n_users: int
@@ -156,10 +157,9 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     def calibrate(
         cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", search: bool = False
     ) -> Self:
-        """Find the rate of the dummies, see :func:`bin_dummy_rate`.
+        """Find the rate of the dummies, see :func:`bin_dummy_rate`. Raise `Infeasible` for too few users.
 
-        ``search`` uses the authors' numerical search under ``printed`` instead of their closed form; with too few
-        dummies the guarantee is ``violated``. Raises `Infeasible` for too few users.
+        ``search`` is the authors' search under ``printed``; with too few dummies the guarantee is ``violated``.
         """
         rate = bin_dummy_rate(n, eps, delta, accounting=accounting, search=search)
         enough = accounting == "exact" or two_bins_delta(eps, n, rate) <= delta

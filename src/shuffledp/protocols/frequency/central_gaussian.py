@@ -9,10 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralGaussian(NoisyHistogram):
-    """Histogram of a trusted curator, who adds discrete Gaussian noise, of parameter sigma, to each count.
-
-    Discrete Laplace noise has a smaller variance here, so that Gaussian noise is not optimal for a curator.
-    """
+    """Histogram of a trusted curator, who adds discrete Gaussian noise to each count; Laplace noise is smaller here."""
 
     sigma: float
     relation: Neighbours = "replace_one"

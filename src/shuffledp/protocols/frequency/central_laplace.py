@@ -9,9 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralLaplace(NoisyHistogram):
-    """Histogram of a trusted curator, who adds discrete Laplace noise to each count; all counts
-    together have ``eps``.
-    """
+    """Histogram of a trusted curator, who adds discrete Laplace noise to each count."""
 
     eps: float
     relation: Neighbours = "replace_one"

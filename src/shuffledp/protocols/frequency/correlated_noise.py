@@ -1,16 +1,16 @@
-r"""Correlated noise: a counter per value, whose messages +1 and -1 carry noise that mostly cancels.
+"""Correlated noise: a counter per value with noise messages +1 and -1 that mostly cancel.
 
-`shuffledp.accounting.baselines.correlated_counts` has the law of the noise, the ``printed`` accounting and the
-accounting of one counter, where each of the two counters that change is at (eps/2, delta/2). This module has the
-divergence of both at (eps, delta). With ``q = e^-eps_1``, D the law of Z3 and ``K(w) = D(w) + q^2 K(w - 1)``, the
-messages (u, v) of one counter, u of +1 and v of -1, depend on a user's value through these outcomes alone, with
-probabilities without (f_0) and with (f_1) the user:
+`shuffledp.accounting.baselines.correlated_counts` has the law of the noise, the ``printed`` accounting, and the
+accounting of each of the two counters that change at (eps/2, delta/2). This module has the divergence of both counters
+together at (eps, delta). With ``q = e^-eps_1``, D the law of Z3 and ``K(w) = D(w) + q^2 K(w - 1)``, the messages (u, v)
+of one counter, u times +1 and v times -1, depend on a user's value only through these outcomes, with probabilities
+without (f_0) and with (f_1) the user:
 
 - ``u > v``: ``f_0 = q / (1 + q)``, ``f_1 = f_0 / q``;
 - ``u <= v`` and ``u = w``: ``f_0 = (1 - q) K(w)``, ``f_1 = (1 - q) q K(w - 1)``.
 
 This is a count with two laws, and `shuffledp.accounting.general.count_pairs` has the divergence of two such counts.
-Without any Z3 it is ``1 - q``: a larger delta needs no pairs. Derived for this project.
+Without Z3 it is ``1 - q``, so that a larger delta needs no pairs. Derived for this project.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -158,10 +158,7 @@ def _best_noise(eps: float, delta: float, share: float) -> CounterNoise:
 
 
 def _least_noise(eps: float, delta: float, eps_one: float, shape: float, guess: float) -> CounterNoise | None:
-    """Return the noise with the smallest sufficient p, or None if it is too wide.
-
-    Delta falls with p: Z3 is compound Poisson with jumps of size j at the rates ``r p^j / j``, which grow with p.
-    """
+    """Return the noise with the smallest sufficient p, or None if it is too wide. Delta falls with p."""
     tail = negligible(delta)
 
     def excess(log_decay: float) -> float:
@@ -182,9 +179,8 @@ def _least_noise(eps: float, delta: float, eps_one: float, shape: float, guess: 
 class CorrelatedNoise(NoisyCounters):
     """Histogram of counters with correlated noise; a message is a value and a sign.
 
-    ``eps_geometric`` is eps_1 in nats, of the noise that remains; ``shape`` r (0 without pairs) and ``decay``, ``-ln
-    p``, are of the noise that cancels. ``together`` is True if both counters that change were accounted for together,
-    False if each has half of the budget.
+    ``eps_geometric`` is eps_1 of the noise that remains, in nats; ``shape`` r and ``decay``, ``-ln p``, are of the
+    noise that cancels. ``together`` is True if the two counters that change were accounted for together.
     """
 
     eps_geometric: float
@@ -213,12 +209,11 @@ class CorrelatedNoise(NoisyCounters):
         constants: str = "corrected",
         together: bool = True,
     ) -> Self:
-        """Find the noise of every counter, see :func:`correlated_pair_noise` and
-        `shuffledp.accounting.correlated_noise`.
+        """Find the noise of every counter, see :func:`correlated_pair_noise` for ``share``.
 
-        ``share`` in (0, 1) is g, the part of eps for the noise that cancels; ``constants`` are those of the printed
-        accounting. ``together=False`` gives each counter (eps/2, delta/2), as printed, which takes about twice as many
-        messages for the same error. Raises `Infeasible` if the noise is too wide for the exact accounting.
+        ``constants`` are those of the printed accounting. ``together=False`` gives each counter (eps/2, delta/2), as
+        printed, which takes about twice as many messages for the same error. Raises `Infeasible` if the noise is too
+        wide.
         """
         check_choice("constants", constants, CORRELATED_CONSTANTS)
         both = accounting == "exact" and bool(together)

@@ -24,8 +24,7 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     """Each user's value; the first users of the list add a dummy of every value with probability 1/2.
 
     A message is a value; the shuffler only permutes. Privacy relies on the ``designated`` users, of whom ``colluding``
-    may collude with the analyzer, so that their dummies hide no value. Binomial noise of rate 1/2 has the least
-    variance of its family, with more dummies.
+    may collude with the analyzer. Binomial noise of rate 1/2 has the least variance of its family, with more dummies.
     """
 
     n_users: int
@@ -45,8 +44,8 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, colluding: int = 0) -> Self:
         """Find the number of designated users, see :func:`shuffledp.protocols.frequency.sbin.fair_coins`.
 
-        ``colluding`` designated users may collude with the analyzer; their number is added. Raises `Infeasible` if more
-        users are needed than take part.
+        ``colluding`` of them may collude with the analyzer. Raises `Infeasible` if more users are needed than take
+        part.
         """
         colluding = check_count("colluding", colluding)
         needed = fair_coins(eps, delta) + colluding
@@ -74,9 +73,7 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
         return f"{first}, of whom {self.colluding:,} may collude with the analyzer"
 
     def cost(self) -> Cost:
-        """Return the cost of the user's value and of ``k M / (2 n)`` dummies on average, at most k per
-        designated user.
-        """
+        """Return the cost of the user's value and of ``k M / (2 n)`` dummies on average, at most k."""
         usual = self.usual_users
         most = self.domain_size if self.designated else 0
         return self.cost_of(self.domain_size * min(self.designated, usual) / 2 / usual, most)

@@ -1,11 +1,11 @@
-r"""Histograms with fake users (Cheu and Zhilyaev 2021): how often a bit of a row is flipped.
+"""Histograms with fake users (Cheu and Zhilyaev 2021): the probability that a bit of a row is flipped.
 
 Every user sends the one-hot row of its value and kappa rows of zeros, the *fake users*; every bit of every row is
 flipped with probability q, and a row is one message. Two accountings:
 
 ``printed``
-    ``q (1 - q) = 33 A ln(4/delta) / (5 n kappa)`` with ``A = ((e^eps + 1) / (e^eps - 1))^2``, and the smaller root q;
-    there is one from ``kappa >= 132 A ln(4/delta) / (5 n)`` on. Only fake users count as noise.
+    ``q (1 - q) = 33 A ln(4/delta) / (5 n kappa)`` with ``A = ((e^eps + 1) / (e^eps - 1))^2``, and the smaller root q,
+    which exists for ``kappa >= 132 A ln(4/delta) / (5 n)``. Only fake users count as noise.
 ``exact``
     The divergence itself. The likelihood ratio of a row against a flipped row of zeros depends on the bit of the user's
     value alone, ``(1 - q) / q`` if it is set and ``q / (1 - q)`` if not: the row is a report with match rate q,
@@ -13,10 +13,10 @@ flipped with probability q, and a row is one message. Two accountings:
     :mod:`shuffledp.accounting.general.matched_blanket`; it is uniform with probability ``q / (1 - q)``. The rows of the
     other users are dropped, or, as a sharper bound, count as flipped rows of zeros with that probability.
 
-That a row is one message costs a factor of two in the error at ``kappa = 1``: the rows of others carry the bit of their
-value, so that they hide user 1 with probability ``q / (1 - q)`` only.
+Whole rows as messages double the error at ``kappa = 1``: the rows of other users have the bit of their value, so that
+they hide user 1 only with probability ``q / (1 - q)``.
 
-Cheu and Zhilyaev 2021, arXiv 2104.02739, whose theorem is quoted from code of third parties; the text was not read. The
+Cheu and Zhilyaev 2021, arXiv 2104.02739, whose theorem is quoted from code of third parties, not from the paper. The
 divergence is derived for this project: an upper bound for every data set, exact for one user's row among the fake
 users, and q the smallest that suffices, rounded up by at most 1e-9 relative.
 
@@ -103,8 +103,7 @@ def fake_users_flip_probability(
 class FakeUsers(WholeRows):
     """Rows of bits, one bit per value, as messages; every user sends the row of a value and kappa rows of zeros.
 
-    The shuffler permutes rows. Users rely on the rows of zeros of all users. ``other_rows`` states how the accounting
-    treats the rows of other users' values.
+    The shuffler permutes rows. Users rely on the rows of zeros of all users.
     """
 
     kappa: int
@@ -139,9 +138,8 @@ class FakeUsers(WholeRows):
     ) -> Self:
         """Find the smallest flip probability for ``kappa`` fake users per user.
 
-        With more fake users the error approaches that of dummies of single values. Under ``exact``, ``other_rows`` of
-        other users' values are ``dropped``, or count as rows of zeros with some probability (``blanket``). Raises
-        `Infeasible` if kappa is too small for the printed theorem.
+        Under ``exact``, ``other_rows`` of other users' values are ``dropped``, or count as rows of zeros with some
+        probability (``blanket``). Raises `Infeasible` if kappa is too small for the printed theorem.
         """
         kappa = check_count(f"{cls.name}: kappa", kappa, 1)
         check_choice(f"{cls.name}: other_rows", other_rows, OTHER_ROWS)

@@ -34,13 +34,12 @@ class FlexibleMixDump(FlexibleDummies):
         rate: float | None = None,
         estimator: str = "expected",
     ) -> Self:
-        """Find the smallest number of dummies per sender, in addition to uniform reports of budget ``eps_local``
-        (nats).
+        """Find the smallest number of dummies per sender, in addition to uniform reports of budget ``eps_local``.
 
         ``printed`` is Theorem 5.12, which is not proven, ``corrected`` its closest proven form, both for eps <= 1;
-        ``exact`` is the hockey stick, averaged over the numbers of senders and of uniform reports. For ``eps_local <=
-        eps`` no dummies are needed. The default ``rate`` is `default_rate`; ``estimator`` is the number of dummies that
-        the analyzer subtracts. Raises `Infeasible` if too few users send dummies, or the theorem does not hold.
+        ``exact`` is the hockey stick, averaged over the numbers of senders and of uniform reports. The default ``rate``
+        is `default_rate`; ``estimator`` is the number of dummies to subtract. Raises `Infeasible` if too few users send
+        dummies.
         """
         eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
         return cls(

@@ -38,8 +38,7 @@ class FlexiblePureDump(FlexibleDummies):
 
         ``printed`` is Theorem 5.11, which is not proven, ``corrected`` its closest proven form, both for eps <= 1;
         ``exact`` is the hockey stick, averaged over the number of senders. The default ``rate`` is `default_rate`;
-        ``estimator`` is the number of dummies that the analyzer subtracts. Raises `Infeasible` if too few users send
-        dummies, or the theorem does not hold.
+        ``estimator`` is the number of dummies to subtract. Raises `Infeasible` if too few users send dummies.
         """
         return cls(
             n,

@@ -25,12 +25,10 @@ _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class FragmentedRappor(FlippedBits):
-    """Values as messages: a user flips each of k bits, one per value, with probability p and sends every value with bit
-    1.
+    """Values with bit 1 as messages, after each user flips each of k bits, one per value, with probability p.
 
-    The shuffler permutes the messages of all users. Users rely on the bits of all others. ``calibration`` names the
-    assumption on the other users' values, see `calibrate`. The task ``summation`` has a protocol of the same name and
-    messages.
+    The shuffler permutes the messages. Users rely on the bits of all others. ``calibration`` names the assumption on
+    the other users' values, see `calibrate`. The task ``summation`` has a protocol of the same name and messages.
     """
 
     calibration: str
@@ -46,9 +44,7 @@ class FragmentedRappor(FlippedBits):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim: ``upper`` if p is for all data of the other users, ``violated`` if p is for one data
-        set.
-        """
+        """Guarantee of the claim: ``violated`` if p is for one data set of the other users, otherwise ``upper``."""
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
@@ -65,10 +61,10 @@ class FragmentedRappor(FlippedBits):
     ) -> Self:
         """Find the smallest flip probability, for all data sets of the other users or for one.
 
-        ``calibration`` names these data, see :func:`shuffledp.accounting.rappor_flip_probability`. Under ``exact`` it
-        is ``proven`` (default) or ``sound``, bounds for all data sets, or ``worst_case``, one of the two values. Under
-        ``printed`` it is ``optimistic``, a third value (corrected, see reading note SUM-N4). The last two violate the
-        budget for other data. Raises `Infeasible` for a single user.
+        ``calibration`` names them, see :func:`shuffledp.accounting.rappor_flip_probability`: under ``exact`` ``proven``
+        (default) or ``sound`` for all data sets, or ``worst_case``, one of the two values; under ``printed``
+        ``optimistic``, a third value (corrected, see reading note SUM-N4). The last two violate the budget for other
+        data. Raises `Infeasible` for one user.
         """
         known = _CALIBRATIONS[accounting]
         chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)

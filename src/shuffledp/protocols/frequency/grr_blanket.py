@@ -12,10 +12,7 @@ from shuffledp.protocols.frequency._dummy_points import FixedDummies
 
 @dataclass(frozen=True)
 class GrrBlanket(FixedDummies):
-    """Randomized response over k values, with the largest local budget that the privacy blanket allows.
-
-    The blanket consists of the uniform reports of the other users.
-    """
+    """Randomized response over k values, with the largest local budget that the other users' uniform reports allow."""
 
     name = "grr_blanket"
     relies_on = "others' reports"
@@ -30,7 +27,7 @@ class GrrBlanket(FixedDummies):
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
         """Find the largest local budget, at least eps, under the blanket averaged over the number of uniform reports.
 
-        ``printed`` is the theorem, for eps <= 1. Raises `Infeasible` if the theorem does not hold.
+        ``printed`` is the theorem, for eps <= 1.
         """
         eps_local = blanket_local_budget(n, k, eps, delta, accounting=accounting)
         return cls(n, k, eps_local, 0)

@@ -163,7 +163,7 @@ class HashedBallsIntoBins(DealtDummies):
     """Messages (u, v, w): a hash function ``x -> ((u x + v) mod q) mod b`` and a bin.
 
     Every user sends a random function with the bin of a value, and an equal part of the ``dummies_in_all`` uniform
-    messages of ``n_users`` users. The shuffler permutes. Users rely on the uniform messages of all users.
+    messages. The shuffler permutes. Users rely on the uniform messages of all users.
     """
 
     no_client = "No client is written for its hash functions; balls_into_bins has one for values as they are."
@@ -187,8 +187,7 @@ class HashedBallsIntoBins(DealtDummies):
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, bins: int | str = "logarithmic") -> Self:
         """Find the smallest total number of uniform messages, for at most 2^31 values.
 
-        ``bins`` is b >= 2, or a rule of the module's description. Raises `Infeasible` if too many messages would be
-        needed.
+        ``bins`` is b >= 2, or a rule of the module's description. Raises `Infeasible` for too many messages.
         """
         if isinstance(bins, str):
             bins = bin_count(check_choice(f"{cls.name}: bins", bins, BIN_RULES), n, k, eps, delta)
@@ -201,9 +200,7 @@ class HashedBallsIntoBins(DealtDummies):
         return self.family.domain_size
 
     def cost(self) -> Cost:
-        """Return the cost of the user's message and of the mean number of uniform ones at the expected
-        number of users.
-        """
+        """Return the cost of the user's message and of the mean number of uniform ones."""
         bits = 2 * message_bits(self.family.prime) + message_bits(self.family.bins)
         return Cost(1 + self.usual_dummies / self.usual_users, bits, most_messages=1 + self.most_dummies)
 
@@ -243,9 +240,8 @@ class HashedBallsIntoBins(DealtDummies):
         """Draw the messages that count for each value, (R, k), at a cost independent of n.
 
         If few sets of values are possible (`joint_law`), the messages per set are drawn, from the joint law of the
-        counts. Otherwise each count has its exact law, and counts are drawn independently. Two values are both in the
-        bin of a uniform message with probability p_c / b instead of 1 / b^2, a correlation of ``(b p_c - 1) / (b -
-        1)``. It changes no error of a value, nor the mean error.
+        counts. Otherwise each count has its exact law, and counts are independent, without their correlation of ``(b
+        p_c - 1) / (b - 1)``, which changes no error of a value, nor the mean error.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
         n, dummies = participants.public.n_users, self.dummies_of(participants.public.n_users)
@@ -298,10 +294,7 @@ class HashedBallsIntoBins(DealtDummies):
 
 @dataclass(frozen=True)
 class _Groups:
-    """Different sets of values that messages count for, (G, k), the empty set first, and their laws.
-
-    `own` is the law for a user with each value, (k, G), `uniform` the law for a uniform message, (G,).
-    """
+    """Different sets of values that messages count for, (G, k), with their laws for a user's and a uniform message."""
 
     holds: Ints
     own: Floats

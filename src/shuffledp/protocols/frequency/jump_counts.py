@@ -16,8 +16,7 @@ from shuffledp.protocols.frequency._counters import NoisyCounters
 class JumpCounts(NoisyCounters):
     """Histogram of counters with correlated noise from jumps; a message is a value and a sign.
 
-    ``eps_star`` in nats is of the noise that remains in a count; ``rate`` and ``center`` are of the jumps in the number
-    of pairs, which cancel.
+    ``eps_star`` is of the noise that remains, in nats; ``rate`` and ``center`` are of the jumps in the number of pairs.
     """
 
     eps_star: float
@@ -33,7 +32,7 @@ class JumpCounts(NoisyCounters):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, share: OpenUnit = 0.1) -> Self:
-        """Find the noise of every counter, see :func:`shuffledp.accounting.summation.jump_laws.jump_counters`.
+        """Find the noise of every counter with :func:`shuffledp.accounting.summation.jump_laws.jump_counters`.
 
         ``share`` in (0, 1) is the part of eps for the noise that cancels. Raises `Infeasible` if the noise is too wide.
         """

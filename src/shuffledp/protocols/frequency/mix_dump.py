@@ -86,7 +86,7 @@ class MixDump(FixedDummies):
 
         ``printed`` is Theorem 5.6, for eps <= 1, ``exact`` the hockey stick, averaged over the number of uniform
         reports. ``eps_local="best"`` has the least error; for ``eps_local <= eps`` no dummies are needed, and delta may
-        be 0. Raises `Infeasible` if the theorem does not hold.
+        be 0.
         """
         if isinstance(eps_local, str):
             check_choice(f"{cls.name}: eps_local", eps_local, ("best",))

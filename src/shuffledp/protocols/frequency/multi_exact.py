@@ -35,8 +35,7 @@ class MultiExact(PolyaShares):
     ) -> Self:
         """Find n1, with half of delta for the noise of too few users and half for the secure sum.
 
-        ``share_form`` is the formula of the number of shares: proven for any number of users, after Balle et al. 2020
-        for a likely one, or as printed. Raises `Infeasible` for more than two values.
+        ``share_form`` is a form of `shuffledp.accounting.share_count`. Raises `Infeasible` for more than two values.
         """
         law = law_for_bits(budget, population, task)
         plan = multi_exact_plan(law, eps, budget.delta)

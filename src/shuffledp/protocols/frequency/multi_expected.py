@@ -42,11 +42,10 @@ _CONTINUOUS = 25.0
 def gaussian_sum_delta(
     law: Law, eps: float, tau: float, precision: int, security_bits: float, unsecured: float = 0.0
 ) -> float:
-    """Return delta of the sum of all users' discrete Gaussian noise, revealed by shuffled shares.
+    """Return delta of the sum of all users' discrete Gaussian noise and of its shuffled shares.
 
-    It is the hockey stick of the noise, averaged over the number of users; `law` is of the others, and both directions
-    have the same delta. The shares are within ``2^-security_bits`` of the law that their sum determines, except with
-    probability `unsecured`.
+    It is the hockey stick of the noise, the same in both directions, averaged over the number of users (`law` is of the
+    others), plus the delta of shares within ``2^-security_bits`` of their sum, except with probability `unsecured`.
     """
     eps = min(eps, 700.0)  # beyond it e^eps overflows; delta does not grow with eps
     window = law.window()
@@ -106,8 +105,8 @@ def _enough(law: Law, eps: float, delta: float, precision: int, tau: float) -> f
 
 @dataclass(frozen=True)
 class MultiExpected(SecretShares):
-    """Secret shares of bits, scaled by p of about the root of the expected number of users, plus discrete Gaussian
-    noise.
+    """Secret shares of bits, scaled by p of about the root of the mean number of users, plus discrete
+    Gaussian noise.
     """
 
     tau: float
@@ -133,11 +132,10 @@ class MultiExpected(SecretShares):
         """Find tau, with half of delta for the noise, averaged over the number of users, and half for the secure sum.
 
         ``printed`` is Lemma 4 with its misprints corrected, ``exact`` the hockey stick of the noise. For a handful of
-        users and large budgets, tau is raised above the planned value, as noise on integers protects less than its
-        normal limit. The printed ``order`` of the group leaves no room for the noise (reading note RP-N26): the
-        estimate wraps around and can become useless. ``share_form`` is the formula of the number of shares: ``printed``
-        by default for the printed accounting, ``balle`` for a likely number of users, ``any_n`` otherwise. Raises
-        `Infeasible` for more than two values.
+        users and large budgets, tau is above the planned value, as noise on integers protects less than its normal
+        limit. The printed ``order`` of the group leaves no room for the noise (reading note RP-N26), so that the
+        estimate can become useless. ``share_form`` is a form of `shuffledp.accounting.share_count`. Raises `Infeasible`
+        for more than two values.
         """
         law, delta = law_for_bits(budget, population, task), budget.delta
         plan = multi_expected_plan(law, eps, delta, accounting=accounting, order=order)
@@ -159,10 +157,7 @@ class MultiExpected(SecretShares):
         )
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return the exact hockey stick of the noise, averaged over N, plus the distance of the shares.
-
-        Above the budget's eps, the distance adds at most its value at that eps.
-        """
+        """Return the exact hockey stick of the noise, averaged over N, plus the distance of the shares."""
 
         @cache
         def delta(eps: float) -> float:
@@ -188,10 +183,10 @@ class MultiExpected(SecretShares):
         return np.asarray(rng.multinomial(n_users, pmf) @ values, np.int64)
 
     def local_epsilon(self) -> float:
-        """Return the local eps of a user's shares, which add up to the scaled bit plus a discrete Gaussian modulo q.
+        """Return an upper bound on the local eps of a user's shares, nearly attained for large q.
 
-        It is an upper bound, nearly attained for large q: the log ratio of a value and the next one is the mean of the
-        values of its residue class over ``tau^2``, at most the value itself up to q / 2.
+        The shares add up to the scaled bit plus a discrete Gaussian modulo q. The log ratio of a value and the next one
+        is the mean of the values of its residue class over ``tau^2``, at most the value itself up to q / 2.
         """
         return self.precision * (self.group_order - self.precision) / (2 * self.tau**2)
 

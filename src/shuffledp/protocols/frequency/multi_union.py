@@ -37,9 +37,8 @@ class MultiUnion(PolyaShares):
 
         The printed Table II is no valid tail bound for binomial laws (erratum RP-E16). Privacy degrades slowly below
         n1, so that the total delta still holds in the paper's settings, but not always: at rate 0.01, delta = 1e-8 and
-        eps = 8 it is nearly three times too large. The privacy profile has the exact delta. ``share_form`` is the
-        formula of the number of shares: ``printed`` by default for the printed accounting, ``balle`` for a likely
-        number of users, ``any_n`` otherwise. Raises `Infeasible` for more than two values.
+        eps = 8 it is nearly three times too large. ``share_form`` is a form of `shuffledp.accounting.share_count`.
+        Raises `Infeasible` for more than two values.
         """
         law = law_for_bits(budget, population, task)
         plan = multi_union_plan(law, eps, budget.delta, accounting=accounting)

@@ -70,10 +70,7 @@ class OneSidedNoise:
         return added_message(self.window(tail))
 
     def window(self, tail: float) -> Window:
-        """Return the law of the noise, omitting a mass of at most `tail` on either side.
-
-        Raises `Infeasible` if the noise has more than 2^21 values.
-        """
+        """Return the law of the noise, omitting `tail` on either side. Raise `Infeasible` for more than 2^21 values."""
         window = negative_binomial_window(self.shape, self.decay, tail, _MOST_TERMS)
         if window is None:
             raise Infeasible(f"The noise is too wide: it has more than {_MOST_TERMS} values.")
@@ -114,11 +111,7 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
 
 @remember(1024)
 def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSidedNoise:
-    """Return the noise of a shape with the smallest sufficient p.
-
-    Delta falls with p: the noise is compound Poisson with jumps of size j at the rates ``r p^j / j``, which grow with
-    p.
-    """
+    """Return the noise of a shape with the smallest sufficient p. Delta falls with p."""
     tail = negligible(delta)
 
     def excess(log_decay: float) -> float:
@@ -133,9 +126,7 @@ def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSid
 
 @remember(1024)
 def _best_noise(eps: float, delta: float) -> OneSidedNoise:
-    """Return the noise with the fewest dummies: steps in the log of the shape, then a parabola near the
-    flat minimum.
-    """
+    """Return the noise with the fewest dummies: steps in the log of the shape, then a parabola."""
     found: dict[float, OneSidedNoise | None] = {}
 
     def mean(log_shape: float) -> float:
@@ -160,8 +151,8 @@ def _best_noise(eps: float, delta: float) -> OneSidedNoise:
 class OneSidedCounts(NoisyCounts, PlannedUsers):
     """Each user's value, and a negative binomial number of dummies of every value; a message is a value.
 
-    All users must add their dummies; the shuffler only permutes. Compared with Poisson dummies there are fewer messages
-    and more variance. ``shape`` is r of all ``n_users`` users, ``decay`` is ``-ln p``.
+    All users must add their dummies; the shuffler only permutes. There are fewer messages than with Poisson dummies,
+    and more variance. ``shape`` is r of all users, ``decay`` is ``-ln p``.
     """
 
     n_users: int
@@ -179,10 +170,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, shape: float | None = None) -> Self:
-        """Find the noise with the fewest messages, or of a given ``shape``, see :func:`one_sided_noise`.
-
-        Raises `Infeasible` if the noise is too wide.
-        """
+        """Find the noise with the fewest messages, or of a given ``shape``, see :func:`one_sided_noise`."""
         found = one_sided_noise(eps, delta, shape=shape)
         return cls(k, n, found.shape, found.decay)
 

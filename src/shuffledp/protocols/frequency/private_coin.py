@@ -39,9 +39,9 @@ _FEW_SUBSPACES = 200
 class PrivateCoin(PlannedUsers):
     """Multi-message Hadamard response: tau entries of a codeword as a message, among rho uniform tuples per user.
 
-    Value v is the vector v + 1 of ``bits`` bits. Its codeword has the vectors that are orthogonal to it; a tuple counts
-    for every value to whose vector all its entries are orthogonal. ``tuples`` is rho, ``entries`` is tau. The shuffler
-    permutes; users rely on the uniform tuples of all users.
+    Value v is the vector v + 1. Its codeword has the vectors that are orthogonal to it; a tuple counts for every value
+    to whose vector all its entries are orthogonal. ``tuples`` is rho, ``entries`` tau. The shuffler permutes; users
+    rely on all users' tuples.
     """
 
     no_client = (
@@ -77,8 +77,7 @@ class PrivateCoin(PlannedUsers):
     ) -> Self:
         """Find the uniform tuples per user, see :func:`shuffledp.accounting.private_coin_tuples`.
 
-        ``entries`` is tau, by default ``log2 n`` rounded down; ``constant`` names the constants of the printed
-        accounting. Raises `Infeasible` if the printed theorem does not apply.
+        ``entries`` is tau, by default ``log2 n`` rounded down; ``constant`` names the constants of the printed theorem.
         """
         entries = default_entries(n) if entries is None else entries
         tuples = private_coin_tuples(n, eps, delta, accounting=accounting, entries=entries, constant=constant)
@@ -144,8 +143,8 @@ class PrivateCoin(PlannedUsers):
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Draw the counts, (R, k), from their exact joint law, by the kernels of the tuples. Time grows with rho and k.
 
-        The kernel of a uniform tuple is a uniform subspace of random dimension, mostly {0}. The kernel of a user's
-        tuple contains the vector of the value, and is uniform otherwise.
+        The kernel of a uniform tuple is a uniform subspace of random dimension; that of a user's tuple contains its
+        value.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
         counts = held.copy()

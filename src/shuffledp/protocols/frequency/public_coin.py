@@ -34,9 +34,8 @@ _TAIL, _MOST_AT_ONCE = 1e-25, 1 << 26
 class PublicCoin(PlannedUsers):
     """Rows of ``2 n`` cells: a user marks the cell of a value in every row, and every cell with probability gamma.
 
-    ``rows`` is tau, ``rate`` is gamma. The public coin, ``hash_seed``, determines the hash functions of all rows.
-    ``outside_proof`` is True if no guarantee is proven for the rate. The shuffler permutes; users rely on the marks of
-    all users.
+    ``rows`` is tau, ``rate`` gamma, and ``hash_seed``, the public coin, determines the hash functions. The shuffler
+    permutes; users rely on the marks of all users.
     """
 
     no_client = (
@@ -76,9 +75,8 @@ class PublicCoin(PlannedUsers):
         """Find the number of rows and the rate, see :func:`shuffledp.accounting.public_coin_rate`.
 
         ``beta`` in (0, 1) is the probability of an error beyond the analysis, which determines the number of rows.
-        ``beyond_proof`` accepts a printed gamma in (1/2, 1), as in the paper's figures, outside of the proof.
-        ``hash_seed``, in 0..2^32-1, is the public coin. Raises `Infeasible` for too few or too many users, or if the
-        printed lemma does not apply.
+        ``beyond_proof`` accepts a printed gamma in (1/2, 1), outside of the proof, as in the paper's figures. Raises
+        `Infeasible` for too few or too many users, or if the printed lemma does not apply.
         """
         hash_seed = check_count("hash_seed", hash_seed)
         if hash_seed >= 2**32:
@@ -112,9 +110,7 @@ class PublicCoin(PlannedUsers):
         return Cost(mean, message_bits(self.rows * columns), own_messages=rows, most_messages=most)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Draw the marks: the cells of each user's value, and every cell with probability gamma. Time grows
-        with n^2.
-        """
+        """Draw the cells of each user's value, and every cell with probability gamma. Time grows with n^2."""
         own = self.cells()[:, np.asarray(users.values, np.int64)]
         total = self.rows * self.columns
         noise = [np.nonzero(coins < self.rate)[1] for _, coins in coin_blocks(len(users), total, rng)]
@@ -151,9 +147,7 @@ class PublicCoin(PlannedUsers):
             yield totals, place
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Return biased relative frequencies, (R, k), from the least marked cell minus its expected noise,
-        at least 0.
-        """
+        """Return biased relative frequencies, (R, k): the least marked cell minus its expected noise, at least 0."""
         n = public.users_column
         least = np.min(np.asarray(aggregate), axis=1).astype(float)
         return np.asarray(np.maximum(least - self.rate * n, 0.0) / n)

@@ -24,9 +24,6 @@ class PureDump(FixedDummies):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
-        """Find the smallest total number of dummies under the hockey stick of the two counts that change.
-
-        ``printed`` is Theorem 5.2, for eps <= 1. Raises `Infeasible` if the theorem does not hold.
-        """
+        """Find the smallest total number of dummies, by the hockey stick or, ``printed``, Theorem 5.2 for eps <= 1."""
         total = dummy_count(k, eps, delta, accounting=accounting)
         return cls(n, k, math.inf, total)

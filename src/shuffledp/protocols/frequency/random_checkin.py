@@ -40,9 +40,8 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         return np.append(reports, messages.payload[:, 1].sum(dtype=np.int64))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the aggregate, (R, k + 1), from its exact law. Time grows with N + m.
-
-        Given their number K, the kept users are a uniform K-subset, independent of their values.
+        """Draw the aggregate, (R, k + 1), from its exact law: K kept users are a uniform subset. Time grows
+        with N + m.
         """
         left = held_counts(participants, self.domain_size).astype(np.int64)
         filled = self.filled_slots(participants.public.n_users, rng)
@@ -73,10 +72,9 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         return np.asarray(held / filled[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency given the values, (R, k).
+        """Return the variance of each frequency given the values, (R, k), within 1e-5 relative (see `inverse_filled`).
 
-        It is the randomization of all m reports over K^2, plus the variance of sampling K of N users. The means of
-        ``1/K`` and ``1/K^2`` are exact up to 512 slots or users, otherwise within 1e-5 relative (see `inverse_filled`).
+        It is the randomization of all m reports over K^2, plus the variance of sampling K of N users.
         """
         n = participants.public.users_column
         share = np.asarray(held_counts(participants, self.domain_size), float) / n

@@ -27,9 +27,7 @@ def s1geo_dummies(eps: float) -> GeometricDummies:
 
 @dataclass(frozen=True)
 class S1Geo(GeometricShuffle):
-    """Counts of which the shuffler drops messages and to which it adds one-sided geometric noise; see
-    `GeometricShuffle`.
-    """
+    """Counts with one-sided geometric noise, of which the shuffler drops messages; see `GeometricShuffle` for trust."""
 
     name = "s1geo"
     task_kind = "frequency"

@@ -1,4 +1,4 @@
-r"""Two-sided geometric dummies: SAGeo- and S1Geo-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
+"""Two-sided geometric dummies: SAGeo- and S1Geo-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
 
 The protocol is SBin-Shuffle (`shuffledp.protocols.frequency.sbin`) with other laws of the dummies Z of a value:
 
@@ -8,9 +8,10 @@ The protocol is SBin-Shuffle (`shuffledp.protocols.frequency.sbin`) with other l
 *S1Geo*
     SAGeo at ``beta = 1 - e^-h`` and nu = 0, a geometric law; delta is 0.
 
-Two accountings: ``printed`` has the authors' closed forms, a count at (eps/2, delta/2), since two change. ``exact`` has
-the divergence of the two counts. The ratio of the laws of a count with the user's message and without takes three
-values, ``e^h`` above nu, ``e^-h`` from 1 to nu and ``1 - beta`` at 0, so that delta is a sum of nine terms.
+Of the two accountings, ``printed`` has the authors' closed forms for one count at (eps/2, delta/2), as two counts
+change. ``exact`` has the divergence of the two counts. The ratio of the laws of a count with the user's message and
+without takes three values, ``e^h`` above nu, ``e^-h`` from 1 to nu and ``1 - beta`` at 0, so that delta is a sum of
+nine terms.
 
 Conventions as in that module.
 """
@@ -102,10 +103,7 @@ class GeometricDummies:
 
     @property
     def rates(self) -> tuple[float, float, float]:
-        """Values ``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, the scales of the standard exponential draws.
-
-        For small q_l the formula ``1 + expm1(-h) / beta`` has the rounding error of 1, so that the loss would exceed h.
-        """
+        """Values ``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, the scales of the standard exponential draws."""
         left = max(math.exp(-self.half_eps) - (1 - self.share), 0.0) / self.share if self.left > 0 else 0.0
         odds = left * (1 - left**self.turn) / (1 - left) * (1 - self.right)
         below = odds / (1 + odds)
@@ -141,21 +139,10 @@ class GeometricDummies:
         return mean, float(law @ (x - mean) ** 2)
 
     def delta(self, eps: float) -> float:
-        """Return the exact delta of the two counts that change.
+        """Return the exact delta of the two counts that change, for eps >= 0 in nats: the nine terms of the module's
+        description.
 
-        Parameters
-        ----------
-        eps : float
-            Nats, >= 0.
-
-        Returns
-        -------
-        float
-            In [0, 1]; exact up to rounding, and 0 if no outcome has a loss above eps.
-
-        Notes
-        -----
-        Sum of the nine terms in the module's description.
+        It is exact up to rounding, and 0 if no outcome has a loss above eps.
         """
         eps = check_nonnegative("eps", eps)
         top, gone = self.right_mass, self.left**self.turn
@@ -303,8 +290,8 @@ class GeometricShuffle(ShufflerNoise):
     """Counts of which a shuffler, who receives true values, drops messages and to which it adds geometric noise.
 
     The shuffler must be honest: it learns the noise, which hides no value if shuffler and analyzer collude. The
-    guarantee does not depend on the messages of other users. ``half_eps`` is h, half of the budget in nats; ``turn`` is
-    nu, the mode of the noise.
+    guarantee does not rely on other users. ``half_eps`` is h, half of the budget, and ``turn`` is nu, the mode of the
+    noise.
     """
 
     half_eps: float
@@ -320,10 +307,7 @@ class GeometricShuffle(ShufflerNoise):
         return CountNoise(self.law.mean, self.law.variance, self._draw, self._window)
 
     def _draw(self, size: tuple[int, int], rng: np.random.Generator) -> Ints:
-        """Draw exactly, (R, k): a geometric law from nu on, or a geometric law modulo nu below it.
-
-        Exponential variables keep the relative precision of small probabilities, which uniform ones round to 2^-53.
-        """
+        """Draw exactly, (R, k), by exponential variables, which keep the relative precision of small probabilities."""
         right, left, below = self.law.rates
         above = self.turn + np.floor(rng.standard_exponential(size) / right).astype(np.int64)
         if self.turn == 0:
@@ -388,10 +372,6 @@ class SAGeo(GeometricShuffle):
         accounting: str = "exact",
         beta: float | None = None,
     ) -> Self:
-        """Find the noise of every value, see :func:`shuffledp.protocols.frequency.sageo.sageo_dummies`.
-
-        ``beta``, in ``[1 - e^(-eps/2), 1]``, has by default the least error for equally frequent values. Raises
-        `Infeasible` if delta is 0, which S1Geo-Shuffle allows.
-        """
+        """Find the noise of every value, see :func:`shuffledp.protocols.frequency.sageo.sageo_dummies` for ``beta``."""
         found = sageo_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
         return cls(k, usual_users, found.share, found.half_eps, found.turn)

@@ -1,14 +1,14 @@
-r"""Fair coins as dummies: SBin-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
+"""Fair coins as dummies: SBin-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
 
-Users send their values without noise. A trusted shuffler keeps every message with probability beta, adds ``Z_j ~
-Bin(M, 1/2)`` messages of every value j, independently, permutes, and forwards. The analyzer estimates
-``(c_j - M / 2) / beta``. Two accountings:
+Users send their values without noise. A trusted shuffler keeps every message with probability beta, adds ``Z_j ~ Bin(M,
+1/2)`` messages of every value j, independently, permutes, and forwards. The analyzer estimates ``(c_j - M / 2) /
+beta``. Two accountings:
 
 ``printed``
-    The authors' closed form, a count at (eps/2, delta/2), since two change.
+    The authors' closed form for one count at (eps/2, delta/2), as two counts change.
 ``exact``
-    The divergence of the two counts (`shuffledp.accounting.general.count_pairs`), Z plus a message that is kept
-    against Z.
+    The divergence of the two counts (`shuffledp.accounting.general.count_pairs`), Z plus a message with probability
+    beta against Z.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others and
 does not collude with the shuffler, which learns the dummies. Delta is for values that no other user holds: other
@@ -254,11 +254,10 @@ def _largest_share(eps: float, delta: float, coins: int) -> float:
 
 @dataclass(frozen=True)
 class SBin(ShufflerNoise):
-    """Counts of which a shuffler, who receives true values, drops messages and to which it adds ``Bin(M, 1/2)``
-    dummies.
+    """Counts of which a shuffler, who receives true values, drops messages and adds ``Bin(M, 1/2)`` dummies.
 
     The shuffler must be honest: it learns the noise, which hides no value if shuffler and analyzer collude. The
-    guarantee does not depend on the messages of other users. ``coins`` is M.
+    guarantee does not rely on other users.
     """
 
     coins: int
@@ -281,10 +280,7 @@ class SBin(ShufflerNoise):
         accounting: str = "exact",
         beta: float | None = None,
     ) -> Self:
-        """Find the coins of every value, see :func:`sbin_dummies`.
-
-        ``beta``, in (0, 1], has by default the least error for equally frequent values and the usual number of users.
-        """
+        """Find the number of coins of every value, see :func:`sbin_dummies` for ``beta``."""
         found = sbin_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
         return cls(k, usual_users, found.share, found.coins)
 

@@ -172,7 +172,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     """Each user's value with probability p, and ``Poisson(mu / n)`` dummies of every value; a message is a value.
 
     All users must add their dummies; the shuffler only permutes. The variance of a count, ``mu / p^2 + n_j (1 - p) /
-    p``, grows with the frequency of the value. ``rate`` is p, ``dummy_mean`` is mu of all ``n_users`` users.
+    p``, grows with the frequency of the value. ``rate`` is p, ``dummy_mean`` is mu.
     """
 
     n_users: int
@@ -190,10 +190,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: Unit | None = None) -> Self:
-        """Find reporting probability and dummies, see :func:`silent_report`.
-
-        ``report_rate`` is p in (0, 1], by default the one with the least error for equally frequent values.
-        """
+        """Find the reporting probability p, or use ``report_rate``, and the dummies, see :func:`silent_report`."""
         found = silent_report(n, k, eps, delta, rate=report_rate)
         return cls(k, n, found.rate, found.dummies)
 

@@ -43,10 +43,8 @@ class Solh(PureReports):
     def calibrate(
         cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", cells: int | None = None
     ) -> Self:
-        """Find the number of cells and the local budget, see :func:`shuffledp.accounting.solh_report`.
-
-        ``cells`` fixes d' >= 2; the default has the least error. Raises `Infeasible` if the printed theorem does not
-        apply.
+        """Find the number of cells, or use ``cells`` >= 2, and the budget, see
+        :func:`shuffledp.accounting.solh_report`.
         """
         report = solh_report(n, k, eps, delta, accounting=accounting, cells=cells)
         return cls(n, k, report.eps_local, report.cells)
@@ -84,9 +82,7 @@ class Solh(PureReports):
 
     @property
     def two_rates(self) -> tuple[float, float, float]:
-        """Rates at which a report matches its value and another value, and their difference, for fully
-        random hashes.
-        """
+        """Rates at which a report matches its value and another value, and their difference, for random hashes."""
         return self.response.keep, 1 / self.cells, self.response.gap * (1 - 1 / self.cells)
 
     def profile_for(self, users: int) -> PrivacyProfile:

@@ -81,9 +81,7 @@ class SubsetReport:
         return self.match_rate * (self.size - 1) / (self.domain_size - 1)
 
     def mse(self, n: int) -> float:
-        """Return the squared error of a frequency for n users, averaged over the values, which is the same for all
-        data.
-        """
+        """Return the squared error of a frequency, averaged over the values, which is the same for all data."""
         return pure_mse(n, self.domain_size, self.own_rate, self.other_rate)
 
 
@@ -194,9 +192,8 @@ class SubsetSelection(PureReports):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, size: int | None = None) -> Self:
-        """Find the size d of the subsets with the least error, or use ``size`` in 1..k-1, and the largest local budget.
-
-        The bound is the exact blanket of :mod:`shuffledp.accounting.general.matched_blanket`.
+        """Find the largest local budget under the exact blanket, for the subset ``size`` d, by default of
+        least error.
         """
         if size is not None and (size := check_count("size", size, 1)) >= k:
             raise ValueError(f"size must be an integer in [1, {k - 1}], got {size!r}.")
@@ -236,8 +233,8 @@ class SubsetSelection(PureReports):
         """Draw the number of subsets that contain each value, (R, k), at a cost independent of n.
 
         For subsets of one value, and for few different subsets, the joint law is exact. Otherwise each count has its
-        exact law, and counts are drawn independently, without the constraint of d values per user. This changes no
-        error of a value, nor the mean error.
+        exact law, and counts are independent, without the constraint of d values per user, which changes no error of a
+        value.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
         if self.report.size == 1:

@@ -19,8 +19,7 @@ from shuffledp.tasks import Users
 class SymmetricRappor(FlippedBits):
     """Rows of bits, one per value, each flipped with probability p, as messages; secure summation adds the rows.
 
-    The server learns only the sums. Users rely on the bits of all others and on secure summation, whose communication
-    is not counted.
+    The server learns only the sums. Users rely on all others' bits, and on secure summation, whose cost is not counted.
     """
 
     no_client = "Messages are added up in a secure sum, which a client in the shuffle model does not have."
@@ -39,8 +38,7 @@ class SymmetricRappor(FlippedBits):
     def calibrate(cls, n: int, k: int, eps: float, delta: float) -> Self:
         """Find the largest budget of a bit for which the sums are private for every data set of the other users.
 
-        It is the calibration ``proven`` of :func:`shuffledp.accounting.rappor_flip_probability`. Raises `Infeasible`
-        for a single user.
+        It is ``proven`` of :func:`shuffledp.accounting.rappor_flip_probability`. Raises `Infeasible` for one user.
         """
         if n < 2:
             raise Infeasible(

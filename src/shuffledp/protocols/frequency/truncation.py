@@ -23,10 +23,9 @@ _TAIL = 1e-25
 
 @dataclass(frozen=True)
 class Truncation(PlannedUsers):
-    """Counts with binomial noise; with truncation, counts that are at most the number of users become 0.
+    """Counts with binomial noise, where a user adds nothing with probability ``miss_rate``, ``1 - p``.
 
-    A user adds nothing to a count with probability ``miss_rate``, ``1 - p``. Without truncation the estimate is
-    unbiased.
+    With ``truncate``, counts that are at most the number of users become 0; otherwise the estimate is unbiased.
     """
 
     no_client = "The client of balls_into_bins adds the same noise to counts, which it does not truncate."
@@ -52,8 +51,7 @@ class Truncation(PlannedUsers):
     ) -> Self:
         """Find the rate of the coins, see :func:`shuffledp.accounting.truncation_miss_rate`.
 
-        ``truncate`` sets small counts to 0, as in the original. Raises `Infeasible` for too few users, or if the
-        printed theorem does not apply.
+        ``truncate`` sets small counts to 0, as in the original.
         """
         return cls(n, k, truncation_miss_rate(n, eps, delta, accounting=accounting), bool(truncate))
 
@@ -108,9 +106,7 @@ class Truncation(PlannedUsers):
         return errors
 
     def _truncated_error(self, n: int, held: NDArray[np.int64]) -> Floats:
-        """Return ``E[1{W >= x} (x/n)^2 + 1{W < x} ((n (1 - p) - W) / n)^2]``, W ~ Bin(n, 1 - p) the coins that add
-        nothing.
-        """
+        """Return ``E[1{W >= x} (x/n)^2 + 1{W < x} ((n (1 - p) - W) / n)^2]`` for W ~ Bin(n, 1 - p) missing messages."""
         missing = binomial_window(n, self.miss_rate, _TAIL)
         squares = missing.pmf * (n * self.miss_rate - missing.support) ** 2
         kept = np.append(0.0, np.cumsum(squares))

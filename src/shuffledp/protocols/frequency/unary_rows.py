@@ -1,4 +1,4 @@
-r"""Unary encoding with whole rows as messages: the rates of the bits.
+"""Unary encoding with whole rows as messages: the rates of the bits.
 
 Every user sends a row of k bits: the bit of its value is set with probability p, every other one with probability q,
 and the row is one message. With the local budget ``eps_local = ln(p (1 - q) / (q (1 - p)))`` three forms are in use:
@@ -11,15 +11,15 @@ and the row is one message. With the local budget ``eps_local = ln(p (1 - q) / (
     p = 1/2: OUE, with the least error for a given local budget and many values, which is not optimal under shuffling.
 
 Any row is at least ``(1 - p) / (1 - q)`` times as likely under every input as a row of zeros whose bits are flipped
-with probability q. So a row is such a uniform row with probability ``lambda = (1 - p) / (1 - q)``, and its blanket is
-the one in :mod:`shuffledp.accounting.general.matched_blanket` with match rate q and independent matches: **the same as
-for a local hash with d' = 1/q cells** and the same local budget, and so is the error. Rows need neither a rounded d'
-nor a seed.
+with probability q. So a row is a row of zeros with flipped bits with probability ``lambda = (1 - p) / (1 - q)``, and
+its blanket is the one in :mod:`shuffledp.accounting.general.matched_blanket` with match rate q and independent matches:
+**the same as for a local hash with d' = 1/q cells** and the same local budget, and so is the error. Rows need neither a
+rounded d' nor a seed.
 
 The local budget is the largest that the bound allows, rounded down by at most 1e-8 relative: of the blanket of the
-rows, derived for this project and inverted up to 2e-3 relative above delta, or of the clones that any local randomizer
-has (Feldman, McMillan and Talwar 2023). The error of the best p is within about 1e-3 relative of the least for uniform
-data, which is the mean over all values for any data.
+rows, derived for this project and inverted up to 2e-3 relative above delta, or of the clones of any local randomizer
+(Feldman, McMillan and Talwar 2023). The error of the best p is within about 1e-3 relative of the least error for
+uniform data, which is the mean error over all values for any data.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Unary encoding: Wang, Blocki, Li and Jha 2017.
@@ -243,8 +243,7 @@ def _least(
 ) -> RowRates:
     """Return rates of nearly the least error: downhill from the local minima of an estimate, then parabolas.
 
-    The error has two local minima, for few and for many values, and kinks if few rows match. `estimated` has q at
-    `_LOG_ODDS`.
+    The error has two local minima, for few and for many values. `estimated` has q at `_LOG_ODDS`.
     """
     known: dict[float, tuple[RowRates, float]] = {}
 
@@ -280,8 +279,7 @@ def _least(
 class UnaryRows(WholeRows):
     """Row of bits, one bit per value, as a message, one per user.
 
-    The shuffler permutes rows. Users rely on the rows of all others, which have the law of a row without a value with
-    some probability.
+    The shuffler permutes rows. Users rely on the rows of all others, which hide user 1 with some probability.
     """
 
     name = "unary_rows"
@@ -300,8 +298,8 @@ class UnaryRows(WholeRows):
     ) -> Self:
         """Find the rates of the bits, see :func:`row_rates`.
 
-        ``form`` is ``best`` for the least error, ``symmetric`` (SUE), or ``optimized`` with a fair coin for the user's
-        value (OUE). ``bound`` is the ``blanket`` of the rows or, for comparison, the ``clones`` reduction.
+        ``form`` is ``best`` (least error), ``symmetric`` (SUE) or ``optimized`` (OUE). ``bound`` is the ``blanket`` of
+        the rows or, for comparison, the ``clones`` reduction.
         """
         check_choice(f"{cls.name}: form", form, ROW_FORMS)
         check_choice(f"{cls.name}: bound", bound, ROW_BOUNDS)

@@ -23,8 +23,7 @@ _MOST_EPS = 700.0
 class FirstRound:
     """Announcement of privacy levels through a frequency protocol, whose values are the levels, with its own budget.
 
-    ``protocol`` is a name for `shuffledp.protocols.get`, ``eps`` is in nats, and ``options`` are those of its
-    ``calibrate``. The default accounting is that of the data round if available, otherwise the first available one.
+    The default accounting is that of the data round if available, otherwise the first available one.
     """
 
     protocol: str
@@ -53,9 +52,7 @@ class FirstRound:
         return first
 
     def calibrated(self, budget: Budget, population: Population, accounting: str) -> ProtocolBase:
-        """Return the frequency protocol of the announcement for users of all levels, with the errors of its
-        ``calibrate``.
-        """
+        """Return the frequency protocol of the announcement for users of all levels."""
         found = get("frequency", self.protocol)
         how = self.accounting or (accounting if accounting in found.accountings else found.accountings[0])
         task = Frequency(len(budget.levels))
@@ -64,9 +61,7 @@ class FirstRound:
         )
 
     def left(self, budget: Budget) -> Budget:
-        """Return the budget minus the announcement's. Raise `Infeasible` if nothing is left of the smallest eps, or of
-        delta.
-        """
+        """Return the budget minus the announcement's. Raise `Infeasible` if nothing is left."""
         if self.eps >= budget.levels[0] or self.delta >= budget.delta:
             raise Infeasible(
                 f"first_round must have eps below {budget.levels[0]:g} and delta below {budget.delta:g}, the "
@@ -87,10 +82,7 @@ def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.G
 
 
 def settled(shares: Floats, n_users: Floats) -> Floats:
-    """Return the numbers of users for noisy shares of the levels, (R, levels).
-
-    Each share is raised to at least one user; the numbers are scaled to the total number of users and rounded.
-    """
+    """Return noisy shares of the levels, (R, levels), as integers of users, each raised to at least one user."""
     least_one = np.maximum(shares * n_users[:, None], 1.0)
     ends = np.rint(np.cumsum(least_one, axis=1) * (n_users / least_one.sum(axis=1))[:, None])
     return np.diff(ends, axis=1, prepend=0.0)

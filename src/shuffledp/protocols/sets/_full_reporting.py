@@ -19,8 +19,7 @@ from shuffledp.tasks import Budget, Sets, Task
 class FullReporting(SetProtocol, PlannedUsers):
     """All items without noise, among blanket messages from all users, in one group of users or in several.
 
-    ``calibration`` is the method that determines the numbers of blanket messages. A protocol of this kind has this
-    field and defines ``planned``, ``groups``, ``blankets_per_user``, ``encode``, ``sample_aggregate`` and ``estimate``.
+    ``calibration`` is the method that determines the numbers of blanket messages.
     """
 
     calibration: str
@@ -59,11 +58,10 @@ class FullReporting(SetProtocol, PlannedUsers):
         accounting: str = "exact",
         calibration: str = "variation_ratio",
     ) -> Self:
-        """Find the smallest numbers of blanket messages under the segmented protocol's accountings.
+        """Find the smallest numbers of blanket messages, by a ``calibration`` of `shuffledp.accounting.mm_plan`.
 
-        ``calibration`` is described in `shuffledp.accounting.mm_plan`. Parameters for privacy levels follow the
-        announced numbers of users. Raises `Infeasible` if too many messages would be needed, or the accounting lacks
-        the calibration.
+        With privacy levels, parameters follow the announced numbers of users. Raises `Infeasible` if too many messages
+        would be needed, or the accounting lacks the calibration.
         """
         sets = sets_task(task)
         if cls.multi_level:
@@ -72,9 +70,7 @@ class FullReporting(SetProtocol, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim: proven, as all items are sent; a published calibration needs the divergence's
-        confirmation.
-        """
+        """Guarantee of the claim: proven for all items; a published calibration needs confirmation."""
         return full_reporting_standing(self.groups, self.calibration)
 
     def counted_on(self) -> str:

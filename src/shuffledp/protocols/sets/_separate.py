@@ -30,8 +30,7 @@ from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users, e
 class SeparateLevels(FullReporting):
     """Balls-into-bins protocols, one per privacy level with users; messages are labeled with the level of their sender.
 
-    The sizes of levels are equal until the announcement. Estimates are unbiased over a random assignment of levels to
-    users. ``plan`` has the parameters of the levels and the weights of their estimates.
+    The sizes of levels are equal until the announcement. Estimates are unbiased over a random assignment of levels.
     """
 
     level_sizes: tuple[int, ...]

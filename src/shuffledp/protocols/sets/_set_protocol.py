@@ -105,7 +105,7 @@ def announced_sizes(public: Public, levels: int) -> tuple[int, ...]:
 def assignment_error(squares: float, participants: Participants) -> Floats:
     """Return the error per item, (R, d), of a weighted share whose weights follow a random assignment of levels.
 
-    The weights of the n users sum to 1, and their squares to `squares`; equal weights have no error.
+    The weights of the n users sum to 1, and their squares to `squares`.
     """
     n, w = participants.public.users_column, shares(participants)
     excess = np.maximum(squares - 1 / n, 0.0)
@@ -122,9 +122,8 @@ def blankets_sent(plan: SegmentedPlan, users: int, rng: np.random.Generator) -> 
 
 
 def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None) -> tuple[float, bool]:
-    """Return the largest number of blanket messages of any user, and whether it is a certain bound.
-
-    A random number of users is replaced by its mean, or by the plans' number of users if that is larger.
+    """Return the largest number of blanket messages of any user, and whether it is certain; random users count as a
+    mean.
     """
     every = list(plans)
     if all(plan.blanket_law == "binomial" for plan in every):

@@ -26,10 +26,7 @@ TOGETHER = 1 << 18
 
 
 def selectable(task: Sets) -> tuple[int, int]:
-    """Return the numbers of items and of items per user.
-
-    Raises `Infeasible` if every user holds all items, as all subsets are then equally likely.
-    """
+    """Return the numbers of items and of items per user. Raise `Infeasible` if every user holds all items."""
     if task.set_size == task.domain_size:
         raise Infeasible(
             f"set_size must be below domain_size = {task.domain_size}: every user holds all items."
@@ -59,9 +56,7 @@ class SubsetReports(SetProtocol):
         return super().aggregate(Messages(messages.payload.ravel()))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the messages per item, (R, d), in blocks of users. The law depends on users' whole sets, which are
-        needed.
-        """
+        """Draw the messages per item, (R, d), in blocks of users, whose whole sets are needed."""
         n = participants.public.n_users
         most = self._users_at_once
         if int(n.max()) > most:

@@ -103,9 +103,9 @@ class SubsetExponential:
 
 
 def _log_miss(domain_size: int, subset_size: int, items: range) -> float:
-    """Return the log probability that a uniform subset misses these items, given that it misses the preceding items.
+    """Return the log of ``prod (d - k - i) / (d - i)``, the probability that a uniform subset misses the items i.
 
-    ``prod (d - k - i) / (d - i)`` avoids binomial coefficients, which may overflow.
+    It is conditional on missing the items before them.
     """
     if subset_size > domain_size - items.stop:
         return -math.inf
@@ -131,13 +131,11 @@ def checked_sets(domain_size: int, set_size: int) -> tuple[int, int]:
 
 
 def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, float, float]:
-    """Return the labels of the variation-ratio pair, the rate at which a message hides each label, and a factor on
-    delta.
+    """Return the labels of the variation-ratio pair, the rate at which a message hides each, and a factor on delta.
 
     ``p = q = e^eps_local``. The delta of the pair times the factor is an upper bound if `sound`, otherwise an estimate
-    (factor 1). The sound pair is for a user 1 without residual component, see
-    :mod:`shuffledp.accounting.general.variation_ratio`. Wang et al. 2024, arXiv 2407.19639, Theorem 1; the sound form
-    is derived for this project.
+    (factor 1). The sound pair is for a user 1 without residual component. Wang et al. 2024, arXiv 2407.19639, Theorem
+    1; the sound form is derived for this project, see :mod:`shuffledp.accounting.general.variation_ratio`.
     """
     decay, beta = math.exp(-mechanism.eps_local), mechanism.distance
     larger, most = -1 / math.expm1(-mechanism.eps_local), math.tanh(mechanism.eps_local / 2)

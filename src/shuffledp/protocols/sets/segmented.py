@@ -47,15 +47,12 @@ _STREAM = 20240719
 class Segmented(SetProtocol, PlannedUsers):
     """Items reported with probability lambda_k by users of level k, and m expected blanket messages per user.
 
-    In two rounds users announce their levels, the server chooses m and the probabilities, and users send data. An exact
-    announcement makes levels public. With a ``first_round``, users send levels through a frequency protocol whose
-    budget is subtracted from the budget of every level: (eps_k, delta) covers a user who exchanges items and
-    announcement, and reports with the probability of the true level. Estimates are unbiased over a random assignment of
-    levels to users, with a small bias after a private first round, as the estimate divides by noisy numbers of users.
-
-    ``plan`` has the parameters of the data round, for levels of equal sizes before the first round. If ``blankets`` (m)
-    is None, a search for the announced sizes minimizes the ``objective``. ``announcing`` is the calibrated frequency
-    protocol.
+    Users announce their levels, the server chooses m and the probabilities, and users send data. An exact announcement
+    makes levels public. With a ``first_round``, a frequency protocol announces levels, and its budget is subtracted
+    from that of every level: (eps_k, delta) covers a user who exchanges items and announcement, and reports with the
+    probability of the true level. Estimates are unbiased over a random assignment of levels, with a small bias after a
+    private first round, as the estimate divides by noisy numbers of users. If ``blankets`` (m) is None, m minimizes the
+    ``objective``.
     """
 
     plan: SegmentedPlan
@@ -91,11 +88,10 @@ class Segmented(SetProtocol, PlannedUsers):
     ) -> Self:
         """Find the reporting probabilities, and the number m of blanket messages unless ``blankets`` fixes it.
 
-        The budget, one eps per level, is for both rounds. ``printed`` has binomial blanket messages, the other
-        accountings Poisson ones, see `shuffledp.accounting.segmented.plans`. The search minimizes the paper's
-        ``bound``, or the expected ``error`` for equally frequent items, the largest one; neither depends on the data.
-        ``first_round`` is ``{protocol, eps, delta, accounting, options}`` for the levels, by default an exact
-        announcement. Raises `Infeasible` if nothing is left for the data round, or the search needs too many messages.
+        The budget, one eps per level, is for both rounds. ``printed`` has binomial blanket messages, the others Poisson
+        ones. ``objective`` is the paper's ``bound``, or the expected ``error`` for equally frequent items, the largest
+        one. ``first_round``, by default exact, is ``{protocol, eps, delta, accounting, options}``. Raises `Infeasible`
+        if nothing is left for the data round, or the search needs too many messages.
         """
         check_choice("objective", objective, OBJECTIVES)
         sets = sets_task(task)
@@ -207,11 +203,7 @@ class Segmented(SetProtocol, PlannedUsers):
         return self.real(noise + assignment_error(squares, participants))
 
     def _error_after_announcement(self, announcing: ProtocolBase, participants: Participants) -> Floats:
-        """Return `expected_squared_error` over the law of the announcement.
-
-        Given the announcement, the estimate of a share w has the mean w times the true over the announced number of
-        ``reports``, a common factor besides coins, blanket messages and the assignment.
-        """
+        """Return `expected_squared_error` over the law of the announcement, which gives estimates a common factor."""
         true = np.array(announced_sizes(participants.public, len(self.plan.eps)))
         n = int(true.sum())
         many = Public(np.full(_ANNOUNCEMENTS, n), np.tile(true.astype(float), (_ANNOUNCEMENTS, 1)))

@@ -73,11 +73,9 @@ class SubsetLocal(SubsetReports):
     @classmethod
     @from_request
     def calibrate(cls, population: Population, task: Task, eps: float, *, selection: str = "error") -> Self:
-        """Find the best number of items per message for ``eps_local = eps``, under which the mechanism is exactly
-        eps-private.
+        """Find the best number of items per message for ``eps_local = eps``, with any delta.
 
-        ``selection`` is described in `shuffledp.accounting.local_subset_exponential`; delta is not used. Raises
-        `Infeasible` if sets have all items.
+        ``selection`` is described in `shuffledp.accounting.local_subset_exponential`.
         """
         sets = sets_task(task)
         law_of(population)

@@ -110,10 +110,7 @@ def has_residual(mechanism: SubsetExponential) -> bool:
 
 @dataclass(frozen=True)
 class SubsetShuffled(SubsetReports, PlannedUsers):
-    """Subset of items as a message, shuffled; privacy levels are ignored.
-
-    ``sound`` is True if the local budget follows from a proven form of the variation-ratio theorem.
-    """
+    """Subset of items as a message, shuffled; ``sound`` if the bound is proven. Privacy levels are ignored."""
 
     n_users: int
     sound: bool
@@ -134,7 +131,7 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
     ) -> Self:
         """Find the best number of items per message, and the largest local budget for it.
 
-        ``printed`` is Theorem 1 as the paper uses it, which is not valid in general (SEG-6.2), ``corrected`` its sound
+        ``printed`` is Theorem 1 as the paper uses it, not valid in general (SEG-6.2), ``corrected`` its sound
         replacement.
         """
         sets = sets_task(task)

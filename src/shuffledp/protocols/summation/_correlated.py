@@ -49,9 +49,7 @@ _REMARKS: Mapping[Origin, str] = {
 
 @dataclass(frozen=True)
 class Chosen:
-    """Noise design of one sum, and its origin; ``family`` and ``moments`` are computed at the call, see
-    `chosen_design`.
-    """
+    """Noise design of one sum, and its origin, see `chosen_design`."""
 
     design: NoiseDesign
     origin: Origin
@@ -71,18 +69,16 @@ def chosen_design(
 ) -> Chosen:
     """Return the noise design of one sum with largest number D, for a budget in nats.
 
-    Accountings: ``printed`` has the paper's parameters in closed form. ``corrected`` has the smallest noise that its
-    modular theorem allows. ``exact`` has the shipped design if there is one, otherwise a design of a one-parameter
-    family: certified by the exact accountant up to D = 20, and by exponential moments
-    (:func:`~shuffledp.accounting.summation.wide_designs.wide_design`) for larger D or if the accountant takes long.
+    ``printed`` has the paper's parameters in closed form, ``corrected`` the smallest noise that its modular theorem
+    allows. ``exact`` has the shipped design if there is one, otherwise a design of a one-parameter family: certified by
+    the exact accountant up to D = 20, and by exponential moments
+    (:func:`~shuffledp.accounting.summation.wide_designs.wide_design`) for larger D or if the accountant takes long. The
+    error is discrete Laplace noise with `eps_star`, by default ``(1 - gamma) eps``; gamma is in (0, 1), below 1/2 for
+    ``printed``.
 
-    The error is discrete Laplace noise with `eps_star`, by default ``(1 - gamma) eps``; gamma is in (0, 1), below 1/2
-    for ``printed``. Atoms other than the paper's ``halving``, and the law ``jumps`` of the numbers of atoms (derived
-    for this project, with fewer messages), are for ``exact`` only. Default atoms: ``halving`` if its design takes
-    seconds, otherwise ``best``; `hubs` are for ``hub``.
-
-    Raises ValueError if the accounting does not have these atoms or this law, and `Infeasible` if `eps_star` is not
-    below `eps`, the theorem does not hold, or no design is known.
+    Atoms other than the paper's ``halving``, and the law ``jumps`` of the numbers of atoms (derived for this project,
+    with fewer messages), are for ``exact`` only. Raises ValueError if the accounting lacks the atoms or the law, and
+    `Infeasible` if ``eps_star >= eps``, the theorem does not hold, or no design is known.
     """
     if max_value > MOST_VALUE:
         raise Infeasible(f"Noise designs exist for at most {MOST_VALUE} levels, got {max_value}.")
@@ -136,8 +132,8 @@ def _modular(max_value: int, eps: float, delta: float, eps_star: float) -> Noise
 class DesignProfile:
     """Upper bound on the privacy profile of the one or two (`touched`) sums that a change of one input moves.
 
-    The budgets of the sums add up. Delta comes from the law of the losses, or, with `moments`, from their exponential
-    moments; `certified` is a known upper bound on the delta of one sum at ``design.eps``.
+    Delta comes from the law of the losses or, with `moments`, from their exponential moments; `certified` is a known
+    delta of one sum at ``design.eps``.
     """
 
     design: NoiseDesign
@@ -177,8 +173,7 @@ class DesignProfile:
 class CorrelatedNoiseSum(NoisySum):
     """Sums with correlated noise, one design per sum; its ``max_value`` is D.
 
-    The bits of a message count an alphabet: ``paper``, all of ``{-D, .., D}`` except 0, or ``used``, the messages that
-    occur.
+    Bits count an ``alphabet``: ``paper``, all of ``{-D, .., D}`` except 0, or ``used``, the messages that occur.
     """
 
     design: NoiseDesign

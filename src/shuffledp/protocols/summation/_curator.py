@@ -22,9 +22,7 @@ def moved_sums(numbers: Numbers, relation: Neighbours) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class NoisySums(CuratorNoise):
-    """Sums of the users' numbers, to each of which the curator adds integer noise. Users with the number 0 send
-    nothing.
-    """
+    """Sums of the users' positive numbers, to each of which the curator adds integer noise."""
 
     numbers: Numbers
 

@@ -20,12 +20,10 @@ from shuffledp.tasks import Floats, Participants, Public, Users
 
 
 def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Floats:
-    """Return the variance that a user with each number adds to the sum, over the squared largest number, (max_value +
-    1,).
+    """Return the exact variance, rounding included, of each number's user in a sum, over the squared largest number.
 
     With x the rounded number over the largest one, a message has the mean ``(1 - lambda) x + lambda / 2`` and the
-    second moment ``(1 - lambda) x^2 + lambda (2 g + 1) / (6 g)``. The variance is exact and includes rounding; derived
-    for this project.
+    second moment ``(1 - lambda) x^2 + lambda (2 g + 1) / (6 g)``; derived for this project.
     """
     rate, rounding = uniform_rate, numbers.rounding_variance(levels)
     x = np.arange(numbers.max_value + 1) / numbers.max_value
@@ -38,9 +36,9 @@ def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Float
 
 @dataclass(frozen=True)
 class LevelReports(PlannedUsers):
-    """Sum with one message per user: the level of the user's number, or, with probability lambda, a uniform level.
+    """Level of the user's number, one of g + 1, as a message, or, with probability lambda, a uniform level.
 
-    A message is one of g + 1 levels, g = ``levels`` >= 1; ``lambda = (g + 1) / (e^eps_local + g)``, eps_local in nats.
+    ``lambda = (g + 1) / (e^eps_local + g)``, g = ``levels`` >= 1 and eps_local in nats.
     """
 
     n_users: int

@@ -54,10 +54,9 @@ _most_sent = remember(1024)(most_sent)  # several accountings and copies of a pr
 
 @dataclass(frozen=True)
 class NoisySum(PlannedUsers):
-    """Sums of rounded numbers. Messages are integers in -D..D, with a coordinate if there are several sums.
+    """Integers in -D..D as messages: a user sends a positive number and a share of the noise of every sum.
 
-    A user sends a number and a share of the noise of every sum. The number is rounded at random to a multiple of ``1 /
-    D`` of the largest number, unless D is the largest number; a user with the level 0 sends no number.
+    The number is rounded at random to a multiple of ``1 / D`` of the largest number, unless D is the largest number.
     """
 
     n_users: int
@@ -131,10 +130,7 @@ class NoisySum(PlannedUsers):
         return total
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the number of messages of each kind, (2 D + 1,) for -D..D, or (coordinates, 2 D + 1).
-
-        Raises ValueError for a message outside of -D..D.
-        """
+        """Return the number of messages of each kind -D..D, (.., 2 D + 1). Raise ValueError for other messages."""
         where, number = self.numbers.read(messages.payload)
         width, copies = 2 * self.levels + 1, self.numbers.coordinates
         if number.size and np.abs(number).max() > self.levels:

@@ -16,9 +16,8 @@ from shuffledp.tasks import Floats, Ints, Participants, Summation, Task, Users
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers of a task: multiples 0..max_value of a step, in one of several coordinates.
-
-    The step is 1, or ``1 / max_value`` for ``real`` numbers; every user adds to one of the ``coordinates`` sums.
+    """Numbers of a task: multiples 0..max_value of 1, or of ``1 / max_value`` if ``real``, in one of ``coordinates``
+    sums.
     """
 
     max_value: int
@@ -41,10 +40,7 @@ class Numbers:
         return () if self.coordinates == 1 else (self.coordinates,)
 
     def held(self, participants: Participants) -> NDArray[Any]:
-        """Return the users per number, (R, *estimate_shape, max_value + 1): integers or expectations.
-
-        Raises ValueError for another shape.
-        """
+        """Return the users per number, (R, *estimate_shape, max_value + 1). Raise ValueError for another shape."""
         counts = np.asarray(participants.counts)
         want = (*self.estimate_shape, self.max_value + 1)
         if counts.shape[1:] != want:
@@ -56,9 +52,7 @@ class Numbers:
         return np.asarray(held @ np.arange(self.max_value + 1))
 
     def rounding(self, levels: int) -> tuple[Ints, Floats]:
-        """Return the level below each number of 0..max_value, and the probability of the next level in unbiased
-        rounding.
-        """
+        """Return the level below each number of 0..max_value, and the probability of the next level."""
         below, part = np.divmod(np.arange(self.max_value + 1) * levels, self.max_value)
         return below, part / self.max_value
 
@@ -68,9 +62,7 @@ class Numbers:
         return np.asarray(chance * (1 - chance) / levels**2)
 
     def rounded(self, levels: int, held: Ints, rng: np.random.Generator) -> Ints:
-        """Draw the users per level, (.., levels + 1), from the users per number, (.., max_value + 1), by their exact
-        law.
-        """
+        """Draw the users per level, (.., levels + 1), from the users per number, (.., max_value + 1)."""
         below, chance = self.rounding(levels)
         up = rng.binomial(held, chance)
         found = np.zeros((*held.shape[:-1], levels + 2), np.int64)
@@ -86,10 +78,7 @@ class Numbers:
         return np.asarray(below + (rng.random(number.shape) * self.max_value < part), np.int64)
 
     def inputs(self, users: Users) -> tuple[Ints, Ints]:
-        """Return the coordinate and the multiple of each user, each (n,).
-
-        Raises ValueError for values outside of the task's range.
-        """
+        """Return the coordinate and the multiple of each user, each (n,). Raise ValueError for others."""
         values = np.asarray(users.values, np.int64)
         if self.coordinates == 1:
             where, number = np.zeros(len(values), np.int64), values
@@ -116,10 +105,7 @@ class Numbers:
 
 
 def numbers_of(task: Task, *, coordinates: bool = False) -> Numbers:
-    """Return the numbers of a summation task.
-
-    Raises `Infeasible` if numbers may be negative, or for several sums unless the protocol has `coordinates`.
-    """
+    """Return the numbers of a task. Raise `Infeasible` for negative numbers, or several sums without `coordinates`."""
     assert isinstance(task, Summation)  # check_request has seen to it
     if task.signed:
         raise Infeasible("Numbers must not be negative here; add the largest one to all of them.")

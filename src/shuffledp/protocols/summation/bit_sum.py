@@ -27,8 +27,7 @@ class BitSum(LevelReports):
     def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
         """Find the smallest probability of a fair coin under the privacy blanket, averaged over the number of coins.
 
-        ``printed`` has the published rate, whose theorem was read only in code of third parties. Raises `Infeasible`
-        for negative numbers or several sums.
+        ``printed`` is the published rate, quoted from code of third parties. Raises `Infeasible` for negative numbers.
         """
         numbers = numbers_of(task)
         if accounting == "exact":

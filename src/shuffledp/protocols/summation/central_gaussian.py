@@ -9,10 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralGaussian(NoisySums):
-    """Numbers, which users send unless they are 0; the curator adds discrete Gaussian noise to each sum.
-
-    ``sigma`` is the parameter of the noise in steps.
-    """
+    """Numbers, which users send unless they are 0; the curator adds discrete Gaussian noise to each sum."""
 
     sigma: float
     relation: Neighbours = "replace_one"

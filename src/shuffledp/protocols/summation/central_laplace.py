@@ -9,10 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralLaplace(NoisySums):
-    """Numbers, which users send unless they are 0; the curator adds discrete Laplace noise to each sum.
-
-    ``eps`` is the budget of all sums together, in nats.
-    """
+    """Numbers, which users send unless they are 0; the curator adds discrete Laplace noise to each sum."""
 
     eps: float
     relation: Neighbours = "replace_one"

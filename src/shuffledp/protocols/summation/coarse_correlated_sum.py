@@ -40,10 +40,7 @@ class CoarseProfile:
     )
 
     def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`.
-
-        Raises `Infeasible` if D is above 3 and an eps is below the certified one.
-        """
+        """Return delta for each eps >= 0; raise `Infeasible` below the certified eps if D is above 3."""
         eps_ = np.asarray(eps, np.float64)
         certified = eps_ >= self.design.eps * (1 - 1e-12)
         found = np.where(certified, self.certificate.delta, 1.0)
@@ -61,9 +58,7 @@ class CoarseProfile:
 
 @dataclass(frozen=True)
 class CoarseCorrelatedSum(NoisySum):
-    """Integers 1..D and -D as messages; D is the largest number of the task, and the certificate is for all input
-    pairs.
-    """
+    """Integers 1..D and -D as messages, D the largest number; the certificate is for all pairs of inputs."""
 
     design: CoarseDesign
     certificate: CoarseCertificate
@@ -88,7 +83,7 @@ class CoarseCorrelatedSum(NoisySum):
         """Choose the shipped design that meets the budget, or, for numbers up to 3, certify a design at the call.
 
         The error is discrete Laplace noise with ``eps_star``, by default ``(1 - gamma) eps``. Raises `Infeasible` for
-        negative numbers or several sums, or if no design is known.
+        negative numbers or if no design is known.
         """
         numbers = numbers_of(task)
         star = (1 - check_open_unit("gamma", gamma)) * eps

@@ -35,11 +35,10 @@ class CorrelatedSum(CorrelatedNoiseSum):
         alphabet: str = "paper",
         law: str = "negative_binomial",
     ) -> Self:
-        """Choose the noise design of `shuffledp.protocols.summation._correlated.chosen_design` that meets the budget.
+        """Choose the noise design of `shuffledp.protocols.summation._correlated.chosen_design`, which has the options.
 
-        Its docstring describes ``atoms``, ``hubs``, ``gamma``, ``eps_star`` and ``law``; ``alphabet``, ``paper`` or
-        ``used``, is the set of messages that determines their bits. Law ``jumps`` needs about a quarter fewer messages.
-        Raises `Infeasible` for negative numbers or several sums, or if no design is known.
+        ``alphabet``, ``paper`` or ``used``, is the set of messages that determines their bits. Law ``jumps`` needs
+        about a quarter fewer messages. Raises `Infeasible` for negative numbers or if no design is known.
         """
         numbers = numbers_of(task)
         chosen = chosen_design(

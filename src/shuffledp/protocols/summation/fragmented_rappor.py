@@ -29,11 +29,9 @@ _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class FragmentedRappor(SumReports):
-    """Values as messages: a user flips each of its bits, one per value, with probability p and sends every value with
-    bit 1.
+    """Values with bit 1 as messages, after each user flips each bit, one per value, with probability p.
 
     With the estimator ``plain`` the value 0 has no bit. With ``centred`` it has one, and weights are values less D / 2.
-    The ``calibration`` names the data sets of the other users for which p was calibrated, see `calibrate`.
     """
 
     no_client = (
@@ -52,9 +50,7 @@ class FragmentedRappor(SumReports):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim: ``upper`` if p is for all data of the other users, ``violated`` if p is for one data
-        set.
-        """
+        """Guarantee of the claim: ``violated`` if p is for one data set of the other users, otherwise ``upper``."""
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
@@ -72,10 +68,10 @@ class FragmentedRappor(SumReports):
     ) -> Self:
         """Find the smallest flip probability, for all data sets of the other users or for one.
 
-        ``calibration`` names these data, see :func:`shuffledp.accounting.rappor_flip_probability`. Under ``exact`` it
-        is ``sound`` (default), a bound for all data sets, or ``worst_case``, one of the two values. Under ``printed``
-        it is ``optimistic``, a third value (corrected, see reading note SUM-N4). The last two violate the budget for
-        other data. Raises `Infeasible` for a single user, or for negative numbers.
+        ``calibration`` names them, see :func:`shuffledp.accounting.rappor_flip_probability`: under ``exact`` ``sound``
+        (default) for all data sets, or ``worst_case``, one of the two values; under ``printed`` ``optimistic``, a third
+        value (corrected, see reading note SUM-N4). The last two violate the budget for other data. Raises `Infeasible`
+        for one user.
         """
         numbers = numbers_of(task)
         check_choice(f"{cls.name}: estimator", estimator, RAPPOR_ESTIMATORS)

@@ -43,14 +43,13 @@ class RealSum(CorrelatedNoiseSum):
         alphabet: str = "paper",
         law: str = "negative_binomial",
     ) -> Self:
-        """Choose the levels and the noise design of each sum that meet the budget, with ``eps_star = (1 - zeta / 2)
-        eps``.
+        """Choose the levels and the noise design of each sum, with ``eps_star = (1 - zeta / 2) eps``, half in several
+        sums.
 
-        Two sums share eps_star if one input changes both. By default ``levels`` is the smallest D for which rounding
-        and noise together have at most the error of Laplace noise with ``(1 - zeta) eps`` (half of it in each of
-        several sums), and at most 1000 under ``exact``. Integers are never rounded in several sums. The other options
-        are described in `CorrelatedSum.calibrate`. Raises `Infeasible` for negative numbers, integers with no more than
-        the default levels, the wrong number of sums, or if no design is known.
+        By default ``levels`` is the smallest D for which rounding and noise together have at most the error of Laplace
+        noise with ``(1 - zeta) eps`` (half in each of several sums), and at most 1000 under ``exact``. Other options
+        are those of `CorrelatedSum.calibrate`. Raises `Infeasible` for negative numbers, integers with no more than the
+        default levels, the wrong number of sums, or if no design is known.
         """
         numbers = numbers_of(task, coordinates=cls.touched > 1)
         if levels is not None:

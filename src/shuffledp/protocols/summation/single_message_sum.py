@@ -83,9 +83,8 @@ class SingleMessageSum(LevelReports):
     ) -> Self:
         """Find the largest local budget under the privacy blanket, averaged over the number of uniform levels.
 
-        ``printed`` is the theorem for generalized randomized response, for eps <= 1. ``levels`` fixes g >= 1; the
-        default has the least error for users spread evenly over all numbers. Raises `Infeasible` for negative numbers
-        or several sums, or if the theorem does not hold.
+        ``printed`` is the theorem for eps <= 1. ``levels`` fixes g >= 1; the default has the least error for users
+        spread evenly over all numbers. Raises `Infeasible` for negative numbers or several sums.
         """
         numbers = numbers_of(task)
 

@@ -37,10 +37,9 @@ _NEGLIGIBLE = 1e-6
 
 @dataclass(frozen=True)
 class SplitAndMix(SumReports):
-    """Additive uniform shares modulo q of a user's number plus a share of discrete Laplace noise.
+    """Additive uniform shares modulo q, the ``group_order``, of a user's number plus a share of discrete Laplace noise.
 
-    ``eps`` is the budget of the noise in nats, ``shares`` the number m of messages per user, ``group_order`` is q, and
-    ``form`` the formula of m. For a random number of users q is for up to ``most_users`` users.
+    ``form`` is the formula of m, the number of ``shares`` per user; q is for up to ``most_users`` users.
     """
 
     no_client = "No client is written for secret shares; correlated_sum has one for noise that users share."
@@ -74,11 +73,10 @@ class SplitAndMix(SumReports):
     ) -> Self:
         """Spend all of eps on the noise and all of delta on the shares, with the fewest shares of a formula.
 
-        ``form`` is the formula, see :func:`shuffledp.accounting.ikos_shares`; only ``worst_case`` and ``collision`` are
-        proven for all inputs. For group ``wide`` the noisy sum wraps around with probability at most ``failure``; for
-        ``figure``, ``q = n D``, sums near 0 and n D wrap around, and the bias is up to n D. Raises `Infeasible` if too
-        few users are certain for the formula, for negative numbers or several sums, or if q does not fit 64-bit
-        integers.
+        ``form`` is one of :func:`shuffledp.accounting.ikos_shares`; only ``worst_case`` and ``collision`` are proven
+        for all inputs. For group ``wide`` the noisy sum wraps around with probability at most ``failure``; for
+        ``figure``, ``q = n D``, the bias is up to n D. Raises `Infeasible` if too few users are certain, or if q does
+        not fit 64-bit integers.
         """
         cls.check_request(budget, task, accounting)
         numbers, eps = numbers_of(task), budget.largest_eps
@@ -172,10 +170,8 @@ class SplitAndMix(SumReports):
         return 2 * math.exp(-rate * (room + 1)) > _NEGLIGIBLE
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Return the variance of the estimate, (R,).
-
-        If `biased`, it is the variance of the decoded sum, and None unless the planned number of users take part.
-        Otherwise it is the variance of the noise, without wrapping.
+        """Return the variance of the estimate, (R,), of the decoded sum if `biased`, where other numbers of users have
+        None.
         """
         if self.biased:
             moments = self._decoded_error(participants)
@@ -221,9 +217,8 @@ class SplitAndMix(SumReports):
         return mean * self.numbers.step, square * self.numbers.step**2
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile of the noise in the sum, plus the statistical distance of the shares.
-
-        None if the distance is not proven for all inputs, or if fewer users than planned send noise.
+        """Return the profile of the noise plus the distance of the shares; None if it is not proven, or for fewer
+        users.
         """
         if users < self.n_users:
             return None

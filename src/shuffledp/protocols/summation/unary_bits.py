@@ -44,18 +44,14 @@ _XTOL = 1e-7
 
 
 def unary_bits_delta(eps: float, n: int, bits: int, uniform_rate: float) -> float:
-    """Return an upper bound on delta for every data set of n users.
-
-    Each block of numbers of coins counts as its smallest number, which adds less than 1 %.
-    """
+    """Return an upper bound on delta for every data set of n users, less than 1 % above the exact average over M."""
     return settled(lambda tail: _delta(n, bits, uniform_rate, eps, tail))
 
 
 @remember(1024)
 def unary_bits_rate(n: int, bits: int, eps: float, delta: float) -> float:
-    """Return the smallest lambda for the bound, rounded up by at most 1e-7 relative.
-
-    It is at most ``2 / (e^(eps/r) + 1)``, for which a user's bits are private without other users.
+    """Return the smallest lambda for the bound, at most ``2 / (e^(eps/r) + 1)``, rounded up by at most
+    1e-7 relative.
     """
     tail = max(_OMITTED * delta, 1e-300)
 
@@ -111,11 +107,7 @@ def _with_own(noise: Floats, own: Window, bits: int, *, turned: bool) -> Floats:
 
 
 def bit_variances(numbers: Numbers, bits: int, uniform_rate: float) -> Floats:
-    """Return the variance that a user with each number adds to the sum, over the squared largest number, (max_value +
-    1,).
-
-    The variance is exact and includes rounding: every bit has the variance of a coin with ``lambda / 2``.
-    """
+    """Return the exact variance, rounding included, of each number's user in a sum, over the squared largest number."""
     half = uniform_rate / 2
     return half * (1 - half) / (bits * (1 - 2 * half) ** 2) + numbers.rounding_variance(bits)
 
@@ -124,8 +116,7 @@ def bit_variances(numbers: Numbers, bits: int, uniform_rate: float) -> Floats:
 class UnaryBits(SumReports):
     """Bits as messages, r per user, as many ones as the level of the number; users rely on all others for fair coins.
 
-    A level is in units of ``1 / r`` of the largest number. Each bit is replaced by a fair coin with probability lambda,
-    the ``uniform_rate``.
+    Each bit is replaced by a fair coin with probability lambda, the ``uniform_rate``.
     """
 
     no_client = "No client is written for several bits per number; single_message_sum has one for levels."
@@ -145,8 +136,7 @@ class UnaryBits(SumReports):
     def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, bits: int | None = None) -> Self:
         """Find the smallest probability of a fair coin under a bound for all data sets.
 
-        The adversary learns which bits of the other users became coins. ``bits`` is r >= 1; the default is the largest
-        number, without rounding, but at most 64. Raises `Infeasible` for negative numbers or several sums.
+        ``bits`` is r >= 1; the default is the largest number, without rounding, but at most 64.
         """
         numbers = numbers_of(task)
         chosen = min(numbers.max_value, _MOST_BITS) if bits is None else check_count("bits", bits, 1)

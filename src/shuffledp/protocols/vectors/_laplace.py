@@ -24,10 +24,7 @@ BITS_PER_COORDINATE = 64
 
 
 def clipped(values: NDArray[Any], task: Vectors) -> Floats:
-    """Return copies of the vectors, (n, dimension), scaled down to norm ``task.clip`` if it is larger.
-
-    Raises ValueError for vectors of another dimension.
-    """
+    """Return copies of the vectors, scaled down to norm ``task.clip``. Raise ValueError for another dimension."""
     given = np.asarray(values, float)
     if given.ndim != 2 or given.shape[1] != task.dimension:
         raise ValueError(f"Expected vectors of shape (n, {task.dimension}), got {given.shape}.")
@@ -79,10 +76,8 @@ class LaplaceResponse:
         return exact + rng.laplace(scale=self.scale, size=exact.shape)
 
     def noise_of_sums(self, reports: Ints, rng: np.random.Generator) -> Floats:
-        """Draw the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension), from its exact law.
-
-        A Laplace variable is the difference of two exponential variables, so that the noise in a sum of n reports is
-        the difference of two Gamma(n) variables.
+        """Draw the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension), a difference of two gamma
+        variables.
         """
         shape = (len(reports), self.task.dimension)
         total = np.asarray(reports, float)[:, None]

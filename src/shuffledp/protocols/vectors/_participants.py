@@ -72,10 +72,7 @@ def spread_of(participants: Participants, task: Vectors) -> Floats | None:
 
 
 def squares_of(participants: Participants, task: Vectors) -> tuple[Floats, Floats] | None:
-    """Return the sums of squared coordinates of the clipped vectors, and of their directions, each (R, dimension).
-
-    The zero vector has a uniform direction. The result is None without the vectors.
-    """
+    """Return sums of squared coordinates of the clipped vectors, and of their directions; None without the vectors."""
     if isinstance(participants, VectorParticipants) and participants.squares is not None:
         assert participants.directions is not None  # both or none
         return participants.squares, participants.directions

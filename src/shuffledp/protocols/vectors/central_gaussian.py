@@ -19,11 +19,10 @@ from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Ta
 
 @dataclass(frozen=True)
 class CentralGaussian(ProtocolBase):
-    """Sum of clipped vectors with Gaussian noise of a trusted curator.
+    """Sum of clipped vectors with Gaussian noise, sigma per coordinate, of a trusted curator.
 
-    ``sigma`` is the standard deviation per coordinate of the sum. One user moves the sum by up to 2 clips in the l2
-    norm under ``replace_one``, by one clip under ``add_remove``. The noise is continuous: the guarantee holds for real
-    numbers and not for floating-point numbers.
+    One user moves the sum by up to 2 clips in the l2 norm under ``replace_one``, by one clip under ``add_remove``. The
+    guarantee holds for real numbers and not for floating-point numbers, as the noise is continuous.
     """
 
     no_client = "A curator draws the noise; users send their data as they are."
@@ -44,10 +43,7 @@ class CentralGaussian(ProtocolBase):
     @classmethod
     @from_request
     def calibrate(cls, budget: Budget, population: Population, task: Task, eps: float, delta: float) -> Self:
-        """Find the smallest sigma of the exact Gaussian profile, under either neighboring relation.
-
-        Vectors are clipped in the l2 norm, or in the l1 norm, which is at least the l2 norm.
-        """
+        """Find the smallest sigma of the exact Gaussian profile, for vectors clipped in the l2 or l1 norm."""
         law_of(population)
         assert isinstance(task, Vectors)  # check_request has seen to it
         ratio = gaussian_ratio(eps, delta)

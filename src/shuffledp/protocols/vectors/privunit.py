@@ -78,9 +78,7 @@ class CapReport:
         return p / c * within + (1 - p) / (1 - c) * (1 / d - within)
 
     def error(self, n: int) -> float:
-        """Return the squared l2 error of the mean of n unit vectors, ``(1 / m^2 - 1) / n``, as a scaled report has norm
-        1 / m.
-        """
+        """Return the squared l2 error of the mean of n unit vectors, ``(1 / m^2 - 1) / n``."""
         return (self.mean**-2 - 1) / n
 
 
@@ -149,11 +147,10 @@ class PrivUnit(PlannedUsers):
     def calibrate(
         cls, task: Task, n: int, eps: float, delta: float, *, cap_mass: float | None = None
     ) -> Self:
-        """Find the largest local budget under the exact blanket, and by default the cap with the least error
-        (`best_cap`).
+        """Find the largest local budget under the exact blanket, for ``cap_mass`` c in (0, 1/2] or the cap of
+        `best_cap`.
 
-        ``cap_mass`` fixes c in (0, 1/2]. Vectors are clipped in the l2 norm, or in the l1 norm, which is at least the
-        l2 norm. Raises `Infeasible` for one dimension.
+        Vectors are clipped in the l2 norm, or in the l1 norm, which is at least the l2 norm.
         """
         assert isinstance(task, Vectors)  # check_request has seen to it
         if task.dimension < 2:
@@ -212,10 +209,7 @@ class PrivUnit(PlannedUsers):
         return np.asarray(np.asarray(aggregate, float) * scale[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Return the variance of each coordinate, (R, dimension), or None without the vectors.
-
-        The sum over the coordinates is the squared l2 error.
-        """
+        """Return the variance of each coordinate, (R, dimension), or None without the vectors."""
         sums = squares_of(participants, self.task)
         if sums is None:
             return None
