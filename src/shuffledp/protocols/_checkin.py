@@ -95,9 +95,7 @@ class CheckinSchedule(OneReport):
         return Messages(np.column_stack((slots, self.reports(users.values, rng))))
 
     def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
-        """Keep one report per slot and fill the empty slots, (m, width + 1); the last column sums to the
-        filled slots.
-        """
+        """Keep one report per slot and fill empty slots, (m, width + 1); the last column sums to the filled slots."""
         mixed = messages.payload[rng.permutation(len(messages))]
         slots, first = np.unique(mixed[:, 0], return_index=True)  # the first after mixing is a uniform one
         fillers = self.reports(self.fixed_inputs(self.slots - len(slots)), rng)

@@ -45,7 +45,7 @@ class Noise(CompoundPoisson, Protocol):
 
 @dataclass(frozen=True)
 class NegativeBinomialShare:
-    """Negative binomial numbers of this ``shape`` >= 0 in all, with success probability ``stop`` in (0, 1)."""
+    """Negative binomial numbers, of this ``shape`` >= 0 for all users, with success probability ``stop``."""
 
     shape: float
     stop: float
@@ -174,9 +174,7 @@ class CoarseCentralNoise:
         ]
 
     def rates(self, size: int) -> Floats:
-        """Return the rates of jumps that send 0, 1, .. messages, (size,); jumps of ``size * D`` send at
-        least `size`.
-        """
+        """Return the rates of jumps that send 0, 1, .. messages, (size,); a jump of ``size * D`` sends more."""
         jumps = np.arange(1, min(size * self.max_value, _last_jump(self.ratio)))
         rate = self.ratio**jumps / jumps
         sent = [np.sum(np.abs(np.divmod(sign * jumps, self.max_value)), axis=0) for sign in (1, -1)]

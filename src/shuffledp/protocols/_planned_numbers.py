@@ -33,9 +33,9 @@ def numbers_of(population: Population) -> LeastNumbers:
 
 
 def planned_for(planned: Planned, budget: Budget, population: Population) -> PlannedUsers:
-    """Return the protocol for the largest possible planned number of users, where `planned` maps users and delta to it.
+    """Return the protocol for the largest possible planned number of users.
 
-    Raises `Infeasible` if no protocol exists for a sufficiently small number of users.
+    `planned` maps a number of users and delta to a protocol. Raises `Infeasible` if there is none for few users.
     """
     eps, delta = budget.largest_eps, budget.delta
     usual = 1 + math.floor(population.mean)
@@ -94,7 +94,10 @@ def _mixed(
 
 
 def _largest(excess: Callable[[int], float], sure: int, usual: int) -> int:
-    """Return the largest number up to `usual` with an increasing excess of at most about 0, as at `sure`."""
+    """Return the largest number of users up to `usual` with an excess of at most about 0.
+
+    `excess` grows with the number of users and is about 0 or less at `sure`.
+    """
     low, at_low, high, at_high = 0, -math.inf, usual, math.inf
     n, turn = (usual if _FAR * sure >= usual else sure), 0
     while high - low > max(1, _TOLERANCE * high) or math.isinf(at_high):

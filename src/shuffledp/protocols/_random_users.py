@@ -36,8 +36,9 @@ class PlannedUsers(ProtocolBase):
     """Protocol that can be calibrated for a random number of users, by a planned number ``n_users`` or the announced
     one.
 
-    Both include user 1. ``calibrate`` is written for a :class:`Fixed` population unless parameters follow the
-    announcement. ``population`` is the law of the number of *other* users if it is random, ``treatment`` describes it.
+    Both numbers include user 1. ``calibrate`` is written for a :class:`Fixed` population unless parameters follow the
+    announcement. ``population`` is the law of the number of *other* users if it is random, and ``treatment`` describes
+    how the guarantee treats it.
     """
 
     population: Population | None = field(default=None, kw_only=True)
@@ -82,9 +83,7 @@ class PlannedUsers(ProtocolBase):
         return cast(Self, found)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile for this number of participants, with a delta that does not grow with it; None
-        if unknown.
-        """
+        """Return the profile for this number of participants, whose delta does not grow with it; None if unknown."""
         return None
 
     @property

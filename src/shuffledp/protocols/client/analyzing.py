@@ -31,7 +31,7 @@ def of_values(analyzer: Analyzer, tally: Tally) -> list[int]:
 
 
 def of_signs(analyzer: Analyzer, tally: Tally) -> list[int]:
-    """Return, for each value, the number of messages +1 (even symbols) minus that of messages -1 (odd symbols)."""
+    """Return, for each value, the number of messages +1 (even symbols) minus the number of -1 (odd symbols)."""
     counts = [0] * analyzer["values"]
     for (symbol,), times in tally.items():
         counts[symbol // 2] += -times if symbol % 2 else times

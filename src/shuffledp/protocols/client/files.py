@@ -52,8 +52,9 @@ def decoded(parameters: Parameters, content: bytes) -> tuple[int, ...]:
 
 
 def read_messages(parameters: Parameters, path: str) -> list[tuple[int, ...]]:
-    """Return the messages of a file (``-``: standard input), one per line in hexadecimal; raise
-    ValueError for others.
+    """Return the messages of a file with one line of hexadecimal digits each; ``-`` is standard input.
+
+    Raise ValueError, with file and line, if a line is no message.
     """
     lines = sys.stdin.readlines() if path == "-" else Path(path).read_text(encoding="ascii").splitlines()
     messages = []

@@ -63,7 +63,7 @@ def response(part: Part, value: int, place: int, source: Source) -> Sent:
 
 
 def subset(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw an ascending subset of values, with the value at the odds `true_weight` to `other_weight`."""
+    """Draw an ascending subset, of weight `true_weight` with the user's value and `other_weight` without it."""
     k, size = part["values"], part["size"]
     with_value, without = size * int(part["true_weight"]), (k - size) * int(part["other_weight"])
     holds = uniform_below(with_value + without, source) < with_value

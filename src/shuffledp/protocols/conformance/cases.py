@@ -116,7 +116,7 @@ class SameNumbers:
 
 @dataclass(frozen=True)
 class SameSets:
-    """``Case.participating`` for sets: each level has ``times[level]`` users of every set, independent of the level."""
+    """``Case.participating`` for sets: ``times[level]`` users of every set, so that items do not depend on levels."""
 
     task: Sets
     sets: tuple[tuple[int, ...], ...]

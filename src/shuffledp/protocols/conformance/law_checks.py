@@ -267,7 +267,7 @@ def _compare_variance(
 
 
 def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that the privacy profile, if any, is a proven bound for the budget, and that its delta falls with eps."""
+    """Check that the privacy profile, if any, is a proven bound within the budget that does not grow with eps."""
     for case, protocol, where, new in with_new_corners(protocol_class, cases):
         pair = protocol.privacy_profile()
         if pair is None:

@@ -220,7 +220,7 @@ def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
 def closer_verdicts(
     protocol_class: Protocol, cases: Iterable[Case], privacy: Verdict, file: str = ""
 ) -> list[Verdict]:
-    """Return the verdicts beyond the conformance checks; the last one extends their verdict `privacy`."""
+    """Return the verdicts beyond the conformance checks; the last one is `privacy`, with further comparisons."""
     given = tuple(cases)
 
     def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> str:

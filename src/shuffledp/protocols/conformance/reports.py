@@ -32,9 +32,7 @@ class Verdict:
 
 
 def verdicts(protocol_class: Protocol, cases: Iterable[Case]) -> list[Verdict]:
-    """Run every check, also after a failure; any error counts against its property. The last verdict is
-    about privacy.
-    """
+    """Run every check, where an error counts against its property; the last verdict is about privacy."""
     given = tuple(cases)
     found = [verdict(check, protocol_class, given) for check in CHECKS if check not in ABOUT_PRIVACY]
 

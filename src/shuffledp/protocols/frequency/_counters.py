@@ -116,7 +116,7 @@ class NoisyCounters(PlannedUsers):
         return np.asarray((counts[:, ::2] - counts[:, 1::2]) / public.users_column)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency, (R, k), which is that of a discrete Laplace variable."""
+        """Return the variance of each frequency, (R, k), the variance of a discrete Laplace variable."""
         held = held_counts(participants, self.domain_size)
         n = participants.public.users_column
         variance = self.noise.variance * (n / self.n_users) / n**2

@@ -109,7 +109,8 @@ class FlexibleDummies(DummyPoints):
 def default_rate(n: int, delta: float) -> float:
     """Return the rate 0.01 of sending dummies, the larger value in Tables 3 and 4, or a larger rate for few users.
 
-    At the larger rate no user sends dummies with probability ``delta / 100``; above one half it becomes 1.
+    At the larger rate, all users fail to send dummies with probability ``delta / 100``; a rate above one half becomes
+    1.
     """
     rate = max(0.01, -math.expm1(math.log(delta / 100) / n))
     return rate if rate <= 0.5 else 1.0

@@ -142,7 +142,7 @@ class SecretShares(ProtocolBase):
         return Messages(split(noisy, self.shares, self.group_order, rng).ravel())
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the sum modulo q and the number of messages, (2,). Raise ValueError for one outside of 0..q-1."""
+        """Return the sum modulo q and the number of messages, (2,). Raise ValueError for invalid messages."""
         elements = messages.payload.astype(np.int64)
         if elements.size and not (elements.min() >= 0 and elements.max() < self.group_order):
             least, most = elements.min(), elements.max()

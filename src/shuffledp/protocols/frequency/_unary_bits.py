@@ -43,7 +43,7 @@ class UnaryBits(PureReports):
         return math.log(p) - math.log(q) + math.log1p(-q) - math.log1p(-p)
 
     def rows(self, users: Users, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Draw randomized rows, (n * rows_per_user, k), the values' rows first. Raise ValueError for unknown values."""
+        """Draw randomized rows, (n * rows_per_user, k), the values' rows first. Raise ValueError for invalid values."""
         values = checked_values(users.values, self.domain_size)
         held = np.concatenate((values, np.full((self.rows_per_user - 1) * len(values), -1)))
         rows = np.empty((len(held), self.domain_size), bool)

@@ -26,9 +26,7 @@ def checked_values(values: NDArray[Any], domain_size: int) -> Ints:
 
 @dataclass(frozen=True)
 class GeneralizedResponse:
-    """Generalized randomized response over k values, with a local budget in nats; stable for large and
-    small budgets.
-    """
+    """Generalized randomized response over k values, with a local budget in nats, stable for any budget."""
 
     eps_local: float
     domain_size: int

@@ -137,7 +137,7 @@ TOO_FEW = Standing(
 class BallsIntoBins(NoisyCounts, PlannedUsers):
     """Each user's value, and a dummy of every value with probability rho; a message is a value.
 
-    All users must add their dummies; the shuffler only permutes. The authors' search is not always ``sufficient``.
+    All users must add their dummies; the shuffler only permutes. ``sufficient`` is False if there are too few dummies.
     """
 
     n_users: int

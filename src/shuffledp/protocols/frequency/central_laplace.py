@@ -9,7 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralLaplace(NoisyHistogram):
-    """Histogram of a trusted curator, who adds discrete Laplace noise to each count."""
+    """Histogram of a trusted curator, who adds discrete Laplace noise to each count; ``eps`` is for all counts."""
 
     eps: float
     relation: Neighbours = "replace_one"

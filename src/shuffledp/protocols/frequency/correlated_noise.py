@@ -211,7 +211,7 @@ class CorrelatedNoise(NoisyCounters):
     ) -> Self:
         """Find the noise of every counter, see :func:`correlated_pair_noise` for ``share``.
 
-        ``constants`` are those of the printed accounting. ``together=False`` gives each counter (eps/2, delta/2), as
+        ``constants`` belong to the printed accounting. ``together=False`` gives each counter (eps/2, delta/2), as
         printed, which takes about twice as many messages for the same error. Raises `Infeasible` if the noise is too
         wide.
         """

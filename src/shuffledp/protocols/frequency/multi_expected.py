@@ -105,9 +105,7 @@ def _enough(law: Law, eps: float, delta: float, precision: int, tau: float) -> f
 
 @dataclass(frozen=True)
 class MultiExpected(SecretShares):
-    """Secret shares of bits, scaled by p of about the root of the mean number of users, plus discrete
-    Gaussian noise.
-    """
+    """Secret shares of bits, scaled by about the root of the mean number of users, plus discrete Gaussian noise."""
 
     tau: float
 

@@ -143,8 +143,8 @@ class PrivateCoin(PlannedUsers):
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
         """Draw the counts, (R, k), from their exact joint law, by the kernels of the tuples. Time grows with rho and k.
 
-        The kernel of a uniform tuple is a uniform subspace of random dimension; that of a user's tuple contains its
-        value.
+        The kernel of a uniform tuple is a uniform subspace of random dimension; a user's tuple has the value in its
+        kernel.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
         counts = held.copy()

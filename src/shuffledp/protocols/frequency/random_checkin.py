@@ -40,9 +40,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         return np.append(reports, messages.payload[:, 1].sum(dtype=np.int64))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the aggregate, (R, k + 1), from its exact law: K kept users are a uniform subset. Time grows
-        with N + m.
-        """
+        """Draw the aggregate, (R, k + 1), from its exact law: kept users are a uniform subset. Time grows with n."""
         left = held_counts(participants, self.domain_size).astype(np.int64)
         filled = self.filled_slots(participants.public.n_users, rng)
         if self.domain_size > _MANY_VALUES or int(participants.public.n_users.max()) >= _MANY_USERS:

@@ -19,7 +19,7 @@ from shuffledp.tasks import Floats, Participants, Public, Task, Users
 class Skellam(SkellamNoise):
     """One-hot rows of k integers with each user's Skellam noise of variance ``mu / n`` per count, sent to a secure sum.
 
-    For two values under replacement only y of a row (y, 1 - y) has noise, as the number of users is public.
+    For two values under replacement a row is (y, 1 - y), of which only y is sent, as the number of users is public.
     """
 
     domain_size: int

@@ -192,9 +192,7 @@ class SubsetSelection(PureReports):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, size: int | None = None) -> Self:
-        """Find the largest local budget under the exact blanket, for the subset ``size`` d, by default of
-        least error.
-        """
+        """Find the largest local budget under the exact blanket, for the given ``size`` d or the one of least error."""
         if size is not None and (size := check_count("size", size, 1)) >= k:
             raise ValueError(f"size must be an integer in [1, {k - 1}], got {size!r}.")
         return cls(n, k, subset_report(n, k, eps, delta, size=size))

@@ -279,7 +279,8 @@ def _least(
 class UnaryRows(WholeRows):
     """Row of bits, one bit per value, as a message, one per user.
 
-    The shuffler permutes rows. Users rely on the rows of all others, which hide user 1 with some probability.
+    The shuffler permutes rows. Users rely on all others: with some probability a row does not depend on its user's
+    value.
     """
 
     name = "unary_rows"

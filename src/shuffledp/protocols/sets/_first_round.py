@@ -23,7 +23,7 @@ _MOST_EPS = 700.0
 class FirstRound:
     """Announcement of privacy levels through a frequency protocol, whose values are the levels, with its own budget.
 
-    The default accounting is that of the data round if available, otherwise the first available one.
+    The default accounting is the accounting of the data round if available, otherwise the first available one.
     """
 
     protocol: str
@@ -82,7 +82,10 @@ def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.G
 
 
 def settled(shares: Floats, n_users: Floats) -> Floats:
-    """Return noisy shares of the levels, (R, levels), as integers of users, each raised to at least one user."""
+    """Return the numbers of users for noisy shares of the levels, (R, levels).
+
+    Each level has at least one user before the numbers are scaled to the total number of users and rounded.
+    """
     least_one = np.maximum(shares * n_users[:, None], 1.0)
     ends = np.rint(np.cumsum(least_one, axis=1) * (n_users / least_one.sum(axis=1))[:, None])
     return np.diff(ends, axis=1, prepend=0.0)

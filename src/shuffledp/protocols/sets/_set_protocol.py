@@ -122,8 +122,9 @@ def blankets_sent(plan: SegmentedPlan, users: int, rng: np.random.Generator) -> 
 
 
 def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None) -> tuple[float, bool]:
-    """Return the largest number of blanket messages of any user, and whether it is certain; random users count as a
-    mean.
+    """Return the largest number of blanket messages of any user, and whether it is a certain bound.
+
+    A random number of users is replaced by its mean, or by the plans' number of users if that is larger.
     """
     every = list(plans)
     if all(plan.blanket_law == "binomial" for plan in every):

@@ -49,10 +49,10 @@ class Segmented(SetProtocol, PlannedUsers):
 
     Users announce their levels, the server chooses m and the probabilities, and users send data. An exact announcement
     makes levels public. With a ``first_round``, a frequency protocol announces levels, and its budget is subtracted
-    from that of every level: (eps_k, delta) covers a user who exchanges items and announcement, and reports with the
-    probability of the true level. Estimates are unbiased over a random assignment of levels, with a small bias after a
-    private first round, as the estimate divides by noisy numbers of users. If ``blankets`` (m) is None, m minimizes the
-    ``objective``.
+    from the budget of every level: (eps_k, delta) covers a user who exchanges items and announcement, and reports with
+    the probability of the true level. Estimates are unbiased over a random assignment of levels, with a small bias
+    after a private first round, as the estimate divides by noisy numbers of users. If ``blankets`` (m) is None, m
+    minimizes the ``objective``.
     """
 
     plan: SegmentedPlan

@@ -20,10 +20,10 @@ from shuffledp.tasks import Floats, Participants, Public, Users
 
 
 def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Floats:
-    """Return the exact variance, rounding included, of each number's user in a sum, over the squared largest number.
+    """Return the variance of a user's part of the estimated sum, by number, over the squared largest number.
 
     With x the rounded number over the largest one, a message has the mean ``(1 - lambda) x + lambda / 2`` and the
-    second moment ``(1 - lambda) x^2 + lambda (2 g + 1) / (6 g)``; derived for this project.
+    second moment ``(1 - lambda) x^2 + lambda (2 g + 1) / (6 g)``. Exact, rounding included; derived for this project.
     """
     rate, rounding = uniform_rate, numbers.rounding_variance(levels)
     x = np.arange(numbers.max_value + 1) / numbers.max_value

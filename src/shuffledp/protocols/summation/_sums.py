@@ -78,7 +78,7 @@ class Numbers:
         return np.asarray(below + (rng.random(number.shape) * self.max_value < part), np.int64)
 
     def inputs(self, users: Users) -> tuple[Ints, Ints]:
-        """Return the coordinate and the multiple of each user, each (n,). Raise ValueError for others."""
+        """Return the coordinate and the multiple of each user, each (n,). Raise ValueError for values out of range."""
         values = np.asarray(users.values, np.int64)
         if self.coordinates == 1:
             where, number = np.zeros(len(values), np.int64), values

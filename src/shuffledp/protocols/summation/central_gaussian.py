@@ -9,7 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralGaussian(NoisySums):
-    """Numbers, which users send unless they are 0; the curator adds discrete Gaussian noise to each sum."""
+    """Numbers, unless 0, to whose sums the curator adds discrete Gaussian noise; ``sigma`` is in steps."""
 
     sigma: float
     relation: Neighbours = "replace_one"

@@ -47,9 +47,9 @@ class RealSum(CorrelatedNoiseSum):
         sums.
 
         By default ``levels`` is the smallest D for which rounding and noise together have at most the error of Laplace
-        noise with ``(1 - zeta) eps`` (half in each of several sums), and at most 1000 under ``exact``. Other options
-        are those of `CorrelatedSum.calibrate`. Raises `Infeasible` for negative numbers, integers with no more than the
-        default levels, the wrong number of sums, or if no design is known.
+        noise with ``(1 - zeta) eps`` (half in each of several sums), and at most 1000 under ``exact``.
+        `CorrelatedSum.calibrate` describes the other options. Raises `Infeasible` for negative numbers, integers with
+        no more than the default levels, the wrong number of sums, or if no design is known.
         """
         numbers = numbers_of(task, coordinates=cls.touched > 1)
         if levels is not None:

@@ -170,8 +170,9 @@ class SplitAndMix(SumReports):
         return 2 * math.exp(-rate * (room + 1)) > _NEGLIGIBLE
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Return the variance of the estimate, (R,), of the decoded sum if `biased`, where other numbers of users have
-        None.
+        """Return the variance of the estimate, (R,).
+
+        If `biased`, it is the variance of the decoded sum, and None unless the planned number of users take part.
         """
         if self.biased:
             moments = self._decoded_error(participants)
@@ -217,8 +218,9 @@ class SplitAndMix(SumReports):
         return mean * self.numbers.step, square * self.numbers.step**2
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile of the noise plus the distance of the shares; None if it is not proven, or for fewer
-        users.
+        """Return the profile of the noise in the sum, plus the statistical distance of the shares.
+
+        None if the distance is not proven for all inputs, or if fewer users than planned send noise.
         """
         if users < self.n_users:
             return None

@@ -44,15 +44,13 @@ _XTOL = 1e-7
 
 
 def unary_bits_delta(eps: float, n: int, bits: int, uniform_rate: float) -> float:
-    """Return an upper bound on delta for every data set of n users, less than 1 % above the exact average over M."""
+    """Return an upper bound on delta for every data set of n users; blocks of numbers of coins add less than 1 %."""
     return settled(lambda tail: _delta(n, bits, uniform_rate, eps, tail))
 
 
 @remember(1024)
 def unary_bits_rate(n: int, bits: int, eps: float, delta: float) -> float:
-    """Return the smallest lambda for the bound, at most ``2 / (e^(eps/r) + 1)``, rounded up by at most
-    1e-7 relative.
-    """
+    """Return the smallest lambda for the bound, at most ``2 / (e^(eps/r) + 1)``, rounded up by at most 1e-7."""
     tail = max(_OMITTED * delta, 1e-300)
 
     def excess(minus_log_rate: float) -> float:
@@ -107,7 +105,7 @@ def _with_own(noise: Floats, own: Window, bits: int, *, turned: bool) -> Floats:
 
 
 def bit_variances(numbers: Numbers, bits: int, uniform_rate: float) -> Floats:
-    """Return the exact variance, rounding included, of each number's user in a sum, over the squared largest number."""
+    """Return the exact variance of a user's part of the estimated sum, by number, over the squared largest number."""
     half = uniform_rate / 2
     return half * (1 - half) / (bits * (1 - 2 * half) ** 2) + numbers.rounding_variance(bits)
 

@@ -76,9 +76,7 @@ class LaplaceResponse:
         return exact + rng.laplace(scale=self.scale, size=exact.shape)
 
     def noise_of_sums(self, reports: Ints, rng: np.random.Generator) -> Floats:
-        """Draw the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension), a difference of two gamma
-        variables.
-        """
+        """Draw the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension), as differences of gamma variables."""
         shape = (len(reports), self.task.dimension)
         total = np.asarray(reports, float)[:, None]
         return np.asarray(

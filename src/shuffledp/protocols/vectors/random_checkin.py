@@ -29,7 +29,7 @@ class RandomCheckin(CheckinSchedule, VectorReports):
     task_kind = "vectors"
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the aggregate, (R, dimension + 1), from its exact law: K kept users are a uniform subset."""
+        """Draw the aggregate, (R, dimension + 1), from its exact law: kept users are a uniform subset."""
         filled = self.filled_slots(participants.public.n_users, rng)
         kept = sums_of_some(participants, self.task, filled, rng)
         noise = self.response.noise_of_sums(np.full(len(filled), self.slots), rng)
