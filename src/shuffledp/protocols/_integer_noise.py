@@ -123,7 +123,7 @@ class CuratorNoise(ProtocolBase):
     @property
     @abstractmethod
     def noise(self) -> DiscreteGaussian | DiscreteLaplace:
-        """Noise of a count."""
+        """Law of a count's noise."""
 
     @classmethod
     @from_request
@@ -196,7 +196,7 @@ class SkellamNoise(PlannedUsers):
         return self.all_users()
 
     def cost(self) -> Cost:
-        """Return the cost of an integer per released count, modulo a number that the sum hardly ever reaches."""
+        """Return the cost of an integer per count, modulo a number that sums reach with probability far below delta."""
         users = self.usual_users
         deviation = math.sqrt(self.variance * users / self.n_users)
         each = math.ceil(math.log2(users * self.moved[0] + 20 * deviation))

@@ -96,7 +96,7 @@ class JumpShare:
         return np.concatenate(([0.0], self.rate * jump_sizes(self.center)))[:size]
 
     def log_moment(self, tilt: float) -> float:
-        """Return ``log E e^(tilt N)``."""
+        """Return ``log E e^(tilt N)`` for the random number N."""
         sizes = jump_sizes(self.center)
         return float(self.rate * (sizes @ np.expm1(np.minimum(tilt * np.arange(1, 1 + sizes.size), _LARGE))))
 
@@ -133,7 +133,7 @@ class AtomNoise:
         return found
 
     def log_moment(self, tilt: float) -> float:
-        """Return ``log E e^(tilt N)``."""
+        """Return ``log E e^(tilt N)`` for the number N of messages."""
         return self.share.log_moment(tilt * self._messages)
 
     @property

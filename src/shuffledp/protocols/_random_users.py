@@ -63,7 +63,7 @@ class PlannedUsers(ProtocolBase):
 
     @property
     def guarantee_note(self) -> str:
-        """Open statement or witness, and the treatment of a random number of users."""
+        """Unproven statement or witness of the claim, and the treatment of a random number of users."""
         return "; ".join(filter(None, (super().guarantee_note, self.treatment)))
 
     @classmethod

@@ -152,7 +152,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @property
     def guarantee_note(self) -> str:
-        """Open statement of an ``unproven`` claim, or witness of a ``violated`` one."""
+        """Unproven statement behind an ``unproven`` claim, or witness against a ``violated`` one."""
         # A class variable `guarantee` says nothing about the standing that it takes the place of.
         return self.standing.note if self.standing.guarantee == self.guarantee else ""
 
@@ -262,7 +262,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @classmethod  # noqa: B027  (to be overridden where there is something to check)
     def check_options(cls, options: Mapping[str, Any]) -> None:
-        """Raise ValueError for options of ``calibrate`` that are wrong under every budget; by default no options are.
+        """Raise ValueError for options of ``calibrate`` that are wrong under every budget; by default no option is.
 
         It is called when a configuration is read, before any job runs.
         """

@@ -165,7 +165,7 @@ def _end_with_parent(channel: Connection) -> None:
 
 
 def _portable(error: Exception) -> Exception:
-    """Return the error if it pickles and the parent has its class; else a RuntimeError with its text."""
+    """Return the error if it pickles and the parent has its class, otherwise a RuntimeError with its text."""
     with contextlib.suppress(Exception):
         if type(error).__module__.partition(".")[0] in ("builtins", "click", "shuffledp"):
             pickle.loads(pickle.dumps(error))

@@ -74,7 +74,7 @@ def ratio_above(stop: float) -> str:
 
 
 def reach(start: int, pmf: Iterable[float], mean: float) -> float:
-    """Return the least distance from the mean that has 95 % of the mass of a law on ``start, start + 1, ..``."""
+    """Return the least distance from the mean within which a law on ``start, start + 1, ..`` has 95 % of its mass."""
     masses = sorted((abs(start + place - mean), mass) for place, mass in enumerate(pmf))
     held = 0.0
     for distance, mass in masses:
@@ -85,7 +85,7 @@ def reach(start: int, pmf: Iterable[float], mean: float) -> float:
 
 
 def laplace_reach(eps: float) -> int:
-    """Return the least distance from 0 that has 95 % of the mass of discrete Laplace noise of ratio ``e^-eps``."""
+    """Return the least distance from 0 within which discrete Laplace noise of ratio ``e^-eps`` has 95 % of its mass."""
     outside = 1 - CONFIDENCE
     return max(math.ceil(math.log(2 / ((1 + math.exp(-eps)) * outside)) / eps) - 1, 0)
 

@@ -66,9 +66,10 @@ def _names(source: str) -> set[str]:
 
 
 def program(entry: ModuleType, named: Iterable[str]) -> str:
-    """Return a program for the standard library: docstring and ``main`` of `entry`, and the definitions that it needs.
+    """Return the source text of a program that needs only the standard library.
 
-    `named` are the entries of the dictionaries in `CHOICES` that the program needs.
+    It has the docstring and ``main`` of `entry` and all definitions that they use; `named` are the entries of the
+    dictionaries in `CHOICES` that the program uses.
     """
     imports: list[ast.Import | ast.ImportFrom] = []
     known: dict[str, str] = {}

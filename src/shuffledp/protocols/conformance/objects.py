@@ -52,7 +52,7 @@ def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def check_refusals(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that an unknown accounting, another kind of task and several levels raise ValueError; delta = 0 may."""
+    """Check that wrong accountings, tasks and several levels raise ValueError; delta 0 may raise it."""
     other_tasks: tuple[Task, ...] = (Frequency(2), Summation(1), Sets(3, 1), Vectors(2, 1.0))
     name = protocol_class.__name__
     for case, _, where in feasible(protocol_class, cases):

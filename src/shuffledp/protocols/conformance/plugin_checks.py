@@ -1,8 +1,8 @@
 """Checks of `shuffledp check-baseline` for a user's class, beyond the conformance checks.
 
 They test that a user's messages do not depend on other users or on the user's place, that the class respects its
-declared trust, and that variances are right to a few percent, and include the checks of `leakage_checks`. Bounds have
-the false-alarm rate of the conformance checks.
+declared trust, and that variances are right to a few percent. `leakage_checks` has further ones. Bounds have the
+false-alarm rate of the conformance checks.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ def mean_and_error(sample: Floats) -> tuple[Floats, Floats]:
 def variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
     """Return the sample variance and its standard error, from the fourth moment and the error of the mean.
 
-    The latter matters for fair coins, where squares are constant and the deviation is the square of a normal deviate,
-    which exceeds ``SIGMAS^2`` times its mean as rarely as other deviates exceed `SIGMAS` standard errors.
+    For fair coins squares are constant, and the deviation is the square of a normal deviate. It exceeds ``SIGMAS^2``
+    times its mean as rarely as other deviates exceed `SIGMAS` standard errors.
     """
     squares = (sample - sample.mean(axis=0)) ** 2
     variance = np.mean(squares, axis=0)

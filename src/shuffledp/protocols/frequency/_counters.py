@@ -60,7 +60,7 @@ class NoisyCounters(PlannedUsers):
     @property
     @abstractmethod
     def pairs(self) -> Share:
-        """Law of the number of pairs of messages +1 and -1 of a counter, which cancel."""
+        """Law of a counter's number of canceling pairs of messages +1 and -1."""
 
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw the numbers of noise messages +1 and -1, (.., 2), for users' shares of a counter's noise."""

@@ -94,7 +94,7 @@ class NoisyHistogram(CuratorNoise):
         return np.repeat(self.noise.variance / n**2, self.domain_size, axis=1)
 
     def parameters(self) -> dict[str, float]:
-        """Return sigma, or the budget, and the variance of a count."""
+        """Return sigma (Gaussian noise) or eps (Laplace noise), and the variance of a count."""
         noise = self.noise
         scale = {"sigma": noise.sigma} if isinstance(noise, DiscreteGaussian) else {"eps": noise.eps}
         return {**scale, "noise_variance": noise.variance}

@@ -89,7 +89,10 @@ class DummyPoints(PlannedUsers):
 
 
 class DealtDummies(PlannedUsers):
-    """Fixed total of dummies of ``n_users`` users, in equal numbers per user; the first users send the remainder."""
+    """Fixed total of dummies of ``n_users`` users, in equal numbers per user; the first users send the remainder.
+
+    A user's place in the list determines the user's number of dummies, also beyond ``n_users``.
+    """
 
     n_users: int
     dummies_in_all: int
@@ -151,7 +154,7 @@ class FixedDummies(DealtDummies, DummyPoints):
         )
 
     def cost(self) -> Cost:
-        """Return the cost of the report and of the mean number of dummies at the expected number of users."""
+        """Return the cost of a report, and of the mean number of dummies for the expected number of users."""
         return self._cost(self.usual_dummies / self.usual_users, self.most_dummies)
 
     def profile_for(self, users: int) -> PrivacyProfile:

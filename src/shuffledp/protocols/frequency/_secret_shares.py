@@ -79,7 +79,7 @@ def secure_sum_delta(security_bits: float, eps: float) -> float:
 def point_delta(eps: float, claimed: float, total: float) -> float:
     """Return the delta at `eps` (nats) that the guarantee delta = `total` at eps = `claimed` implies.
 
-    It is `total` above `claimed`, and otherwise follows from randomized response (Kairouz, Oh and Viswanath 2015).
+    It is `total` above `claimed`, otherwise the delta of randomized response (Kairouz, Oh and Viswanath 2015).
     """
     below, total = -math.expm1(min(eps - claimed, 0.0)), min(total, 1.0)
     return total + (1 - total) * below / (1 + math.exp(-claimed))
@@ -165,8 +165,9 @@ class SecretShares(ProtocolBase):
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Return relative frequencies of 0 and 1, (R, 2), unbiased if the sum does not wrap around, see `biased`.
 
-        Sums above ``(N p + q) / 2`` are decoded as negative numbers, so that the range 0..N p of noiseless sums is in
-        the middle of the decoded range (erratum RP-E27). Raises ValueError unless there are m messages per participant.
+        Sums above ``(N p + q) / 2``, N the number of messages over m, are decoded as negative numbers, so that the
+        range 0..N p of noiseless sums is in the middle of the decoded range (erratum RP-E27). Raises ValueError unless
+        there are m messages per participant.
         """
         table = np.asarray(aggregate)
         n, q = np.asarray(public.n_users, np.int64), self.group_order

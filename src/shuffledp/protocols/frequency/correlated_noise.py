@@ -158,7 +158,10 @@ def _best_noise(eps: float, delta: float, share: float) -> CounterNoise:
 
 
 def _least_noise(eps: float, delta: float, eps_one: float, shape: float, guess: float) -> CounterNoise | None:
-    """Return the noise with the smallest sufficient p, or None if it is too wide. Delta falls with p."""
+    """Return the noise with the smallest sufficient p, or None if it is too wide.
+
+    Delta falls with p: Z3 is compound Poisson with jumps of size j at the rates ``r p^j / j``, which grow with p.
+    """
     tail = negligible(delta)
 
     def excess(log_decay: float) -> float:

@@ -61,7 +61,7 @@ _GAP = 1e-5
 
 @dataclass(frozen=True)
 class HashFamily:
-    """Hash functions from values to bins, each of 2..2^31."""
+    """Hash functions from ``domain_size`` values to ``bins`` bins, both numbers in 2..2^31."""
 
     domain_size: int
     bins: int
@@ -185,9 +185,8 @@ class HashedBallsIntoBins(DealtDummies):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, bins: int | str = "logarithmic") -> Self:
-        """Find the smallest total number of uniform messages, for at most 2^31 values.
-
-        ``bins`` is b >= 2, or a rule of the module's description. Raises `Infeasible` for too many messages.
+        """Find the smallest total number of uniform messages, with ``bins`` b >= 2 or a rule of the module's
+        description.
         """
         if isinstance(bins, str):
             bins = bin_count(check_choice(f"{cls.name}: bins", bins, BIN_RULES), n, k, eps, delta)

@@ -155,7 +155,10 @@ class MultiExpected(SecretShares):
         )
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return the exact hockey stick of the noise, averaged over N, plus the distance of the shares."""
+        """Return the exact hockey stick of the noise, averaged over N, plus the distance of the shares.
+
+        Above the budget's eps, the distance adds at most its value at that eps.
+        """
 
         @cache
         def delta(eps: float) -> float:
@@ -183,8 +186,8 @@ class MultiExpected(SecretShares):
     def local_epsilon(self) -> float:
         """Return an upper bound on the local eps of a user's shares, nearly attained for large q.
 
-        The shares add up to the scaled bit plus a discrete Gaussian modulo q. The log ratio of a value and the next one
-        is the mean of the values of its residue class over ``tau^2``, at most the value itself up to q / 2.
+        The shares add up to the scaled bit plus a discrete Gaussian modulo q. The log ratio of neighboring values is
+        the mean of the values in their residue class over ``tau^2``, at most the value itself up to q / 2.
         """
         return self.precision * (self.group_order - self.precision) / (2 * self.tau**2)
 

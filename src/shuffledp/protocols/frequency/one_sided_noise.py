@@ -111,7 +111,10 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
 
 @remember(1024)
 def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSidedNoise:
-    """Return the noise of a shape with the smallest sufficient p. Delta falls with p."""
+    """Return the noise of a shape with the smallest sufficient p.
+
+    Delta falls with p: noise is compound Poisson with jumps of size j at the rates ``r p^j / j``, which grow with p.
+    """
     tail = negligible(delta)
 
     def excess(log_decay: float) -> float:
@@ -186,7 +189,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
         )
 
     def cost(self) -> Cost:
-        """Return the cost of the user's value and of the user's share of the dummies of all values."""
+        """Return the cost of the user's value and of a share of the dummies of all values."""
         part = self.domain_size / self.n_users
         dummies = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
         most = most_sent([dummies], part, self.expected_users)

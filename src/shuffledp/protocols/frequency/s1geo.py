@@ -27,7 +27,7 @@ def s1geo_dummies(eps: float) -> GeometricDummies:
 
 @dataclass(frozen=True)
 class S1Geo(GeometricShuffle):
-    """Counts with one-sided geometric noise, of which the shuffler drops messages; see `GeometricShuffle` for trust."""
+    """Counts after a shuffler dropped messages and added one-sided geometric noise; see `GeometricShuffle`."""
 
     name = "s1geo"
     task_kind = "frequency"

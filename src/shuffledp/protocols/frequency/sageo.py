@@ -103,7 +103,10 @@ class GeometricDummies:
 
     @property
     def rates(self) -> tuple[float, float, float]:
-        """Values ``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, the scales of the standard exponential draws."""
+        """Values ``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, the scales of the standard exponential draws.
+
+        For small q_l the formula ``1 + expm1(-h) / beta`` has the rounding error of 1, so that the loss would exceed h.
+        """
         left = max(math.exp(-self.half_eps) - (1 - self.share), 0.0) / self.share if self.left > 0 else 0.0
         odds = left * (1 - left**self.turn) / (1 - left) * (1 - self.right)
         below = odds / (1 + odds)
@@ -287,7 +290,7 @@ def _exact_sageo(half: float, delta: float, share: float) -> GeometricDummies:
 
 @dataclass(frozen=True)
 class GeometricShuffle(ShufflerNoise):
-    """Counts of which a shuffler, who receives true values, drops messages and to which it adds geometric noise.
+    """Counts after a shuffler, who receives true values, dropped some messages and added geometric noise.
 
     The shuffler must be honest: it learns the noise, which hides no value if shuffler and analyzer collude. The
     guarantee does not rely on other users. ``half_eps`` is h, half of the budget, and ``turn`` is nu, the mode of the

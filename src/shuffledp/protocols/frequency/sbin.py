@@ -254,7 +254,7 @@ def _largest_share(eps: float, delta: float, coins: int) -> float:
 
 @dataclass(frozen=True)
 class SBin(ShufflerNoise):
-    """Counts of which a shuffler, who receives true values, drops messages and adds ``Bin(M, 1/2)`` dummies.
+    """Counts after a shuffler, who receives true values, dropped some messages and added ``Bin(M, 1/2)`` dummies.
 
     The shuffler must be honest: it learns the noise, which hides no value if shuffler and analyzer collude. The
     guarantee does not rely on other users.

@@ -117,8 +117,8 @@ def poisson_dummies(eps: float, delta: float) -> float:
 
     Notes
     -----
-    Derived for this project. For many users the dummies of all users per value converge to this mean in every such
-    protocol.
+    Derived for this project. The number of dummies per value converges to this mean in all protocols in which all
+    users' dummies hide all values.
     """
     eps, delta = check_budget(eps, delta)
     return _least_dummies(eps, delta, 1.0, 1.0, _XTOL)

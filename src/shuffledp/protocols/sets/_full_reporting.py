@@ -34,7 +34,7 @@ class FullReporting(SetProtocol, PlannedUsers):
     def planned(
         cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
     ) -> Self:
-        """Return the protocol with the smallest numbers of blanket messages, for a checked request."""
+        """Return the protocol with the smallest numbers of blanket messages, for a valid request."""
 
     @property
     @abstractmethod

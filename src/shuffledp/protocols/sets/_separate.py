@@ -50,7 +50,7 @@ class SeparateLevels(FullReporting):
     def planned(
         cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
     ) -> Self:
-        """Return the protocol for levels of equal sizes, for a checked request."""
+        """Return the protocol for levels of equal sizes, for a valid request."""
         sizes = even_sizes(n_users, task.levels)
         plan = sep_mm_plan(
             sizes,

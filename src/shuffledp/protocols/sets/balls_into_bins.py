@@ -39,7 +39,7 @@ class BallsIntoBins(FullReporting):
     def planned(
         cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
     ) -> Self:
-        """Return the protocol with the smallest number of blanket messages, for a checked request."""
+        """Return the protocol with the smallest number of blanket messages, for a valid request."""
         plan = mm_plan(
             n_users,
             task.domain_size,

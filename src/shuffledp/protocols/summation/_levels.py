@@ -20,7 +20,7 @@ from shuffledp.tasks import Floats, Participants, Public, Users
 
 
 def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Floats:
-    """Return the variance of a user's part of the estimated sum, by number, over the squared largest number.
+    """Return the variance of a user's part of the sum, relative to the squared largest number, (max_value + 1,).
 
     With x the rounded number over the largest one, a message has the mean ``(1 - lambda) x + lambda / 2`` and the
     second moment ``(1 - lambda) x^2 + lambda (2 g + 1) / (6 g)``. Exact, rounding included; derived for this project.

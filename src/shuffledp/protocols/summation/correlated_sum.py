@@ -35,7 +35,7 @@ class CorrelatedSum(CorrelatedNoiseSum):
         alphabet: str = "paper",
         law: str = "negative_binomial",
     ) -> Self:
-        """Choose the noise design of `shuffledp.protocols.summation._correlated.chosen_design`, which has the options.
+        """Choose the noise design that meets the budget, see `shuffledp.protocols.summation._correlated.chosen_design`.
 
         ``alphabet``, ``paper`` or ``used``, is the set of messages that determines their bits. Law ``jumps`` needs
         about a quarter fewer messages. Raises `Infeasible` for negative numbers or if no design is known.

@@ -50,7 +50,10 @@ def unary_bits_delta(eps: float, n: int, bits: int, uniform_rate: float) -> floa
 
 @remember(1024)
 def unary_bits_rate(n: int, bits: int, eps: float, delta: float) -> float:
-    """Return the smallest lambda for the bound, at most ``2 / (e^(eps/r) + 1)``, rounded up by at most 1e-7."""
+    """Return the smallest lambda for the bound, rounded up by at most 1e-7 relative.
+
+    It is at most ``2 / (e^(eps/r) + 1)``, for which a user's bits are private without other users.
+    """
     tail = max(_OMITTED * delta, 1e-300)
 
     def excess(minus_log_rate: float) -> float:
@@ -105,7 +108,7 @@ def _with_own(noise: Floats, own: Window, bits: int, *, turned: bool) -> Floats:
 
 
 def bit_variances(numbers: Numbers, bits: int, uniform_rate: float) -> Floats:
-    """Return the exact variance of a user's part of the estimated sum, by number, over the squared largest number."""
+    """Return the exact variance of a user's part of the sum, over the squared largest number, (max_value + 1,)."""
     half = uniform_rate / 2
     return half * (1 - half) / (bits * (1 - 2 * half) ** 2) + numbers.rounding_variance(bits)
 

@@ -78,7 +78,7 @@ class CapReport:
         return p / c * within + (1 - p) / (1 - c) * (1 / d - within)
 
     def error(self, n: int) -> float:
-        """Return the squared l2 error of the mean of n unit vectors, ``(1 / m^2 - 1) / n``."""
+        """Return the squared l2 error of the mean of n unit vectors, ``(1 / m^2 - 1) / n``; reports have norm 1 / m."""
         return (self.mean**-2 - 1) / n
 
 
