@@ -191,9 +191,9 @@ def at_work(what: str) -> Iterator[None]:
 
 
 def name_methods(found: type) -> None:
-    """Make the methods of a class write their names for the parent of this process; no effect without a parent.
+    """Make the methods of a class, and of its bases in the same file, write their names for the parent of this process.
 
-    The name remains if a method ends the process or raises an exception that is no `Exception`.
+    There is no effect without a parent. The name remains if a method ends the process or raises no `Exception`.
     """
     if _note is None:
         return

@@ -148,7 +148,7 @@ def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
 def export(client: Client, folder: Path, about: Mapping[str, Any]) -> None:
     """Write a folder with parameters, client, shuffler, analyzer and test vectors, or no folder if an error occurs.
 
-    Raises ValueError if the folder has files or its parent does not exist.
+    `about` has the first entries of ``parameters.json``. Raises ValueError unless the folder is new or empty.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} exists and is not an empty folder: name a new one.")

@@ -113,9 +113,7 @@ def coins(part: Part, value: int, place: int, source: Source) -> Sent:
 
 
 def poisson_dummies(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw a Poisson number of uniform values, so that the numbers of different values are independent Poisson
-    variables.
-    """
+    """Draw a Poisson number of uniform values; the numbers of different values are independent Poisson variables."""
     number = poisson(exact(part["mean"]), source)
     return [(uniform_below(part["values"], source),) for _ in range(number)]
 
@@ -146,8 +144,8 @@ def clusters(part: Part, source: Source) -> Iterator[int]:
 def shares(part: Part, value: int, place: int, source: Source) -> Sent:
     """Draw a user's share of the noise as clusters; each cluster has the messages of `content` for a uniform counter.
 
-    A cluster of size j has each message j times. With `jump` it is the number ``j`` or ``-j``, sent as messages D or -D
-    and a rest of ones.
+    A cluster of size j has each message j times. With `jump` it is the number ``j`` or ``-j``, sent as multiples of the
+    largest number and a rest of ones.
     """
     sent: Sent = []
     for size in clusters(part, source):

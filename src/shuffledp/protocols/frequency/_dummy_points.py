@@ -158,7 +158,7 @@ class FixedDummies(DealtDummies, DummyPoints):
         return self._cost(self.usual_dummies / self.usual_users, self.most_dummies)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of the exact divergence of two values, averaged over uniform reports."""
+        """Return the profile of two values among the dummies, exact for true values."""
         dummies = self.dummies_among(users)
         k, eps_local = self.domain_size, self.eps_local
         if eps_local == math.inf:
