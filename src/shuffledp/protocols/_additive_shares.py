@@ -32,9 +32,9 @@ def polya_local_epsilon(shape: float, rate: float, shift: int) -> float:
     """Return eps at delta 0, in nats, of a number with Polya noise that moves by up to `shift` >= 1.
 
     The noise is the difference of two negative binomial variables of this `shape`, in (0, 1), and of ratio ``e^-rate``.
-    The logarithm of its probability function f is convex on each side of 0, so that the ratio is largest at ``f(0) /
-    f(shift)``. Both probabilities are hypergeometric functions; the second one is evaluated as Euler's integral over
-    the odds ``e^w``. For numbers modulo q the result is an upper bound.
+    The logarithm of its probability function f is convex on each side of 0, so that the ratio is largest at
+    ``f(0) / f(shift)``. Both probabilities are hypergeometric functions; the second one is evaluated as Euler's
+    integral over the odds ``e^w``. For numbers modulo q the result is an upper bound.
     """
     w = np.arange(-50 / (1 - shape) - math.log(shift), 50.0, 0.125)
     log_u, log_rest = -np.logaddexp(0.0, -w), -np.logaddexp(0.0, w)

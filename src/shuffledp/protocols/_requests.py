@@ -94,9 +94,10 @@ def from_request(fit: Callable[..., T]) -> Callable[..., T]:
     """Make the ``calibrate`` of a protocol from a function of the numbers that it needs.
 
     Positional parameters of `fit` after the class are names of `TAKEN`, checked in their order; keywords are
-    ``accounting``, if needed, and the protocol's options. The result, ``calibrate(cls, budget, population, task, *,
-    accounting="exact", **options)``, raises for arguments of other types (`checked_request`) and for unsupported
-    requests (`check_request`), plans for a random number of users (`for_population`), and sets ``calibrated_under``.
+    ``accounting``, if needed, and the protocol's options. The result,
+    ``calibrate(cls, budget, population, task, *, accounting="exact", **options)``, raises for arguments of other types
+    (`checked_request`) and for unsupported requests (`check_request`), plans for a random number of users
+    (`for_population`), and sets ``calibrated_under``.
     """
     first, *parameters = signature(fit).parameters.values()
     options = {p.name: p for p in parameters if p.kind is Parameter.KEYWORD_ONLY}

@@ -1,9 +1,9 @@
 """Schedules of the single-message protocols, local budget and dummies, for any kind of report.
 
 A schedule fixes the local budget and the dummies; a task's folder adds the local randomizer, such as randomized
-response or Laplace noise, which is a `OneReport`. A protocol derives from one of each: ``class
-Amplified(AmplifiedSchedule, RandomizedResponse)``. The clones reduction holds for every local randomizer, so that a
-schedule does not depend on its randomizer. `shuffledp.protocols._checkin` has one more schedule.
+response or Laplace noise, which is a `OneReport`. A protocol derives from one of each:
+``class Amplified(AmplifiedSchedule, RandomizedResponse)``. The clones reduction holds for every local randomizer, so
+that a schedule does not depend on its randomizer. `shuffledp.protocols._checkin` has one more schedule.
 """
 
 from __future__ import annotations

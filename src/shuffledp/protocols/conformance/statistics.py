@@ -57,9 +57,10 @@ def contradicted(
     repeats and for rare events, which sample moments would miss.
 
     Too small: the wealth of bets on larger squares, the mean over stakes s of ``prod(1 + s (x / variance - 1))``, has
-    mean at most 1 for every law of x >= 0 (Ville's inequality). Too large: for x >= 0, ``P(mean(x) <= E x - t) <=
-    exp(-R t^2 / (2 E x^2))`` (Maurer 2003), where the fourth moment of a sum of independent summands of at most `jump`
-    is at most ``3 v^2 + jump^2 v``. The kurtosis may be 9 without an effect of `jump`, as for Laplace noise.
+    mean at most 1 for every law of x >= 0 (Ville's inequality). Too large: for x >= 0,
+    ``P(mean(x) <= E x - t) <= exp(-R t^2 / (2 E x^2))`` (Maurer 2003), where the fourth moment of a sum of independent
+    summands of at most `jump` is at most ``3 v^2 + jump^2 v``. The kurtosis may be 9 without an effect of `jump`, as
+    for Laplace noise.
     """
     repeats = len(squares)
     shares = squares / variance - 1

@@ -1,8 +1,8 @@
 """Seeded hash functions on arrays, whose values are nearly independent and uniform.
 
 The hash of v under a seed is output v of the generator SplitMix64 (Steele, Lea and Flood 2014) started from the seed.
-Its upper 32 bits are scaled to the range, so that some values are more likely by a factor of at most ``1 + range /
-2^32``.
+Its upper 32 bits are scaled to the range, so that some values are more likely by a factor of at most
+``1 + range / 2^32``.
 """
 
 from __future__ import annotations

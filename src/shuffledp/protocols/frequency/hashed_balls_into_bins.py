@@ -1,8 +1,8 @@
 r"""Hashed balls into bins (Luo, Wang and Yi 2022): public hash functions, and dummies in random bins.
 
-Let b be the number of bins and q a prime above b and the number of values k. A user draws a hash function ``h(x) = ((u
-x + v) mod q) mod b``, u in ``1..q-1`` and v in ``0..q-1``, and sends ``(u, v, h(x))``; dummies are uniform triples (u,
-v, w). A message counts for all x with ``h(x) = w``. Two different values collide with probability
+Let b be the number of bins and q a prime above b and the number of values k. A user draws a hash function
+``h(x) = ((u x + v) mod q) mod b``, u in ``1..q-1`` and v in ``0..q-1``, and sends ``(u, v, h(x))``; dummies are uniform
+triples (u, v, w). A message counts for all x with ``h(x) = w``. Two different values collide with probability
 
 .. math:: p_c = \lfloor q/b \rfloor \, (q \bmod b + q - b) \, / \, (q (q - 1)).
 
@@ -14,8 +14,8 @@ authors' code searches for a number that does not always suffice.
 
 Rules for the number of bins are ``logarithmic``, ``n / ln n``, and ``cubed``, ``n / ln^3 n``, rounded down as in the
 original, for O(1) and for 1 + o(1) messages per user. For ``economical``, with c* dummies per bin, the error is
-proportional to ``c* + n / b`` and the number of messages is ``1 + c* b / n``, so that their product is least at ``b = n
-/ c*``, about two messages, with at most k bins.
+proportional to ``c* + n / b`` and the number of messages is ``1 + c* b / n``, so that their product is least at
+``b = n / c*``, about two messages, with at most k bins.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -239,8 +239,8 @@ class HashedBallsIntoBins(DealtDummies):
         """Draw the messages that count for each value, (R, k), at a cost independent of n.
 
         If few sets of values are possible (`joint_law`), the messages per set are drawn, from the joint law of the
-        counts. Otherwise each count has its exact law, and counts are independent, without their correlation of ``(b
-        p_c - 1) / (b - 1)``, which changes no error of a value, nor the mean error.
+        counts. Otherwise each count has its exact law, and counts are independent, without their correlation of
+        ``(b p_c - 1) / (b - 1)``, which changes no error of a value, nor the mean error.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
         n, dummies = participants.public.n_users, self.dummies_of(participants.public.n_users)

@@ -13,7 +13,7 @@ change. ``exact`` has the divergence of the two counts. The ratio of the laws of
 without takes three values, ``e^h`` above nu, ``e^-h`` from 1 to nu and ``1 - beta`` at 0, so that delta is a sum of
 nine terms.
 
-Conventions as in that module.
+Conventions as in `shuffledp.protocols.frequency.sbin`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Fair coins as dummies: SBin-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
 
-Users send their values without noise. A trusted shuffler keeps every message with probability beta, adds ``Z_j ~ Bin(M,
-1/2)`` messages of every value j, independently, permutes, and forwards. The analyzer estimates ``(c_j - M / 2) /
-beta``. Two accountings:
+Users send their values without noise. A trusted shuffler keeps every message with probability beta, adds
+``Z_j ~ Bin(M, 1/2)`` messages of every value j, independently, permutes, and forwards. The analyzer estimates
+``(c_j - M / 2) / beta``. Two accountings:
 
 ``printed``
     The authors' closed form for one count at (eps/2, delta/2), as two counts change.

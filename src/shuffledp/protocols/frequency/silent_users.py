@@ -1,9 +1,9 @@
 """Silent users: each user sends a value only with some probability, among Poisson dummies.
 
-A user sends a value with probability p, and ``Poisson(mu / n)`` dummies of every value: ``c_j = Bin(n_j, p) +
-Poisson(mu)``. The estimate of a count is ``(c_j - mu) / p``, with variance ``mu / p^2 + n_j (1 - p) / p``. Dropping
-values often saves dummies: at p = 1/4 a 25th of the dummies suffices. The protocol is one level of the segmented
-protocol for sets of one item.
+A user sends a value with probability p, and ``Poisson(mu / n)`` dummies of every value:
+``c_j = Bin(n_j, p) + Poisson(mu)``. The estimate of a count is ``(c_j - mu) / p``, with variance
+``mu / p^2 + n_j (1 - p) / p``. Dropping values often saves dummies: at p = 1/4 a 25th of the dummies suffices. The
+protocol is one level of the segmented protocol for sets of one item.
 
 Delta is the divergence of the two counts that change, each Poisson with or without a message that is sent with
 probability p (`shuffledp.accounting.general.count_pairs`), if no other user has either value; other users' values are
@@ -171,8 +171,8 @@ def _best_report(held: float, eps: float, delta: float) -> SilentReport:
 class SilentUsers(NoisyCounts, PlannedUsers):
     """Each user's value with probability p, and ``Poisson(mu / n)`` dummies of every value; a message is a value.
 
-    All users must add their dummies; the shuffler only permutes. The variance of a count, ``mu / p^2 + n_j (1 - p) /
-    p``, grows with the frequency of the value. ``rate`` is p, ``dummy_mean`` is mu.
+    All users must add their dummies; the shuffler only permutes. The variance of a count,
+    ``mu / p^2 + n_j (1 - p) / p``, grows with the frequency of the value. ``rate`` is p, ``dummy_mean`` is mu.
     """
 
     n_users: int

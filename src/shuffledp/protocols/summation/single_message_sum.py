@@ -1,9 +1,9 @@
 """Single-message sum: a number rounded to few levels, then generalized randomized response under the blanket.
 
-A message is one of g + 1 levels (Balle, Bell, Gascon and Nissim 2019). For many users ``lambda = 2 (g + 1) / (n
-mu^2)``, where Gaussian noise with the ratio mu of sensitivity to deviation meets the budget. This lambda ranks all g.
-The exact local budget of the best g gives a corrected factor of lambda, which ranks the next few g. Around the best g
-the error is flat; the paper's choice is not known.
+A message is one of g + 1 levels (Balle, Bell, Gascon and Nissim 2019). For many users
+``lambda = 2 (g + 1) / (n mu^2)``, where Gaussian noise with the ratio mu of sensitivity to deviation meets the budget.
+This lambda ranks all g. The exact local budget of the best g gives a corrected factor of lambda, which ranks the next
+few g. Around the best g the error is flat; the paper's choice is not known.
 """
 
 import math

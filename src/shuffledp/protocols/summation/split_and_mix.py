@@ -192,8 +192,8 @@ class SplitAndMix(SumReports):
 
         Let X be the noise and let the sum be r places above the lowest of the q integers that are decoded. The error is
         ``X - q J``, ``J = floor((r + X) / q)``. For r in 0..q-1 (other sums differ by multiples of q) and discrete
-        Laplace X all moments are geometric series: ``J >= k`` if ``X >= k q - r``, and ``J <= -k`` if ``-X >= (k - 1) q
-        + r + 1``.
+        Laplace X all moments are geometric series: ``J >= k`` if ``X >= k q - r``, and ``J <= -k`` if
+        ``-X >= (k - 1) q + r + 1``.
         """
         n = np.asarray(participants.public.n_users, np.int64)
         if np.any(n != self.n_users):

@@ -1,8 +1,8 @@
 """Protocols with Laplace noise: the local randomizer, and one report per user with dummies.
 
-Every vector is clipped to l1 norm C, so that two vectors are at most 2C apart, and Laplace noise of scale ``2C /
-eps_local`` is added to each coordinate (Wang et al. 2023, section VII). Dummies are reports of the zero vector, which
-only add their noise.
+Every vector is clipped to l1 norm C, so that two vectors are at most 2C apart, and Laplace noise of scale
+``2C / eps_local`` is added to each coordinate (Wang et al. 2023, section VII). Dummies are reports of the zero vector,
+which only add their noise.
 """
 
 from __future__ import annotations

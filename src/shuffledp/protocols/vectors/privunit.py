@@ -61,8 +61,8 @@ class CapReport:
 
     @property
     def mean(self) -> float:
-        """Mean ``m = t (p / c - (1 - p) / (1 - c))``, ``t = (1 - gamma^2)^((d - 1) / 2) / ((d - 1) B(1/2, (d - 1) /
-        2))``.
+        """Mean ``m = t (p / c - (1 - p) / (1 - c))``,
+        ``t = (1 - gamma^2)^((d - 1) / 2) / ((d - 1) B(1/2, (d - 1) / 2))``.
 
         Bhowmick et al. (2018); the integral of the inner product over a cap.
         """
