@@ -71,7 +71,8 @@ class Budget:
     delta : float
         In [0, 1); 0 only for protocols with pure differential privacy.
     neighbours : {"replace_one", "add_remove"}
-        The neighboring relation. ``replace_one``: the input of user 1 changes, the set of participants does not.
+        Neighboring relation. ``replace_one``: the input of user 1 changes, the set of participants does not.
+        ``add_remove``: one data set has one user more.
     """
 
     eps: float | tuple[float, ...]
@@ -114,7 +115,7 @@ def _flat(values: Floats) -> Floats:
 
 
 def _difference(estimate: Floats, truth: Floats) -> Floats:
-    """Return one row of differences per repeat; raise for (R,) against (R, 1), which would broadcast to (R, R)."""
+    """Return the differences, (R, size). Raise ValueError for different shapes, which might broadcast."""
     difference = np.asarray(estimate - truth)
     if difference.shape != np.shape(estimate):
         raise ValueError(f"The estimate has shape {np.shape(estimate)} but the truth has {np.shape(truth)}.")
@@ -122,12 +123,12 @@ def _difference(estimate: Floats, truth: Floats) -> Floats:
 
 
 def mean_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the squared error, averaged over the coordinates of the estimate; one number per repeat."""
+    """Return the squared error of each repeat, averaged over the coordinates of the estimate, (R,)."""
     return np.asarray(np.mean(_difference(estimate, truth) ** 2, axis=1))
 
 
 def sum_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the squared l2 distance; one number per repeat."""
+    """Return the squared l2 distance of each repeat, (R,)."""
     return np.asarray(np.sum(_difference(estimate, truth) ** 2, axis=1))
 
 
@@ -137,7 +138,8 @@ def l1_error(estimate: Floats, truth: Floats) -> Floats:
 
 
 def top_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the squared error of the coordinate with the largest true value (the first of several), per repeat.
+    """Return the squared error of the coordinate with the largest true value, (R,); of several such coordinates, the
+    first.
 
     Local noise increases with the count of a value. The average over all values hardly depends on the error of a
     frequent value.
@@ -233,7 +235,7 @@ class Task:
 
 
 def _at_least(task: Task, name: str, least: int) -> None:
-    """Check an integer field and store it as an int."""
+    """Check that a field is an integer of at least `least`, and store it as an int."""
     count = check_count(f"{type(task).__name__}: {name}", getattr(task, name), least)
     object.__setattr__(task, name, count)
 
@@ -251,12 +253,12 @@ class Frequency(Task):
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
-        """(k,): users per value."""
+        """Shape of the number of users per value, (k,)."""
         return (self.domain_size,)
 
     @property
     def estimate_shape(self) -> tuple[int, ...]:
-        """(k,): relative frequency per value."""
+        """Shape of the relative frequencies, (k,)."""
         return (self.domain_size,)
 
 
@@ -269,9 +271,9 @@ class Summation(Task):
     max_value : int
         Numbers are the integers 0..max_value, or, if ``real``, the multiples of ``1 / max_value`` in [0, 1].
     signed : bool
-        Numbers may be negative too, down to minus the largest.
+        True if numbers may also be negative, down to minus the largest.
     real : bool
-        The numbers are scaled to [0, 1] (to [-1, 1] if signed).
+        True if numbers are scaled to [0, 1], or to [-1, 1] if signed.
     coordinates : int
         Number of sums; every user adds to a single sum (a 1-sparse vector).
     """
@@ -289,25 +291,25 @@ class Summation(Task):
 
     @property
     def values(self) -> Floats:
-        """(V,): the numbers that a user may hold, in the order of the counts."""
+        """Numbers that a user may hold, (V,), in the order of the counts."""
         integers = np.arange(-self.max_value if self.signed else 0, self.max_value + 1)
         return integers / self.max_value if self.real else integers.astype(np.float64)
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
-        """(V,) users per value, (coordinates, V) for 1-sparse vectors."""
+        """Shape of the number of users per number, (V,); (coordinates, V) for 1-sparse vectors."""
         values = (2 if self.signed else 1) * self.max_value + 1
         return (values,) if self.coordinates == 1 else (self.coordinates, values)
 
     @property
     def estimate_shape(self) -> tuple[int, ...]:
-        """() or (coordinates,): the sum."""
+        """Shape of the sum, () or (coordinates,)."""
         return () if self.coordinates == 1 else (self.coordinates,)
 
 
 @dataclass(frozen=True)
 class Sets(Task):
-    """Holders per item when every user holds ``set_size`` distinct items of ``domain_size``.
+    """Share of users who hold each item, where every user holds ``set_size`` distinct items of ``domain_size``.
 
     The last ``padding_items`` items are dummies, with which users complete their sets to one size. No error metric
     includes them.
@@ -332,12 +334,12 @@ class Sets(Task):
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
-        """(levels, d): holders per privacy level and item."""
+        """Shape of the number of holders per privacy level and item, (levels, d)."""
         return (self.levels, self.domain_size)
 
     @property
     def estimate_shape(self) -> tuple[int, ...]:
-        """(d - padding_items,): share of holders per item."""
+        """Shape of the shares of holders per item, (d - padding_items,)."""
         return (self.domain_size - self.padding_items,)
 
 
@@ -363,12 +365,12 @@ class Vectors(Task):
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
-        """(dimension,): sum of the clipped vectors."""
+        """Shape of the sum of the clipped vectors, (dimension,)."""
         return (self.dimension,)
 
     @property
     def estimate_shape(self) -> tuple[int, ...]:
-        """(dimension,): mean of the clipped vectors."""
+        """Shape of the mean of the clipped vectors, (dimension,)."""
         return (self.dimension,)
 
 
@@ -429,7 +431,7 @@ class Public:
         return self.of_repeats(slice(repeat, repeat + 1))
 
     def of_repeats(self, which: Ints | slice) -> Public:
-        """Return the public knowledge of some of the repeats."""
+        """Return the public knowledge of the repeats with these indices."""
         return Public(self.n_users[which], None if self.level_counts is None else self.level_counts[which])
 
 
@@ -455,14 +457,14 @@ class Participants:
     users: Callable[[int], Iterator[Users]] | None = None
 
     def of_repeats(self, which: Ints) -> Participants:
-        """Return the participants of some of the repeats, (r,) indices."""
+        """Return the participants of the repeats with these indices, (r,)."""
         every = self.users
         users = None if every is None else lambda repeat: every(int(which[repeat]))
         return Participants(self.public.of_repeats(which), self.counts[which], self.truth[which], users)
 
     @staticmethod
     def from_counts(counts: ArrayLike) -> Participants:
-        """Return participants of a frequency task from users per value, (k,) or (R, k); the truth is their shares.
+        """Return participants of a frequency task from the number of users per value, (k,) or (R, k).
 
         Raises ValueError if the counts are not integers, negative, of another shape, or a repeat has no user.
         """

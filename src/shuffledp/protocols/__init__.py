@@ -1,6 +1,6 @@
 """Protocols of the shuffle model: one folder per task, one file per protocol.
 
-``get("frequency", "amplified")`` finds a built-in protocol, ``get("frequency", "my/file.py:MyProtocol")`` a plug-in.
+``get("frequency", "amplified")`` returns a built-in protocol, ``get("frequency", "my/file.py:MyProtocol")`` a plug-in.
 `shuffledp.protocols.conformance` checks a user's baseline against the interface.
 """
 

@@ -1,4 +1,4 @@
-"""Additive secret shares modulo a number: any but all of them are uniform, and all of them add up to the value."""
+"""Additive secret shares of an integer modulo q: m shares add up to the integer, and any m - 1 of them are uniform."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST_GROUP = 2**62
 
 
 def split(values: Ints, shares: int, group_order: int, rng: np.random.Generator) -> Ints:
-    """Draw additive shares of every value modulo q, (n, m): any m - 1 of them are independent and uniform."""
+    """Draw m additive shares of every value modulo q, (n, m): any m - 1 of them are independent and uniform."""
     uniform = rng.integers(0, group_order, size=(len(values), shares - 1))
     last = np.mod(values, group_order)
     for column in uniform.T:  # one by one: a sum of many elements of a large group overflows
@@ -23,28 +23,18 @@ def split(values: Ints, shares: int, group_order: int, rng: np.random.Generator)
 
 
 def sum_modulo(elements: Ints, group_order: int) -> int:
-    """Return the sum of group elements modulo q, without overflow: upper and lower 31 bits are added separately."""
+    """Return the sum of group elements modulo q, without overflow of 64-bit integers."""
     upper, lower = int(np.sum(elements >> 31)), int(np.sum(elements & (2**31 - 1)))
     return ((upper << 31) + lower) % group_order
 
 
 def polya_local_epsilon(shape: float, rate: float, shift: int) -> float:
-    """Return the eps at delta 0, in nats, of a number that moves by up to `shift` under Polya noise.
+    """Return eps at delta 0, in nats, of a number with Polya noise that moves by up to `shift` >= 1.
 
-    Parameters
-    ----------
-    shape : float
-        Shape of each of the two negative binomial variables whose difference is the noise, in (0, 1).
-    rate : float
-        Nats: the ratio of the variables is ``e^-rate``.
-    shift : int
-        At least 1.
-
-    Notes
-    -----
-    The law f falls on both sides of 0, and its log is convex on either, so that the ratio is largest for ``f(0) /
-    f(shift)``: hypergeometric functions, the second one as Euler's integral over the odds ``e^w``. Where numbers are
-    taken modulo another one the ratio is at most that.
+    The noise is the difference of two negative binomial variables of this `shape`, in (0, 1), and of ratio ``e^-rate``.
+    The logarithm of its probability function f is convex on each side of 0, so that the ratio is largest at
+    ``f(0) / f(shift)``. Both probabilities are hypergeometric functions; the second one is evaluated as Euler's
+    integral over the odds ``e^w``. For numbers modulo q the result is an upper bound.
     """
     w = np.arange(-50 / (1 - shape) - math.log(shift), 50.0, 0.125)
     log_u, log_rest = -np.logaddexp(0.0, -w), -np.logaddexp(0.0, w)

@@ -1,4 +1,4 @@
-"""Random check-in for any kind of report: every participant picks one of m slots, each of which keeps one report."""
+"""Random check-in for any kind of report: every participant chooses one of m slots, each of which keeps one report."""
 
 from __future__ import annotations
 
@@ -24,23 +24,13 @@ Threat = Literal["conditional", "own_coin"]
 
 
 class CheckinSchedule(OneReport):
-    """Random check-in with a fixed window.
+    """Random check-in with a fixed window: every participant sends one of m slots and a randomized report.
 
-    Every participant sends a slot and a randomized report. Each slot keeps one of its reports, uniformly at random; an
-    empty slot gets a randomized report of a fixed public input. The analyzer sees the m reports, shuffled, and the
-    number of filled slots, but not which ones.
-
-    A protocol derives from this and from a local randomizer (`OneReport`), is a dataclass with these three fields among
-    its own, and defines ``aggregate`` and ``estimate``.
-
-    Parameters
-    ----------
-    population : Binomial
-        Law of the number of *other* users.
-    slots : int
-        m, at least 1.
-    threat : {"conditional", "own_coin"}
-        Threat model: user 1 takes part for certain, or its coin counts as protection.
+    Each slot keeps one of its reports, uniformly at random; an empty slot gets a randomized report of a fixed public
+    input. The analyzer sees the m reports, shuffled, and the number of filled slots. ``population`` is the law of the
+    number of *other* users. With the threat ``own_coin`` user 1's coin counts as protection; with ``conditional`` user
+    1 takes part for certain. A protocol derives from this class and from a local randomizer (`OneReport`), and has
+    these fields.
     """
 
     population: Binomial
@@ -56,7 +46,7 @@ class CheckinSchedule(OneReport):
     streamable = False  # a slot keeps one report of all chunks
 
     def slot_bits(self) -> float:
-        """Return the size of a message in bits: one of m slots, and a report."""
+        """Return the bits of a message, which are a slot and a report."""
         return message_bits(self.slots) + self.report_bits()
 
     @classmethod
@@ -71,23 +61,12 @@ class CheckinSchedule(OneReport):
         accounting: str = "exact",
         threat: Threat = "conditional",
     ) -> Self:
-        """Take the expected number of other users, rounded down, as slots and find the largest local budget.
+        """Find the largest local budget for m slots, the mean number of other users rounded down.
 
-        Parameters
-        ----------
-        accounting : {"printed", "exact"}
-            ``printed``: the closed form. ``exact``: the slots are shuffled, hence clones among m - 1 others.
-        threat : {"conditional", "own_coin"}
-            ``conditional`` (the default): the guarantee is for a user who takes part, as for all other protocols here.
-            ``own_coin``: user 1's coin counts too, and the closed form uses its participation rate; a weaker guarantee
-            with far larger local budgets, not comparable with the others. It assumes that the analyzer does not learn
-            from the number of filled slots who takes part; no proven exact value is known, so ``exact`` is infeasible
-            and there is no privacy profile.
-
-        Raises
-        ------
-        Infeasible
-            If the population is not binomial, there is no slot, or nothing is proven.
+        ``exact`` evaluates clones among the m - 1 other slots, ``printed`` a closed form. ``threat="own_coin"`` is a
+        weaker guarantee with far larger local budgets: the closed form uses the participation rate, and assumes that
+        the number of filled slots does not reveal who takes part. Raises `Infeasible` for another population than a
+        binomial one, for no slot, and for ``own_coin`` under ``exact``, where no bound is proven.
         """
         check_choice("random_checkin: threat", threat, get_args(Threat))
         if not isinstance(population, Binomial):
@@ -107,19 +86,16 @@ class CheckinSchedule(OneReport):
 
     @property
     def standing(self) -> Standing:
-        """Proven bound for a user who takes part; with ``own_coin`` an assumption remains."""
+        """Guarantee of the claim, a proven bound for a user who takes part; ``own_coin`` has an unproven assumption."""
         return OWN_COIN if self.threat == "own_coin" else super().standing
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return a uniform slot and a randomized report per user, (n, 1 + width)."""
+        """Draw a uniform slot and a randomized report per user, (n, 1 + width)."""
         slots = rng.integers(0, self.slots, size=len(users))
         return Messages(np.column_stack((slots, self.reports(users.values, rng))))
 
     def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
-        """Keep one report per slot and fill the empty slots, (m, width + 1): report, and a tally of filled slots.
-
-        The tally is not linked to the reports: the last column only carries the number of filled slots.
-        """
+        """Keep one report per slot and fill empty slots, (m, width + 1); the last column sums to the filled slots."""
         mixed = messages.payload[rng.permutation(len(messages))]
         slots, first = np.unique(mixed[:, 0], return_index=True)  # the first after mixing is a uniform one
         fillers = self.reports(self.fixed_inputs(self.slots - len(slots)), rng)
@@ -127,24 +103,18 @@ class CheckinSchedule(OneReport):
         return Messages(np.column_stack((rng.permutation(kept), np.arange(self.slots) < len(slots))))
 
     def filled_slots(self, n_users: Ints, rng: np.random.Generator) -> Ints:
-        """Draw the number of slots that hold a report, (R,); time grows with users.
-
-        The kept users do not depend on their inputs.
-        """
+        """Draw the number of slots that hold a user's report, (R,). Time grows with the number of users."""
         return np.array([filled(int(n), self.slots, rng) for n in n_users])
 
     def cost(self) -> Cost:
-        """Return the cost of one message per user, slot and report, and the expected fillers over the population."""
+        """Return the cost of a slot and a report per user, and the expected number of empty slots."""
         missed = 1 - 1 / self.slots
         # User 1 misses a given slot, and so does every other user who takes part.
         empty = missed * (1 - self.population.rate / self.slots) ** self.population.trials
         return Cost(1.0, self.slot_bits(), shuffler_messages=self.slots * empty, most_messages=1.0)
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Return the profile of clones in the other m - 1 slots; None for ``own_coin``.
-
-        User 1's report is in one slot or was dropped.
-        """
+        """Return the clones profile for reports in the other m - 1 slots; None for ``own_coin``."""
         if self.threat != "conditional":
             return None
         return ClonesProfile(OtherReports(Fixed(self.slots - 1)), self.eps_local)

@@ -1,4 +1,4 @@
-"""Coins of every user for every value at once, in blocks that fit into memory."""
+"""Random numbers for every user and every value, in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COINS = 2**22
 
 
 def coin_blocks(users: int, width: int, rng: np.random.Generator) -> Iterator[tuple[slice, Floats]]:
-    """Yield the users of each block, and uniform numbers in [0, 1), (users of the block, width)."""
+    """Yield the users of each block and uniform numbers in [0, 1), (users of the block, width)."""
     step = max(1, _COINS // width)
     for begin in range(0, users, step):
         end = min(begin + step, users)

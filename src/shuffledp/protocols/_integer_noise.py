@@ -1,11 +1,10 @@
-r"""Integer noise on counts that one user moves, from a trusted curator or shared in a secure sum: reference lines.
+"""Integer noise on counts, drawn by a trusted curator or as shares in a secure sum; reference lines of figures.
 
-The protocols define the messages; this module has the noise, its calibration and its profile. Noise of the counts is
-independent; each moves by at most `shift`. Discrete Laplace noise of ratio ``e^-rate`` has the loss ``rate * shift``
-per count with a large probability, so that a delta > 0 allows no less noise: rate is eps over the change of all counts
-together. Its variance is ``1 / (2 sinh(rate / 2)^2)`` (Ghosh, Roughgarden and Sundararajan 2012). Discrete Gaussian
-noise: Canonne, Kamath and Steinke 2020; Skellam noise: Agarwal, Kairouz and Liu 2021;
-:mod:`shuffledp.accounting.baselines.noisy_counts` has both.
+Noise of different counts is independent, and one user moves each count by at most `shift`. Discrete Laplace noise of
+ratio ``e^-rate`` has the loss ``rate * shift`` per count with a large probability, so that delta > 0 allows no less
+noise: rate is eps over the change of all counts together. The variance is ``1 / (2 sinh(rate / 2)^2)`` (Ghosh,
+Roughgarden and Sundararajan 2012). Discrete Gaussian noise is from Canonne, Kamath and Steinke 2020, Skellam noise from
+Agarwal, Kairouz and Liu 2021; see :mod:`shuffledp.accounting.baselines.noisy_counts`.
 """
 
 from __future__ import annotations
@@ -41,64 +40,64 @@ from shuffledp.tasks import Budget, Ints, Neighbours, Task
 
 @dataclass(frozen=True)
 class DiscreteGaussian:
-    """Discrete Gaussian noise of `counts` counts, 1 or 2, that move by at most `shift` each."""
+    """Discrete Gaussian noise on `counts` counts, 1 or 2, each of which moves by at most `shift`."""
 
     sigma: float
     shift: int
     counts: int
 
     def fitted(self, budget: Budget) -> float:
-        """Find the smallest sigma."""
+        """Find the smallest sigma that meets the budget."""
         eps, delta = budget.largest_eps, positive_delta(budget)
         return math.sqrt(noisy_count_variance(eps, delta, "gaussian", shift=self.shift, counts=self.counts))
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-        """Draw independent noises."""
+        """Draw independent noise values of this shape."""
         return discrete_gaussian(self.sigma, rng, shape)
 
     @property
     def variance(self) -> float:
-        """``sigma^2``, but for tiny sigma."""
+        """Exact variance; close to ``sigma^2`` unless sigma is tiny."""
         return discrete_gaussian_variance(self.sigma)
 
     def profile(self, relation: Neighbours) -> PrivacyProfile:
-        """Return the profile of the noise of the counts that move."""
+        """Return the profile of noise on the counts that move."""
         return noisy_counts_profile("gaussian", self.sigma**2, self.shift, self.counts, relation)
 
 
 @dataclass(frozen=True)
 class DiscreteLaplace:
-    """Discrete Laplace noise of `counts` counts, 1 or 2, that move by at most `shift` each."""
+    """Discrete Laplace noise on `counts` counts, 1 or 2, each of which moves by at most `shift`."""
 
     eps: float
     shift: int
     counts: int
 
     def fitted(self, budget: Budget) -> float:
-        """Return all of eps; delta is not needed."""
+        """Return the budget's eps; delta > 0 allows no less noise."""
         return budget.largest_eps
 
     @property
     def change(self) -> int:
-        """Change of all counts together."""
+        """Change of all counts together by one user."""
         return self.shift * self.counts
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-        """Draw independent noises."""
+        """Draw independent noise values of this shape."""
         return two_sided_geometric(self.change / self.eps, rng, shape)
 
     @property
     def variance(self) -> float:
-        """``1 / (2 sinh(rate / 2)^2)``."""
+        """Exact variance, ``1 / (2 sinh(rate / 2)^2)``."""
         return discrete_laplace_variance(self.eps / self.change)
 
     def profile(self, relation: Neighbours) -> PrivacyProfile:
-        """Return the profile of the noise of the counts that move."""
+        """Return the profile of noise on the counts that move."""
         return laplace_profile(self.eps / self.change, self.shift, self.counts, neighbours=relation)
 
 
 class CuratorNoise(ProtocolBase):
-    """Noise that a trusted curator adds to each count; its scale is a field of the protocol."""
+    """Noise that a trusted curator adds to each count. A field of the protocol has the scale of the noise."""
 
     no_client = "A curator draws the noise; users send their data as they are."
 
@@ -114,34 +113,28 @@ class CuratorNoise(ProtocolBase):
     @classmethod
     @abstractmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """Return the fields that a task sets."""
+        """Return the fields of the protocol that depend on the task."""
 
     @property
     @abstractmethod
     def moved(self) -> tuple[int, int]:
-        """Change of a count by one user, and the number of changed counts with noise of their own."""
+        """Change of a count by one user, and the number of changed counts with independent noise."""
 
     @property
     @abstractmethod
     def noise(self) -> DiscreteGaussian | DiscreteLaplace:
-        """Noise of a count."""
+        """Law of a count's noise."""
 
     @classmethod
     @from_request
     def calibrate(cls, budget: Budget, population: Population, task: Task) -> Self:
-        """Find the least noise for the counts that one user moves: two under replacement if there are several.
-
-        Parameters
-        ----------
-        budget : Budget
-            One eps, either relation; delta > 0 for Gaussian noise, for Laplace noise it allows no less noise.
-        """
+        """Find the least noise for the counts that one user moves. Laplace noise does not use delta."""
         law_of(population)
         fields = {**cls.counted(task), "relation": budget.neighbours, cls.scale: 1.0}
         return cls(**{**fields, cls.scale: cls(**fields).noise.fitted(budget)})
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return the profile of the noise of the counts that move."""
+        """Return the exact profile of noise on the counts that move."""
         return self.noise.profile(self.relation)
 
 
@@ -149,17 +142,8 @@ class CuratorNoise(ProtocolBase):
 class SkellamNoise(PlannedUsers):
     """Skellam noise in equal shares of all users; each user relies on the shares of the others.
 
-    No party sees a single message: only the sum is revealed. Shares of a discrete Gaussian would be 0 for nearly every
-    user, see :mod:`shuffledp.accounting.baselines.noisy_counts`.
-
-    Parameters
-    ----------
-    n_users : int
-        Planned number of users, user 1 included.
-    variance : float
-        mu, of the noise of a count when the planned number of users take part.
-    relation : {"replace_one", "add_remove"}
-        Neighboring relation of the guarantee.
+    A secure sum reveals only the sum of the messages. ``variance`` is the variance mu of a count's noise from all
+    ``n_users`` planned users. Shares of discrete Gaussian noise would be 0 for nearly every user.
     """
 
     no_client = "Messages are added up in a secure sum, which a client in the shuffle model does not have."
@@ -182,28 +166,25 @@ class SkellamNoise(PlannedUsers):
     @classmethod
     @abstractmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """Return the fields that a task sets."""
+        """Return the fields of the protocol that depend on the task."""
 
     @property
     @abstractmethod
     def moved(self) -> tuple[int, int]:
-        """Change of a count by one user, and the number of changed counts with noise of their own."""
+        """Change of a count by one user, and the number of changed counts with independent noise."""
 
     @property
     @abstractmethod
     def released_counts(self) -> int:
-        """Number of counts with noise of their own."""
+        """Number of counts with independent noise."""
 
     @classmethod
     @from_request
     def calibrate(cls, budget: Budget, task: Task, n: int, eps: float, delta: float) -> Self:
-        """Find the smallest variance for the counts that one user moves: two under replacement if there are several.
+        """Find the smallest variance for the counts that one user moves.
 
-        Parameters
-        ----------
-        budget : Budget
-            One eps, delta > 0, either relation. Under add or remove a user who leaves still sends its share of the
-            noise: otherwise the noise would change with the input.
+        Under ``add_remove`` a user who leaves still sends a share of the noise, which would otherwise depend on the
+        input.
         """
         plain = cls(n_users=n, variance=0.0, relation=budget.neighbours, **cls.counted(task))
         shift, counts = plain.moved
@@ -216,21 +197,17 @@ class SkellamNoise(PlannedUsers):
         return replace(plain, variance=variance)
 
     def counted_on(self) -> str:
-        """Name the users who share the noise."""
+        """Name the users who send shares of the noise."""
         return self.all_users()
 
     def cost(self) -> Cost:
-        """Return the cost of an integer per released count.
-
-        It is taken modulo a number that it reaches with a probability far below delta. Payload alone: keys that users
-        agree on are not counted.
-        """
+        """Return the cost of an integer per count, modulo a number that sums reach with probability far below delta."""
         users = self.usual_users
         deviation = math.sqrt(self.variance * users / self.n_users)
         each = math.ceil(math.log2(users * self.moved[0] + 20 * deviation))
         return Cost(1.0, float(self.released_counts * each), most_messages=1.0)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of the noise of the counts that move, from this number of users."""
+        """Return the profile of noise on the counts that move, where this number of users send shares."""
         noise = self.variance * users / self.n_users
         return noisy_counts_profile("skellam", noise, *self.moved, self.relation)

@@ -1,4 +1,4 @@
-"""Noises that users share: numbers that add up over users, and the messages that they are sent as."""
+"""Noise that users send in shares: infinitely divisible laws of numbers, and the messages that encode the numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LARGE = 700.0
 
 
 class Share(CompoundPoisson, Protocol):
-    """Random number of which any part can be drawn."""
+    """Infinitely divisible random number N, of which a user draws a part."""
 
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
         """Draw independent parts of the noise of the given sizes, in the shape of `part`."""
@@ -35,10 +35,10 @@ class Share(CompoundPoisson, Protocol):
 
 
 class Noise(CompoundPoisson, Protocol):
-    """Messages of which any part can be drawn."""
+    """Infinitely divisible random multiset of messages, of which a user draws a part."""
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
-        """Draw the number of times that each message is sent, by message, in the shape of `part`."""
+        """Draw the number of copies of each message, by message, in the shape of `part`."""
         ...
 
     def client_noises(self, levels: int) -> list[ClientNoise]:
@@ -48,21 +48,13 @@ class Noise(CompoundPoisson, Protocol):
 
 @dataclass(frozen=True)
 class NegativeBinomialShare:
-    """Negative binomial numbers.
-
-    Parameters
-    ----------
-    shape : float
-        Of the whole noise, >= 0.
-    stop : float
-        Probability of stopping, in (0, 1).
-    """
+    """Negative binomial numbers, of this ``shape`` >= 0 for all users, with success probability ``stop``."""
 
     shape: float
     stop: float
 
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
-        """Draw independent numbers, in the shape of `part`."""
+        """Draw independent numbers for these parts, in the shape of `part`."""
         if not self.shape:  # numpy has no negative binomial of shape 0, which is 0
             return np.zeros(np.shape(part), np.int64)
         return np.asarray(rng.negative_binomial(self.shape * part, self.stop))
@@ -73,33 +65,25 @@ class NegativeBinomialShare:
         return decay, decaying_clusters(self.shape, decay)
 
     def rates(self, size: int) -> Floats:
-        """Return ``shape (1 - stop)^j / j``, at most (size,)."""
+        """Return the rates ``shape (1 - stop)^j / j`` of jumps of size j, of at most `size` sizes."""
         j = np.arange(1.0, min(size, _last_jump(1 - self.stop)))
         return np.concatenate(([0.0], self.shape * (1 - self.stop) ** j / j))
 
     def log_moment(self, tilt: float) -> float:
-        """Return ``log E e^(tilt N)``, infinite from ``-log(1 - stop)`` on."""
+        """Return ``log E e^(tilt N)``, infinite for ``tilt >= -log(1 - stop)``."""
         odds = (1 - self.stop) / self.stop * math.expm1(min(tilt, _LARGE))
         return -self.shape * math.log1p(-odds) if odds < 1 else math.inf
 
 
 @dataclass(frozen=True)
 class JumpShare:
-    """Poisson number of jumps, see :mod:`shuffledp.accounting.summation.jump_noise`.
-
-    Parameters
-    ----------
-    rate : float
-        Expected jumps of the whole noise.
-    center : float
-        Of their sizes.
-    """
+    """Sum of a Poisson number of jumps, of mean ``rate``, see :mod:`shuffledp.accounting.summation.jump_noise`."""
 
     rate: float
     center: float
 
     def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
-        """Draw independent numbers, in the shape of `part`; time grows with the number of jumps."""
+        """Draw independent numbers for these parts, in the shape of `part`. Time grows with the number of jumps."""
         jumps = np.asarray(rng.poisson(self.rate * part))
         sizes = jump_sizes(self.center)
         drawn = 1 + rng.choice(sizes.size, int(jumps.sum()), p=sizes)
@@ -112,17 +96,17 @@ class JumpShare:
         ]
 
     def rates(self, size: int) -> Floats:
-        """Return the rates of the sizes of jumps, at most (size,)."""
+        """Return the rates of jumps of size j, of at most `size` sizes."""
         return np.concatenate(([0.0], self.rate * jump_sizes(self.center)))[:size]
 
     def log_moment(self, tilt: float) -> float:
-        """Return ``log E e^(tilt N)``."""
+        """Return ``log E e^(tilt N)`` for the random number N."""
         sizes = jump_sizes(self.center)
         return float(self.rate * (sizes @ np.expm1(np.minimum(tilt * np.arange(1, 1 + sizes.size), _LARGE))))
 
 
 def summed(values: Ints, numbers: Ints) -> Ints:
-    """Return sums of consecutive values, of `numbers` values each, in the shape of `numbers`."""
+    """Return sums of consecutive values in the shape of `numbers`, which has the number of terms of each sum."""
     owner = np.repeat(np.arange(numbers.size), numbers.ravel())
     total = np.bincount(owner, values, numbers.size)
     return np.asarray(np.rint(total), np.int64).reshape(numbers.shape)
@@ -130,21 +114,13 @@ def summed(values: Ints, numbers: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class AtomNoise:
-    """Multiset of messages, sent a random number of times.
-
-    Parameters
-    ----------
-    share : Share
-        Law of the number of times.
-    content : tuple of (int, int)
-        Messages with multiplicities.
-    """
+    """Multiset ``content`` of messages with multiplicities, which is sent N times, N from the law ``share``."""
 
     share: Share
     content: tuple[tuple[int, int], ...]
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
-        """Draw the number of times that each message is sent, by message, in the shape of `part`."""
+        """Draw the number of copies of each message, by message, in the shape of `part`."""
         drawn = self.share.draw(part, rng)
         return {message: times * drawn for message, times in self.content}
 
@@ -155,14 +131,14 @@ class AtomNoise:
         return [({"decay": text(decay), "content": content}, rates)]
 
     def rates(self, size: int) -> Floats:
-        """Return the rates of the share, at multiples of the messages of the multiset, at most (size,)."""
+        """Return the rates of the share at multiples of the multiset's size, of at most `size` numbers of messages."""
         single = self.share.rates(-(-size // self._messages))
         found = np.zeros((single.size - 1) * self._messages + 1)
         found[:: self._messages] = single
         return found
 
     def log_moment(self, tilt: float) -> float:
-        """Return ``log E e^(tilt N)``."""
+        """Return ``log E e^(tilt N)`` for the number N of messages."""
         return self.share.log_moment(tilt * self._messages)
 
     @property
@@ -172,24 +148,16 @@ class AtomNoise:
 
 @dataclass(frozen=True)
 class CoarseCentralNoise:
-    """Two-sided geometric noise, its jumps sent as messages D or -D and the rest as ones.
+    """Two-sided geometric noise whose jumps are sent as messages D or -D, D = ``max_value``, and a rest of ones.
 
-    Jumps of either sign and size j come at the rate ``ratio^j / j``, see
-    :mod:`shuffledp.accounting.summation.coarse_design`.
-
-    Parameters
-    ----------
-    ratio : float
-        In (0, 1).
-    max_value : int
-        D, >= 1.
+    Jumps of size j come at the rate ``ratio^j / j``, see :mod:`shuffledp.accounting.summation.coarse_design`.
     """
 
     ratio: float
     max_value: int
 
     def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
-        """Draw the number of times that each message is sent, by message, in the shape of `part`."""
+        """Draw the number of copies of each message, by message, in the shape of `part`."""
         rate = -np.log1p(-self.ratio)
         ones = np.zeros(np.shape(part), np.int64)
         found: dict[int, Ints] = {}
@@ -209,20 +177,17 @@ class CoarseCentralNoise:
         return [(law | {"jump": sign}, decaying_clusters(1.0, decay)) for sign in (1, -1)]
 
     def rates(self, size: int) -> Floats:
-        """Return the rates at which 0, 1, .. messages are sent at once, (size,).
-
-        A jump of ``size * D`` or more brings at least `size` messages.
-        """
+        """Return the rates of jumps that send 0, 1, .. messages, (size,); a jump of ``size * D`` sends more."""
         jumps = np.arange(1, min(size * self.max_value, _last_jump(self.ratio)))
         rate = self.ratio**jumps / jumps
         sent = [np.sum(np.abs(np.divmod(sign * jumps, self.max_value)), axis=0) for sign in (1, -1)]
         return np.asarray(np.bincount(np.concatenate(sent), np.concatenate((rate, rate)), size)[:size], float)
 
     def log_moment(self, tilt: float) -> float:
-        """Return an upper bound on ``log E e^(tilt N)``.
+        """Return an upper bound on ``log E e^(tilt N)`` for the number N of messages.
 
-        A jump by ``a D + b`` counts with the rate of a jump by ``a D``. A jump by ``-(a D - b)`` counts with the rate
-        of one by ``-(a - 1) D`` if a is 2 or more.
+        A jump by ``a D + b`` gets the rate of a jump by ``a D``. A jump by ``-(a D - b)`` gets the rate of a jump by
+        ``-(a - 1) D`` if a is 2 or more.
         """
         log_ratio, d = math.log(self.ratio), self.max_value
         rest = np.arange(d)
@@ -237,5 +202,5 @@ class CoarseCentralNoise:
 
 
 def _last_jump(ratio: float) -> int:
-    """Return the size of a jump from which on ``ratio^j`` is below ``e^-100``, far below rounding of summed rates."""
+    """Return a jump size from which on ``ratio^j`` is below ``e^-100``, negligible in summed rates."""
     return 2 + math.ceil(100 / -math.log(ratio))

@@ -1,4 +1,4 @@
-"""Number of filled slots out of m when n users each pick one uniformly."""
+"""Number of filled slots out of m when each of n users chooses one slot uniformly."""
 
 import math
 
@@ -15,18 +15,8 @@ _AT_ONCE = 1 << 22
 
 
 def filled(users: int, slots: int, rng: np.random.Generator) -> int:
-    """Draw the number of filled slots out of m when every user picks one uniformly; time grows with users.
-
-    Parameters
-    ----------
-    users, slots : int
-        At least 0 and 1.
-    rng : numpy.random.Generator
-
-    Notes
-    -----
-    Many users are first assigned to blocks of slots, a multinomial number to each, and each block is filled separately:
-    memory does not grow with either number.
+    """Draw the number of filled slots when every user chooses one of m uniformly. Time grows with the users, memory
+    does not.
     """
     if users <= _AT_ONCE:
         return int(np.count_nonzero(np.bincount(rng.integers(0, slots, size=users))))
@@ -42,15 +32,7 @@ def filled(users: int, slots: int, rng: np.random.Generator) -> int:
 
 
 def filled_moments(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
-    """Return mean and variance of the number K of filled slots, each (R,).
-
-    Parameters
-    ----------
-    n_users : (R,) ndarray
-        At least 1.
-    slots : int
-        m, at least 1.
-    """
+    """Return mean and variance of the number K of filled slots, each (R,)."""
     n = np.asarray(n_users, float)
     one = np.power(1 - 1 / slots, n)  # a given slot stays empty
     two = np.power(max(1 - 2 / slots, 0.0), n)  # two given slots stay empty
@@ -61,17 +43,7 @@ def filled_moments(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
 def inverse_filled(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
     """Return ``E[1/K]`` and ``E[1/K^2]`` for the number K of filled slots, each (R,).
 
-    Parameters
-    ----------
-    n_users : (R,) ndarray
-        At least 1.
-    slots : int
-        m, at least 1.
-
-    Notes
-    -----
-    With at most 512 slots or users the law of K is built by adding one user after the other: exact to 1e-10. Beyond,
-    the second-order expansion around the mean, whose relative error is below 1e-5 (of order 1 / min(n, m)^2).
+    Exact to 1e-10 for at most 512 slots or users, otherwise a second-order expansion with a relative error below 1e-5.
     """
     n = np.asarray(n_users, np.int64)
     few = n <= (n if slots <= ENUMERATED else ENUMERATED)

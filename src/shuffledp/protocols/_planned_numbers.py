@@ -1,4 +1,4 @@
-"""Planned number of users of a protocol for a random number of users."""
+"""Number of users that a protocol is planned for, if the number of users is random."""
 
 from __future__ import annotations
 
@@ -28,26 +28,14 @@ Planned = Callable[[int, float], PlannedUsers]
 
 
 def numbers_of(population: Population) -> LeastNumbers:
-    """Return the least numbers of users, the same for a calibration and for its profile."""
+    """Return the least numbers of users of a population, the same for a calibration and for its profile."""
     return least_numbers(population, _LEAST_DELTA)
 
 
 def planned_for(planned: Planned, budget: Budget, population: Population) -> PlannedUsers:
-    """Return the protocol for the largest number of users to plan for.
+    """Return the protocol for the largest possible planned number of users.
 
-    Parameters
-    ----------
-    planned : callable
-        Number of users and delta -> protocol for a fixed number of users.
-    budget : Budget
-        One eps.
-    population : Population
-        Not fixed.
-
-    Raises
-    ------
-    Infeasible
-        If there is no protocol for few enough users.
+    `planned` maps a number of users and delta to a protocol. Raises `Infeasible` if there is none for few users.
     """
     eps, delta = budget.largest_eps, budget.delta
     usual = 1 + math.floor(population.mean)
@@ -71,12 +59,12 @@ def planned_for(planned: Planned, budget: Budget, population: Population) -> Pla
 def _mixed(
     planned: Planned, numbers: LeastNumbers, sure: int, usual: int, eps: float, delta: float
 ) -> PlannedUsers:
-    """Return the protocol for the largest planned number at which the mean delta is within the budget."""
+    """Return the protocol for the largest planned number of users whose mean delta is within the budget."""
     refused: list[Infeasible] = []
     fitting: dict[tuple[int, float], PlannedUsers] = {}
 
     def excess(users: int, part: float) -> float:
-        """Return the log of the mean delta over its target; ``-inf`` where no plan exists, which needs more users."""
+        """Return the log of the mean delta over its target; ``-inf`` if no plan exists, as a plan needs more users."""
         try:
             found = planned(users, part)
         except Infeasible as reason:
@@ -106,16 +94,9 @@ def _mixed(
 
 
 def _largest(excess: Callable[[int], float], sure: int, usual: int) -> int:
-    """Return the largest number of users with an excess of at most 0, or nearly; `usual` if its excess is.
+    """Return the largest number of users up to `usual` with an excess of at most about 0.
 
-    Parameters
-    ----------
-    excess : callable
-        Number of users -> a number that grows with it.
-    sure : int
-        Number at which the excess is about 0 or less.
-    usual : int
-        Largest number to plan for, at least `sure`.
+    `excess` grows with the number of users and is about 0 or less at `sure`.
     """
     low, at_low, high, at_high = 0, -math.inf, usual, math.inf
     n, turn = (usual if _FAR * sure >= usual else sure), 0
@@ -144,6 +125,6 @@ def _largest(excess: Callable[[int], float], sure: int, usual: int) -> int:
 
 
 def _adjusted(excess: Callable[[int, float], float], users: int, delta: float) -> None:
-    """Try other deltas for a few planned users: a user more or less is a coarse step."""
+    """Search a delta for `users` planned users with an excess of 0, as one user more or less is a coarse step."""
     low, high = math.log(_LEAST_PART * delta), math.log(_MOST_DELTA)
     root_below(lambda part: excess(users, math.exp(part)), math.log(delta), low, high, xtol=_XTOL)

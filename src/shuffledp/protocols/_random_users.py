@@ -1,12 +1,12 @@
-"""Protocols whose guarantee counts on the messages of a number of users, for any population of users.
+"""Protocols whose guarantee relies on the messages of other users, for any population of users.
 
-Such a protocol is written for a fixed number. For a random one its parameters are made for a *planned* number of users,
-chosen beforehand as large as the guarantee allows:
+Such a protocol is written for a fixed number of users. For a random number its parameters are calibrated for a
+*planned* number of users, the largest number that the guarantee allows:
 
 - *mixed*: delta, averaged over the law of the number of users, is at most the delta of the budget;
-- *split*: the planned number is reached except with a probability that is taken out of delta.
+- *split*: delta includes the probability that fewer users than planned take part.
 
-See :mod:`shuffledp.accounting.general.random_users` for both, and for why more users than planned do no harm.
+See :mod:`shuffledp.accounting.general.random_users` for the proof, also that more users than planned do no harm.
 """
 
 from __future__ import annotations
@@ -33,18 +33,12 @@ ANNOUNCED = "parameters are chosen for the number of users that take part, and d
 
 @dataclass(frozen=True)
 class PlannedUsers(ProtocolBase):
-    """Protocol that can be calibrated for a random number of users.
+    """Protocol that can be calibrated for a random number of users, by a planned number ``n_users`` or the announced
+    one.
 
-    Its parameters are made for a planned number of users, user 1 included, its field ``n_users``; or they follow the
-    announced number.
-    ``calibrate`` is written for a :class:`Fixed` population, unless parameters follow the announcement.
-
-    Parameters
-    ----------
-    population : Population, optional
-        Number of *other* users, if it is not fixed.
-    treatment : str
-        Treatment of a random number of users in the guarantee.
+    Both numbers include user 1. ``calibrate`` is written for a :class:`Fixed` population unless parameters follow the
+    announcement. ``population`` is the law of the number of *other* users if it is random, and ``treatment`` describes
+    how the guarantee treats it.
     """
 
     population: Population | None = field(default=None, kw_only=True)
@@ -63,13 +57,13 @@ class PlannedUsers(ProtocolBase):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Label of the claim; at best an upper bound where the number of users is random."""
+        """Label of the claim; at best ``upper`` for a random number of users."""
         label = super().guarantee
         return "upper" if label == "exact" and self.population is not None else label
 
     @property
     def guarantee_note(self) -> str:
-        """Open statement or witness, and the treatment of a random number of users."""
+        """Unproven statement or witness of the claim, and the treatment of a random number of users."""
         return "; ".join(filter(None, (super().guarantee_note, self.treatment)))
 
     @classmethod
@@ -89,47 +83,44 @@ class PlannedUsers(ProtocolBase):
         return cast(Self, found)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile if this number of users take part, independent of the planned number.
-
-        Delta does not grow with the number. None, the default, where nothing is known, or nothing is claimed.
-        """
+        """Return the profile for this number of participants, whose delta does not grow with it; None if unknown."""
         return None
 
     @property
     def planned_users(self) -> int:
-        """Number of users that the parameters are made for."""
+        """Number of users that the parameters are calibrated for."""
         return int(getattr(self, "n_users"))  # noqa: B009  (a field of the protocol)
 
     def counted_on(self) -> str:
-        """Name all other users, with the number that the parameters are made for."""
+        """Name all other users, with the planned number."""
         others = self.planned_users - 1
         if self.population is None:
             return f"all {others:,} other users"
         return f"all other users, {others:,} of whom are planned for"
 
     def all_users(self) -> str:
-        """Name all users, with the number that the parameters are made for."""
+        """Name all users, with the planned number."""
         if self.population is None:
             return f"all {self.planned_users:,} users"
         return f"all users, {self.planned_users:,} of whom are planned for"
 
     @property
     def usual_users(self) -> int:
-        """Usual number of users: the fixed number, or the mean."""
+        """Fixed number of users, or the mean of a random number, rounded down."""
         return self.planned_users if self.population is None else users_until_announced(self.population)
 
     @property
     def expected_users(self) -> float:
-        """Fixed number of users, or the mean: by the union bound a random number counts with its mean."""
+        """Fixed number of users, or the mean of a random number, which a union bound over the users needs."""
         return self.planned_users if self.population is None else 1 + self.population.mean
 
     @property
     def averages(self) -> bool:
-        """True if the calibration evaluates ``profile_for``, so that delta may be averaged."""
+        """True if the calibration evaluates ``profile_for``, so that delta may be averaged over the number of users."""
         return self.calibrated_under in self.mixed_under and not (self.noise_shares or self.few_numbers)
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Return the profile for the planned number of users; averaged over the law of their number if it is random."""
+        """Return the profile for the planned number of users, averaged over the law of a random number."""
         if self.population is None:
             return self.profile_for(self.planned_users)
         planned = self.profile_for(self.planned_users)

@@ -23,13 +23,7 @@ T = TypeVar("T", bound="ProtocolBase")
 
 
 def law_of(population: Population) -> Law:
-    """Return the population, or raise Infeasible if it is no law.
-
-    Raises
-    ------
-    Infeasible
-        If it only bounds the number of users, which cannot be simulated.
-    """
+    """Return the population. Raise `Infeasible` if it only bounds the number of users and is no law to sample from."""
     if not isinstance(population, Law):
         raise Infeasible(
             f"{type(population).__name__} bounds the number of users but is not a law that can be sampled."
@@ -38,13 +32,7 @@ def law_of(population: Population) -> Law:
 
 
 def fixed_users(population: Population) -> int:
-    """Return the number of users, user 1 included, for a guarantee that counts on the messages of all users.
-
-    Raises
-    ------
-    Infeasible
-        If the number is random or only bounded.
-    """
+    """Return the number of users, user 1 included. Raise `Infeasible` if the number is random or only bounded."""
     if not isinstance(population, Fixed):
         raise Infeasible(
             f"The guarantee needs a fixed number of users (population Fixed), got {type(population).__name__}."
@@ -53,18 +41,12 @@ def fixed_users(population: Population) -> int:
 
 
 def users_until_announced(population: Population) -> int:
-    """Return the number of users planned for until it is announced: the fixed number, or the mean."""
+    """Return the fixed number of users or the mean number, which parameters assume before the announcement."""
     return 1 + math.floor(population.mean)
 
 
 def positive_delta(budget: Budget) -> float:
-    """Return the delta of a budget, where privacy comes from hiding among the messages of others.
-
-    Raises
-    ------
-    Infeasible
-        If delta is 0: there may be no messages to hide among.
-    """
+    """Return the delta of a budget. Raise `Infeasible` for 0, at which other users' messages need not hide user 1."""
     if budget.delta == 0:
         raise Infeasible("Hiding among shuffled messages needs delta > 0.")
     return budget.delta
@@ -96,10 +78,7 @@ _ACCOUNTING = Parameter("accounting", Parameter.KEYWORD_ONLY, default="exact", a
 
 
 def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
-    """Make a ``calibrate`` raise for objects that are no population and for options of other types than annotated.
-
-    `ProtocolBase.check_request` raises for objects that are no budget or no task.
-    """
+    """Make a ``calibrate`` raise for a population of another type and for options of other types than annotated."""
 
     @wraps(calibrate)
     def checked(
@@ -114,20 +93,11 @@ def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
 def from_request(fit: Callable[..., T]) -> Callable[..., T]:
     """Make the ``calibrate`` of a protocol from a function of the numbers that it needs.
 
-    Parameters
-    ----------
-    fit : callable
-        Its positional parameters behind the class are names of `TAKEN`, and are checked in their order: n, all users of
-        a fixed number; k, the values; eps; delta > 0; and so on. Keywords are ``accounting``, if it matters, and the
-        options of the protocol.
-
-    Returns
-    -------
-    callable
-        ``calibrate(cls, budget, population, task, *, accounting="exact", **options)``. It raises for arguments of other
-        types (`checked_request`) and for requests that the protocol does not support (`check_request`), plans for a
-        random number of users where the protocol can (`for_population`), and notes the accounting in
-        ``calibrated_under``.
+    Positional parameters of `fit` after the class are names of `TAKEN`, checked in their order; keywords are
+    ``accounting``, if needed, and the protocol's options. The result,
+    ``calibrate(cls, budget, population, task, *, accounting="exact", **options)``, raises for arguments of other types
+    (`checked_request`) and for unsupported requests (`check_request`), plans for a random number of users
+    (`for_population`), and sets ``calibrated_under``.
     """
     first, *parameters = signature(fit).parameters.values()
     options = {p.name: p for p in parameters if p.kind is Parameter.KEYWORD_ONLY}

@@ -1,9 +1,9 @@
 """Schedules of the single-message protocols, local budget and dummies, for any kind of report.
 
-A schedule fixes the local budget and the dummies; a task's folder adds the local randomizer (randomized response,
-Laplace noise, ..), which is a `OneReport`. A protocol is one of each: ``class Amplified(AmplifiedSchedule,
-RandomizedResponse)``. The clones reduction holds for every local randomizer, so that a schedule does not depend on its
-randomizer. `shuffledp.protocols._checkin` is one more schedule.
+A schedule fixes the local budget and the dummies; a task's folder adds the local randomizer, such as randomized
+response or Laplace noise, which is a `OneReport`. A protocol derives from one of each:
+``class Amplified(AmplifiedSchedule, RandomizedResponse)``. The clones reduction holds for every local randomizer, so
+that a schedule does not depend on its randomizer. `shuffledp.protocols._checkin` has one more schedule.
 """
 
 from __future__ import annotations
@@ -27,20 +27,11 @@ from shuffledp.tasks import Ints, Public, Task, Users
 
 
 class OneReport(ProtocolBase):
-    """One report per user with the same local budget, which the clones reduction allows; the shuffler may add dummies.
+    """One report per user, with one local budget, bounded by the clones reduction; the shuffler may add dummies.
 
-    Dummies are reports of a fixed public input. A local randomizer derives from this, is a dataclass with these fields
-    among its own, and defines ``estimate`` and the abstract methods; a schedule derives from it and uses them.
-
-    Parameters
-    ----------
-    population : Law
-        Law of the number of *other* users.
-    eps_local : float
-        Local budget in nats.
-    dummy_count : int
-        Dummies: added in full, or, if ``adaptive``, only as many as fill the other users up to this number. No dummies,
-        unless this and ``adaptive`` are fields of the local randomizer.
+    Dummies are reports of a fixed public input: ``dummy_count``, or, if ``adaptive``, as many as are missing to this
+    number of other users. ``population`` is the law of the number of *other* users, ``eps_local`` is in nats. A local
+    randomizer derives from this class, has these fields, and defines ``estimate`` and the abstract methods.
     """
 
     population: Law
@@ -63,11 +54,11 @@ class OneReport(ProtocolBase):
     @classmethod
     @abstractmethod
     def scheduled(cls, task: Task, population: Law, eps_local: float, **schedule: Any) -> Self:
-        """Return the protocol for a task and a schedule, whose fields are given by name."""
+        """Return the protocol for a task and a schedule; keywords are the fields of the schedule."""
 
     @abstractmethod
     def fixed_inputs(self, count: int) -> NDArray[Any]:
-        """Return the public input of dummies and fillers, ``count`` times, as ``Users.values``."""
+        """Return `count` copies of the public input of dummies, as ``Users.values``."""
 
     @abstractmethod
     def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
@@ -75,14 +66,14 @@ class OneReport(ProtocolBase):
 
     @abstractmethod
     def report_bits(self) -> float:
-        """Return the size of a report in bits."""
+        """Return the bits of one report."""
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Draw one randomized report per user."""
         return Messages(self.reports(users.values, rng))
 
     def dummies_added(self, n_users: Ints) -> Ints:
-        """Return the number of dummies that the server adds when N users take part, (R,)."""
+        """Return the number of dummies for N users, (R,)."""
         if self.adaptive:
             return np.maximum(self.dummy_count - (n_users - 1), 0)
         return np.full_like(n_users, self.dummy_count)
@@ -93,7 +84,7 @@ class OneReport(ProtocolBase):
         return self.encode(Users(self.fixed_inputs(added)), rng) if added else None
 
     def cost(self) -> Cost:
-        """Return the cost of one message per user, and the server's expected dummies over the population."""
+        """Return the cost of one message per user, and the expected number of dummies."""
         return Cost(1.0, self.report_bits(), shuffler_messages=self._expected_dummies(), most_messages=1.0)
 
     def _expected_dummies(self) -> float:
@@ -103,14 +94,11 @@ class OneReport(ProtocolBase):
         return float(window.pmf @ np.maximum(self.dummy_count - window.support, 0))
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Return the clones bound, valid for every local randomizer with this budget.
-
-        Wang et al. 2023, Lemmas 1 and 2.
-        """
+        """Return the clones bound for every local randomizer with this budget, Wang et al. 2023, Lemmas 1 and 2."""
         return ClonesProfile(OtherReports(self.population, self.dummy_count, self.adaptive), self.eps_local)
 
     def parameters(self) -> dict[str, float]:
-        """Return the local budget and the dummies."""
+        """Return the local budget and the number of dummies."""
         return {"eps_local": self.eps_local, "dummies": float(self.dummy_count)}
 
     @classmethod
@@ -126,7 +114,7 @@ class OneReport(ProtocolBase):
         adaptive: bool = False,
         stray_factor: bool = False,
     ) -> Self:
-        """Return the protocol with a number of dummies, by default the best, and the largest local budget for it."""
+        """Return the protocol with the largest local budget for a number of dummies, by default the best number."""
         if dummies is None:
             from shuffledp.accounting.random_population.best_dummies import optimal_dummies
 
@@ -149,7 +137,7 @@ class OneReport(ProtocolBase):
 
 
 class LocalSchedule(OneReport):
-    """LOCAL: one report per user, without use of the shuffler."""
+    """LOCAL: one report per user, with no use of the shuffler."""
 
     label = "LOCAL"
     source = "Wang et al. 2023, section VII-A"
@@ -162,12 +150,12 @@ class LocalSchedule(OneReport):
     @classmethod
     @from_request
     def calibrate(cls, task: Task, law: Law, eps: float) -> Self:
-        """Set ``eps_local = eps``, for any delta; both accountings agree, as the guarantee of the report is exact."""
+        """Set ``eps_local = eps`` for any delta and accounting; the guarantee of the report is exact."""
         return cls.scheduled(task, law, eps)
 
 
 class AmplifiedSchedule(OneReport):
-    """AMPLIFIED: the local budget that shuffling with a random number of other users allows."""
+    """AMPLIFIED: one report per user, with the largest local budget that shuffling with other users allows."""
 
     label = "AMPLIFIED"
     source = "Wang et al. 2023, Theorems 1 and 2"
@@ -176,21 +164,15 @@ class AmplifiedSchedule(OneReport):
     @classmethod
     @from_request
     def calibrate(cls, task: Task, law: Law, eps: float, delta: float, *, accounting: str = "exact") -> Self:
-        """Find the largest local budget whose central guarantee meets (eps, delta); it is never below eps.
-
-        Raises
-        ------
-        Infeasible
-            If the accounting, one of the clones reduction, has no bound for this population.
-        """
+        """Find the largest local budget, at least eps, whose clones bound under the accounting meets (eps, delta)."""
         return cls._amplified(task, law, eps, delta, accounting, dummies=0)
 
 
 class NonAdaptiveSchedule(OneReport):
-    """NON-ADAPTIVE: k dummies for any number of users.
+    """NON-ADAPTIVE: the shuffler adds k dummies, for any number of users.
 
-    The shuffler adds the dummies: a party that knows their reports could subtract them. They amplify like reports of
-    users, but each of them adds the variance of a report, so that there is a best number of them.
+    Dummies amplify like reports of users, but each adds the variance of a report, so that a best number exists. Another
+    party who knows their reports could subtract them.
     """
 
     label = "NON-ADAPTIVE"
@@ -208,30 +190,18 @@ class NonAdaptiveSchedule(OneReport):
         accounting: str = "exact",
         dummies: int | None = None,
     ) -> Self:
-        """Find the number of dummies with the smallest expected error, and the local budget that it allows.
+        """Find the number of dummies with the smallest expected error for two values, and the largest local budget for
+        it.
 
-        For frequencies the search minimizes the error for two values; with more values the guarantee is the same and
-        the number of dummies only nearly the best.
-
-        Parameters
-        ----------
-        dummies : int, optional
-            Use this number instead, at least 0.
-
-        Notes
-        -----
-        The search tries ``k = 0, h, 2h, ..`` up to the number of potential users, ``h`` its square root, or a
-        ten-thousandth of it above 1e8 users; 0 means Theorems 1 and 2 (reading note RP-N9). Where dummies help, with
-        the printed constants, the curve is flat.
+        ``dummies`` fixes the number instead. The search tries ``k = 0, h, 2h, ..`` up to the number of potential users,
+        ``h`` its square root, or a ten-thousandth of it above 1e8 users; ``k = 0`` is Theorems 1 and 2 (reading note
+        RP-N9).
         """
         return cls._amplified(task, law, eps, delta, accounting, dummies)
 
 
 class AdaptiveSchedule(OneReport):
-    """ADAPTIVE: ``max(k - (N - 1), 0)`` dummies, added by the shuffler.
-
-    User 1 always hides among at least k others, and no dummies are spent when enough users take part.
-    """
+    """ADAPTIVE: the shuffler adds ``max(k - (N - 1), 0)`` dummies, so that at least k other reports hide user 1."""
 
     label = "ADAPTIVE"
     source = "Wang et al. 2023, equation (7); clone bound derived, its Appendix C being unavailable"
@@ -249,20 +219,10 @@ class AdaptiveSchedule(OneReport):
         dummies: int | None = None,
         stray_factor: bool = False,
     ) -> Self:
-        """Find the number k with the smallest expected error, and the local budget that it allows.
+        """Find the number k with the smallest expected error, and the largest local budget for it; ``dummies`` fixes k.
 
-        Parameters
-        ----------
-        dummies
-            As for `NonAdaptiveSchedule.calibrate`, k being the number of dummies.
-        stray_factor : bool
-            Minimize equation (7) as printed, with a factor k in front of the expectation (corrected by default, see
-            errata RP-E15). It makes k = 0 the best choice, as in the paper's figures.
-
-        Raises
-        ------
-        ValueError
-            If both `dummies` and `stray_factor` are given.
+        ``stray_factor`` minimizes equation (7) as printed, with a factor k before the expectation, for which k = 0 is
+        the best choice as in the paper's figures; the default is corrected (erratum RP-E15).
         """
         return cls._amplified(
             task, law, eps, delta, accounting, dummies, adaptive=True, stray_factor=stray_factor

@@ -1,7 +1,7 @@
-"""Interface of a protocol: four methods to write; the others have defaults.
+"""Interface of a protocol: four methods without a default, and further methods with one.
 
-A protocol is a frozen dataclass that is already calibrated: its fields hold the local budget, the dummies and so on. It
-never changes state; randomness is always passed as a ``numpy.random.Generator``.
+A protocol is a calibrated frozen dataclass: its fields have the local budget, the number of dummies and so on. Its
+state never changes, and every method that draws takes a ``numpy.random.Generator``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Expectation = Literal["variance", "squared_error", "absolute_error"]
 
 
 def check_object(name: str, value: object, wanted: type, example: str = "") -> None:
-    """Raise ValueError, naming the argument, if it is not of that class."""
+    """Raise a ValueError that names the argument if its value is not of class `wanted`."""
     if not isinstance(value, wanted):
         such = f", such as {example}" * bool(example)
         raise ValueError(f"{name} must be a {wanted.__name__}{such}, got {shown(value)}.")
@@ -57,19 +57,19 @@ def check_object(name: str, value: object, wanted: type, example: str = "") -> N
 
 @dataclass(frozen=True)
 class ProtocolBase(metaclass=ABCMeta):
-    """Base of every protocol, built-in or plug-in.
+    """Base class of every protocol, built-in or plug-in.
 
-    Concrete protocols are frozen dataclasses that set the class variables and write ``calibrate``, ``encode``,
-    ``estimate`` and ``cost``. Overriding ``sample_aggregate`` with the exact law of the aggregate makes a simulation's
-    cost independent of the number of users; ``expected_variance`` adds the theory line to every figure (and
-    ``expected_squared_error`` where the estimate is biased);
-    ``privacy_profile`` lets the conformance suite check the claimed guarantee.
+    Concrete protocols are frozen dataclasses that set the class variables and define ``calibrate``, ``encode``,
+    ``estimate`` and ``cost``. If ``sample_aggregate`` draws from the exact law of the aggregate, the time of a
+    simulation does not grow with the number of users. ``expected_variance`` adds the theory line to every figure
+    (``expected_squared_error`` for biased estimates). The conformance checks compare ``privacy_profile`` with the
+    claimed guarantee.
 
-    The ``guarantee`` of a calibrated protocol is the label of its claim, one of the labels of `shuffledp.guarantees`:
-    ``exact``, ``upper``, ``approximate``, ``unproven`` or ``violated``. A protocol whose label is always the same sets
-    a class variable, ``guarantee = "exact"``. Otherwise ``guarantees`` has a `Standing` per accounting, ``calibrate``
-    passes ``calibrated_under=accounting`` on, and ``standing`` is overridden where options or calibrated numbers matter
-    too. A protocol without either label counts as a proven upper bound.
+    The ``guarantee`` of a calibrated protocol is the label of its claim, see `shuffledp.guarantees`: ``exact``,
+    ``upper``, ``approximate``, ``unproven`` or ``violated``. A protocol with one label for all claims sets a class
+    variable, ``guarantee = "exact"``. Otherwise ``guarantees`` has a `Standing` per accounting, ``calibrate`` sets
+    ``calibrated_under=accounting``, and the class overrides ``standing`` if options or calibrated numbers matter.
+    Without either, the label is a proven upper bound.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class ProtocolBase(metaclass=ABCMeta):
     calibrated_under: str = field(default="", kw_only=True)
 
     def __init_subclass__(cls, **settings: Any) -> None:
-        """Take the accountings of ``guarantees`` where no class sets any."""
+        """Set ``accountings`` to the keys of ``guarantees`` if no class of the hierarchy sets them."""
         super().__init_subclass__(**settings)
         stated = any("accountings" in vars(base) for base in cls.__mro__ if base is not ProtocolBase)
         if cls.guarantees and not stated:
@@ -117,21 +117,21 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @property
     def biased(self) -> bool:
-        """True if estimates are biased, which may depend on the calibration; a class may set ``True``."""
+        """True if estimates are biased, which may depend on the calibration. A class may set this to ``True``."""
         return False
 
     @property
     def joint_law(self) -> bool:
         """True if ``sample_aggregate`` draws all numbers of an aggregate from their joint law.
 
-        A class may set ``False``: then each number has its exact law alone. Means and variances of single estimates are
+        If a class sets ``False``, each number has its exact marginal law: means and variances of single estimates are
         exact, and the dependence between estimates is not.
         """
         return True
 
     @property
     def alphabet_size(self) -> int:
-        """Number of different messages, as far as the default ``aggregate`` counts them."""
+        """Number of different messages that the default ``aggregate`` counts."""
         return 2
 
     @property
@@ -143,7 +143,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim with its note, by accounting; the weakest one if the accounting is unknown."""
+        """Guarantee of the claim with its note, by accounting; the weakest of ``guarantees`` if it is unknown."""
         if not self.guarantees:
             return UPPER
         known = self.guarantees.get(self.calibrated_under)
@@ -151,30 +151,30 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Label of the claim, see `shuffledp.guarantees`; a plain class variable may take its place."""
+        """Label of the claim, see `shuffledp.guarantees`; a plain class variable may replace it."""
         return self.standing.guarantee
 
     @property
     def guarantee_note(self) -> str:
-        """Open statement of an ``unproven`` claim, or witness of a ``violated`` one."""
+        """Unproven statement behind an ``unproven`` claim, or witness against a ``violated`` one."""
         # A class variable `guarantee` says nothing about the standing that it takes the place of.
         return self.standing.note if self.standing.guarantee == self.guarantee else ""
 
     # -- whom users trust -----------------------------------------------------------------------------------------
 
     def counted_on(self) -> str:
-        """Name the users whom ``relies_on`` is about, with their number where it is known."""
+        """Name the users of ``relies_on``, with their number if it is known."""
         return "all other users"
 
     def honest(self) -> str:
-        """Return sentences that name the parties who must be honest besides the one whom users trust."""
+        """Return sentences that name the parties who must be honest, besides the trusted party."""
         return RELIANCE[self.relies_on].format(who=self.counted_on())
 
     def local_epsilon(self) -> float | None:
-        """Return eps of one user's messages at delta 0, nats, against an adversary who sees these messages.
+        """Return eps of one user's messages at delta 0, in nats, against an adversary who sees these messages.
 
-        The local budget of a protocol that has one; infinite for others, where no bound is known. None of a curator,
-        to whom users send their data.
+        It is the local budget if the protocol has one, and infinite if no bound is known. The result is None for a
+        curator, to whom users send their data.
         """
         if self.trust == "central":
             return None
@@ -247,17 +247,17 @@ class ProtocolBase(metaclass=ABCMeta):
     ) -> Self:
         """Find parameters that meet the budget.
 
-        Implementations take the keyword ``accounting`` and, as further keywords, the options of the protocol; the open
-        signature lets each of them name its options. Built-ins are written with `from_request`.
+        Implementations take the keyword ``accounting`` and the options of the protocol as further keywords. Built-in
+        protocols use `from_request`.
 
         Parameters
         ----------
         budget : Budget
-            One eps and delta > 0 for replacement neighbours, unless the protocol's docstring has another one.
+            One eps and delta > 0 for ``replace_one`` neighbors, unless the protocol's docstring states otherwise.
         population : Population
             Number of other users.
         task : Task
-            Of the protocol's kind.
+            Task of the protocol's kind.
         **options
             ``accounting``, one of ``accountings``, and the options of the protocol.
 
@@ -266,16 +266,16 @@ class ProtocolBase(metaclass=ABCMeta):
         ValueError
             If the request does not fit the protocol.
         Infeasible
-            With the reason, if no parameters meet the budget: delta is 0, the population is no law, and so on.
+            With the reason, if no parameters meet the budget, for example because delta is 0.
         """
 
     @abstractmethod
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return the messages of these users, the local randomizer; for simulation only, see `shuffledp.sampling`."""
+        """Draw the messages of these users, the local randomizer. It is for simulation, see `shuffledp.sampling`."""
 
     @abstractmethod
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Return the analyzer's estimates, (R, *estimate_shape), of (R, A...) aggregates."""
+        """Return the analyzer's estimates, (R, *estimate_shape), from aggregates (R, A...)."""
 
     @abstractmethod
     def cost(self) -> Cost:
@@ -286,17 +286,15 @@ class ProtocolBase(metaclass=ABCMeta):
     @final
     @classmethod
     def check_request(cls, budget: Budget, task: Task, accounting: str) -> None:
-        """Raise for a request that this protocol does not support; the first line of every ``calibrate``.
+        """Raise for a request that this protocol does not support. Every ``calibrate`` calls it first.
 
         Raises
         ------
         ValueError
-            If there is no budget or no task, the accounting is not one of ``accountings``, or the task is of another
-            kind.
+            If the budget or task has a wrong type, the accounting is unknown, or the task has another kind.
         Infeasible
-            If the budget has a neighbouring relation that the guarantee does not cover, or has several privacy levels
-            and ``multi_level`` is not set (meeting only the weakest level would be unsafe). Experiments with several
-            levels then have a gap with this reason.
+            If the guarantee does not cover the budget's neighboring relation, or the budget has several privacy levels
+            and ``multi_level`` is not set (meeting only the weakest level would be unsafe).
         """
         check_object(f"{cls.name}: budget", budget, Budget, "Budget(1.0, 1e-6)")
         check_object(f"{cls.name}: task", task, Task, "Frequency(20)")
@@ -316,27 +314,27 @@ class ProtocolBase(metaclass=ABCMeta):
     def for_population(
         cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
     ) -> Self:
-        """Return the protocol that a calibration finds for a population; by default the calibration takes any."""
+        """Return the protocol that the calibration `fitted` finds; subclasses may limit or replace the population."""
         return fitted(budget, population)
 
     def announce(self, participants: Participants, rng: np.random.Generator) -> Public:
-        """Return the server's public knowledge before the messages, R repeats; by default the exact numbers."""
+        """Return the server's public knowledge before users send messages, R repeats; by default the exact numbers."""
         return participants.public
 
     @classmethod  # noqa: B027  (to be overridden where there is something to check)
     def check_options(cls, options: Mapping[str, Any]) -> None:
-        """Raise ValueError for options of ``calibrate`` that are wrong under every budget; by default none are.
+        """Raise ValueError for options of ``calibrate`` that are wrong under every budget; by default no option is.
 
         It is called when a configuration is read, before any job runs.
         """
 
     def refine(self, public: Public) -> Self:
-        """Return the protocol after a public first round, for one repeat or several alike; by default unchanged."""
+        """Return the protocol after a public first round, for repeats with equal announcements; by default itself."""
         return self
 
     @final
     def after_first_round(self, public: Public) -> Iterator[tuple[Self, Ints]]:
-        """Yield the protocols after the first round, each with the repeats (r,) in which it is used."""
+        """Yield the protocols after the first round, each with the indices (r,) of its repeats."""
         if type(self).refine is ProtocolBase.refine:
             yield self, np.arange(public.repeats)
             return
@@ -351,29 +349,28 @@ class ProtocolBase(metaclass=ABCMeta):
             yield protocol, np.array(repeats)
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages | None:
-        """Return the messages that the shuffler or the server adds in one repeat; None for none."""
+        """Return the messages that the shuffler or the server adds in one repeat; by default None."""
         return None
 
     def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
-        """Return the messages of these users that the shuffler passes on, by default all.
-
-        The messages of other users have no influence.
+        """Return the messages that the shuffler passes on, by default all; other users' messages must have no
+        influence.
         """
         return messages
 
     def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
-        """Pass messages on, add the dummies and permute uniformly: the shuffler, in one repeat."""
+        """Return the shuffler's output in one repeat: passed messages and dummies, uniformly permuted."""
         passed, added = self.forward(messages, rng), self.dummies(public, rng)
         everything = passed if added is None else Messages.joined(passed, added)
         return Messages(rng.permutation(everything.payload, axis=0))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the analyzer's statistic of the shuffled messages: by default the number of messages of each kind.
+        """Return the analyzer's statistic of shuffled messages, by default the number of messages of each kind.
 
         Raises
         ------
         ValueError
-            If a message is not one of 0..alphabet_size-1.
+            If a message is outside of 0..alphabet_size-1.
         """
         counts = np.bincount(messages.payload.astype(np.int64), minlength=self.alphabet_size)
         if len(counts) > self.alphabet_size:
@@ -384,9 +381,9 @@ class ProtocolBase(metaclass=ABCMeta):
         return counts
 
     def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-        """Return the aggregate (A...) of two parts of the messages from their aggregates: by default the sum.
+        """Return the aggregate (A...) of two parts of the messages from their aggregates, by default the sum.
 
-        It is used where the protocol is ``streamable``.
+        Only a ``streamable`` protocol uses it.
         """
         return np.asarray(first + second)
 
@@ -395,7 +392,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return self.aggregate(self.shuffle(self.encode(users, rng), public, rng))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the aggregates of all repeats, (R, A...). The default runs the message level, many users in parts."""
+        """Draw the aggregates of all repeats, (R, A...); by default at the message level, in parts for many users."""
         if participants.users is None:
             raise ValueError(
                 f"{self.name}: the message level needs the users' raw inputs, which were not given."
@@ -414,12 +411,15 @@ class ProtocolBase(metaclass=ABCMeta):
     @final
     @property
     def in_parts(self) -> bool:
-        """True if the message level can be run for parts of the users in turn, see `shuffledp.protocols.stream`."""
+        """True if the message level can run for parts of the users in turn, see `shuffledp.protocols.stream`."""
         return self.streamable and type(self).shuffle is ProtocolBase.shuffle
 
     @final
     def simulate(self, participants: Participants | NDArray[Any], rng: np.random.Generator) -> Floats:
-        """Return the estimates of all repeats, (R, *estimate_shape). An array of users per value is accepted too."""
+        """Draw the estimates of all repeats, (R, *estimate_shape).
+
+        For frequencies, `participants` may be an array of the number of users per value.
+        """
         who = (
             participants if isinstance(participants, Participants) else Participants.from_counts(participants)
         )
@@ -437,30 +437,27 @@ class ProtocolBase(metaclass=ABCMeta):
         return estimates
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Return the variance of the estimate given the participants, (R, *estimate_shape).
-
-        None when no closed form is known.
-        """
+        """Return the variance of the estimate given the participants, (R, *estimate_shape), or None if unknown."""
         return None
 
     def expected_squared_error(self, participants: Participants) -> Floats | None:
         """Return the mean squared error of each coordinate given the participants, (R, *estimate_shape), or None.
 
-        The default is the variance, and None if the protocol is ``biased``. For estimates that are unbiased over the
-        random assignment of privacy levels only, the mean over that assignment.
+        The default is the variance, and None if the protocol is ``biased``. If estimates are unbiased only over the
+        random assignment of privacy levels, it is the mean over this assignment.
         """
         return None if self.biased else self.expected_variance(participants)
 
     def expected_absolute_error(self, participants: Participants) -> Floats | None:
         """Return the mean absolute error of each coordinate given the participants, (R, *estimate_shape).
 
-        None, the default, means that the error is nearly normal, so that ``expected_variance`` determines it.
+        None, the default, is for a nearly normal error, whose ``expected_variance`` determines it.
         """
         return None
 
     @final
     def expectation(self, what: Expectation, participants: Participants) -> Floats | None:
-        """Return one of the ``expected_..`` after the first round, (R, *estimate_shape); None when unknown."""
+        """Return the expectation `what` after the first round, (R, *estimate_shape), or None if unknown."""
         check_choice("what", what, get_args(Expectation))
         check_object(f"{self.name}.expectation: participants", participants, Participants)
         result: Floats | None = None
@@ -478,7 +475,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @final
     def expected_mse(self, counts: NDArray[Any] | Participants) -> float | Floats | None:
-        """Return the expected squared error per coordinate: a number for (k,) counts, (R,) for (R, k) counts."""
+        """Return the expected squared error per coordinate: a number for (k,) counts, otherwise (R,)."""
         who = counts if isinstance(counts, Participants) else Participants.from_counts(counts)
         squared = self.expectation("squared_error", who)
         if squared is None:
@@ -487,7 +484,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return float(mse[0]) if not isinstance(counts, Participants) and np.ndim(counts) == 1 else mse
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Return a profile that bounds the privacy loss of the calibrated protocol; None when none is implemented."""
+        """Return a profile that bounds the privacy loss of the calibrated protocol, or None if none is implemented."""
         return None
 
     def parameters(self) -> dict[str, float]:
@@ -510,12 +507,12 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @final
     def export_client(self, folder: str | Path, **about: Any) -> None:
-        """Write client, shuffler, analyzer, parameters and test vectors of a deployment into a new folder.
+        """Write the client, shuffler, analyzer, parameters and test vectors of a deployment into a new folder.
 
         Parameters
         ----------
         folder : str or Path
-            New, or empty.
+            New or empty folder.
         **about
             Further entries of ``parameters.json``, such as the budget.
 

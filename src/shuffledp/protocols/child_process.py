@@ -1,6 +1,6 @@
-"""Calls in a child process with limits: a user's code that hangs, exits or is killed ends the child alone.
+"""Calls in a child process with limits, so that a user's code that hangs, exits or is killed ends only the child.
 
-The child is a new interpreter and no fork: threads of the parent, for example of JAX, do not survive a fork. It ends
+The child is a new interpreter and no fork, as threads of the parent, for example of JAX, do not survive a fork. It ends
 with its parent.
 """
 
@@ -35,17 +35,7 @@ Send = Callable[[Any], None]
 
 
 class Ended(RuntimeError):  # noqa: N818  (names what happened, as Infeasible does)
-    """End of a child process before its answer.
-
-    Parameters
-    ----------
-    method : str
-        Name of the running method; empty without one.
-    how : str
-        Description of the event, as the end of a sentence.
-    late : bool
-        True if the parent ended the child at its time limit.
-    """
+    """End of a child process before its answer, in ``method`` (empty if none); ``late`` at the time limit."""
 
     def __init__(self, method: str, how: str, *, late: bool = False) -> None:
         super().__init__(f"{method or 'the process'} {how}")
@@ -67,28 +57,12 @@ def results(
     per_call: bool = False,
     waiting: Callable[[str, float], None] | None = None,
 ) -> Iterator[Any]:
-    """Yield what a function sends from a child process.
+    """Yield the objects that a module's function sends from a child process, with the callable of its first argument.
 
-    Parameters
-    ----------
-    function : callable
-        Of a module, not nested. Called in the child with a function that sends an object, then the arguments.
-    *arguments
-        Objects that pickle.
-    seconds : float
-        Time limit for the next object.
-    per_call : bool
-        Limit the time of each call of a method that was given to `name_methods` instead, and none other.
-    waiting : callable, optional
-        Called several times per second, with the running method and the seconds since it began or since the last object
-        came.
-
-    Raises
-    ------
-    Ended
-        If the child does not send in time, exits, is killed, or raises an exception that is no `Exception`.
-    Exception
-        As the function raised it.
+    `seconds` limits the time until the next object, or, with `per_call`, the time of each call of a method given to
+    `name_methods`. `waiting` is called several times per second with the running method and the seconds so far. Raises
+    `Ended` if the child does not send in time, exits, is killed, or raises an exception that is no `Exception`; other
+    exceptions of the function are raised again.
     """
     here, there = Pipe()
     with tempfile.TemporaryFile() as note, here:
@@ -166,7 +140,7 @@ def _ending(status: int) -> str:
 
 
 def _serve(channel_file: int, note_file: int) -> None:
-    """Answer one request, then exit."""
+    """Run one request of the parent and exit."""
     global _note
     _note = note_file
     memory = machine_memory()
@@ -191,7 +165,7 @@ def _end_with_parent(channel: Connection) -> None:
 
 
 def _portable(error: Exception) -> Exception:
-    """Return the error if it pickles and the parent has its class; else a RuntimeError with its text."""
+    """Return the error if it pickles and the parent has its class, otherwise a RuntimeError with its text."""
     with contextlib.suppress(Exception):
         if type(error).__module__.partition(".")[0] in ("builtins", "click", "shuffledp"):
             pickle.loads(pickle.dumps(error))
@@ -200,7 +174,7 @@ def _portable(error: Exception) -> Exception:
 
 
 def _noting(what: str) -> str:
-    """Note a method for the parent and return the method noted before."""
+    """Write the name of the running method for the parent, and return the name written before."""
     global _noted, _changes
     before, _noted, _changes = _noted, what, _changes + 1
     if _note is not None:
@@ -217,10 +191,9 @@ def at_work(what: str) -> Iterator[None]:
 
 
 def name_methods(found: type) -> None:
-    """Let the methods of a class, and of bases in its file, name themselves to the parent of this process.
+    """Make the methods of a class, and of its bases in the same file, write their names for the parent of this process.
 
-    Nothing happens in a process that is no child. A method that ends the process, or raises an exception that is no
-    `Exception`, stays noted.
+    There is no effect without a parent. The name remains if a method ends the process or raises no `Exception`.
     """
     if _note is None:
         return

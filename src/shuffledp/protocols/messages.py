@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages of one repeat: ``payload`` (M,) or (M, width), one row per message.
+    """Messages of one repeat: ``payload`` (M,) or (M, width) has one row per message, without its sender.
 
-    No sender is attached and the order carries no meaning once the messages went through the shuffler.
+    After the shuffler, the order of messages carries no information.
     """
 
     payload: NDArray[np.generic]
@@ -31,7 +31,7 @@ class Messages:
 
     @staticmethod
     def joined(*parts: Messages) -> Messages:
-        """Return all messages of several senders."""
+        """Return the messages of several senders together."""
         return Messages(np.concatenate([part.payload for part in parts]))
 
 
@@ -46,14 +46,14 @@ class Cost:
     bits_per_message : float
         Size of one message in bits.
     own_messages : float
-        Part of ``messages_per_user`` for the user's report; the rest counts as extra messages.
+        Messages per user for the user's report; the others count as extra messages.
     shuffler_messages : float
-        Total added by the shuffler or the server, in expectation.
+        Expected number of messages that the shuffler or the server adds, in all.
     most_messages : float, optional
-        The most messages that any of the users sends. Without a bound, the number that any of them exceeds with a
-        probability of at most `shuffledp.accounting.expected_errors.most_messages.RARE`. None if it is unknown.
+        Largest number of messages of any user. If it is unbounded, the number that any user exceeds with a probability
+        of at most `shuffledp.accounting.expected_errors.most_messages.RARE`. None if unknown.
     most_certain : bool
-        True if ``most_messages`` is a bound; otherwise users exceed it with at most that probability.
+        True if ``most_messages`` is a bound, False if users may exceed it.
     """
 
     messages_per_user: float
@@ -75,16 +75,10 @@ class Cost:
 
     @property
     def most_bits(self) -> float | None:
-        """Bits of ``most_messages``; None if these are unknown."""
+        """Bits of ``most_messages``; None if their number is unknown."""
         return None if self.most_messages is None else self.most_messages * self.bits_per_message
 
 
 def message_bits(kinds: int) -> float:
-    """Return the payload of one of `kinds` different messages: whole bits, at least one.
-
-    Parameters
-    ----------
-    kinds : int
-        At least 1. A message of the only kind still takes a bit.
-    """
+    """Return the bits of one of `kinds` >= 1 different messages, rounded up to whole bits, at least one."""
     return float(max((kinds - 1).bit_length(), 1))

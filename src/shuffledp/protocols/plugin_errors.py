@@ -1,4 +1,4 @@
-"""Location of an error in a user's file, in one line. The module is light, as every job of the pipeline imports it."""
+"""Location of an error in a user's file, in one line. Every job of the pipeline imports this module."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def said(error: BaseException, file: str) -> str:
-    """Return the text of an error in one line, with the line of the user's file that raised it, if any."""
+    """Return the text of an error in one line, after the line of the user's file that raised it, if any."""
     text = " ".join(str(error).split())
     if isinstance(error, AssertionError) and not raised_in(error, file):
         return text
@@ -16,7 +16,7 @@ def said(error: BaseException, file: str) -> str:
 
 
 def raised_in(error: BaseException, file: str) -> str:
-    """Return ``file, line 7, in encode: `` for the innermost step that is in this file; empty if none is."""
+    """Return ``file, line 7, in encode: `` for the innermost call in this file; empty if no call is in it."""
     if not file:
         return ""
     path, steps = str(Path(file).resolve()), []
@@ -32,17 +32,7 @@ class OwnClassError(RuntimeError):
 
 
 def in_job(error: BaseException, protocol: str, root: Path) -> OwnClassError:
-    """Return the error of a job of ``path/to/file.py:Class`` in one sentence that names only this file.
-
-    Parameters
-    ----------
-    error : BaseException
-        The error that the class raised.
-    protocol : str
-        Name of the class in the configuration.
-    root : Path
-        Folder that its path starts from.
-    """
+    """Return the error of a job of `protocol`, ``path/to/file.py:Class`` from the folder `root`, in one sentence."""
     file = str(root / protocol.rpartition(":")[0])
     place = "" if raised_in(error, file) else f"{protocol}: "
     return OwnClassError(

@@ -1,7 +1,7 @@
 """Registry of protocols: built-ins by file name, plug-ins by ``path/to/file.py:Class``.
 
-A built-in is ``protocols/<task>/<name>.py`` and holds exactly one protocol of that name, so that nothing has to be
-imported to know which protocols exist: a workflow can be checked without loading them.
+A built-in is ``protocols/<task>/<name>.py`` and defines exactly one protocol of that name, so that the list of
+protocols needs no import and a workflow can be checked without loading them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ IMPORT_SECONDS = SECONDS
 
 
 class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infeasible does)
-    """Error for an unknown protocol; its message lists the known ones and the form of a plug-in's name."""
+    """Error for an unknown protocol; its message has the known names and the form of a plug-in's name."""
 
 
 def available(task_kind: str) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
     Parameters
     ----------
     task_kind, name : str
-        As for `get`.
+        Arguments of `get`.
     root : Path, optional
         Folder that a plug-in's relative path starts from; the working directory by default.
 
@@ -119,16 +119,16 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
     Parameters
     ----------
     task_kind : {"frequency", "summation", "sets", "vectors"}
-        The task it solves.
+        Task of the protocol.
     name : str
-        A built-in's name, or ``path/to/file.py:Class``.
+        Name of a built-in, or ``path/to/file.py:Class``.
     root : Path, optional
         Folder that a plug-in's relative path starts from; the working directory by default.
 
     Raises
     ------
     UnknownProtocol
-        If there is no such protocol, or it does not follow the interface.
+        If there is no such protocol, or the class does not implement the interface.
     """
     path = module_path(task_kind, name, root=root)
     if is_plugin(name):
@@ -139,13 +139,7 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
 
 
 def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
-    """Return the protocol class of ``path/to/file.py:Class``, for the task that the class sets.
-
-    Raises
-    ------
-    UnknownProtocol
-        If there is no such file or class, or it does not follow the interface.
-    """
+    """Return the protocol class of ``path/to/file.py:Class``, for any task. Raise `UnknownProtocol` as `get` does."""
     if not is_plugin(name):
         raise UnknownProtocol(f"{name!r} names no class in a file: write it as 'mine/x.py:X'.")
     found = getattr(_load_file(module_path(TASK_KINDS[0], name, root=root)), name.rpartition(":")[2])
@@ -153,15 +147,7 @@ def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
 
 
 def get_safely(task_kind: str, name: str, *, root: Path | None = None) -> type[ProtocolBase]:
-    """Return the protocol class of a name, as `get`; a child process imports a user's file first.
-
-    A file that hangs or exits while it is imported ends the child alone.
-
-    Raises
-    ------
-    UnknownProtocol
-        As `get`, and if the child ends before the file is imported.
-    """
+    """Return the protocol class of a name like `get`, after a child process has imported a user's file."""
     path = module_path(task_kind, name, root=root)
     if is_plugin(name) and _module_name(path) not in sys.modules:
         try:
@@ -178,13 +164,7 @@ def _import(_: Send, task_kind: str, name: str, root: Path | None) -> None:
 def check_options_safely(
     protocol: type[ProtocolBase], name: str, root: Path, options: Mapping[str, Any]
 ) -> None:
-    """Call `check_options` of a protocol, in a child process for a user's class.
-
-    Raises
-    ------
-    ValueError
-        As the method raises it, and if the child ends before the method returns.
-    """
+    """Call `check_options` of a protocol, in a child process for a user's class; raise ValueError if the child ends."""
     inherited = inspect.getattr_static(protocol, "check_options") is vars(ProtocolBase)["check_options"]
     if inherited or not is_plugin(name):
         protocol.check_options(options)
@@ -206,7 +186,7 @@ def _module_name(path: Path) -> str:
 
 
 def _load_file(path: Path) -> ModuleType:
-    """Import a file once per content: the same file gives the same class, an edited one is read again."""
+    """Import a file once per content: the same content returns the same module, an edited file is imported again."""
     resolved = path.resolve()
     module_name = _module_name(path)
     if module_name in sys.modules:
@@ -263,7 +243,7 @@ def _checked(found: Any, task_kind: str, name: str) -> type[ProtocolBase]:
 
 
 def interface_faults(found: type[ProtocolBase]) -> list[str]:
-    """Return the violations of the interface by a class, each as the end of a sentence after its name."""
+    """Return the faults of a class in the interface, each as the end of a sentence after the class's name."""
     faults = []
     missing = sorted(getattr(found, "__abstractmethods__", ()))
     if missing:
@@ -309,7 +289,7 @@ def interface_faults(found: type[ProtocolBase]) -> list[str]:
 
 
 def _guarantee_faults(found: type[ProtocolBase]) -> list[str]:
-    """Return the faults of the labels of a class: one label for all accountings, or one for each."""
+    """Return the faults in the labels of a class: one label for all accountings, or one per accounting."""
     faults = []
     label, table = inspect.getattr_static(found, "guarantee"), found.guarantees
     if isinstance(label, str) and label not in GUARANTEES:

@@ -1,4 +1,4 @@
-"""Other users who must be honest for a protocol to keep its guarantee, besides the party whom users trust."""
+"""Other users who must be honest for a protocol's guarantee, besides the party whom users trust."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Initial files of a user's baseline: a class, its YAML and its test, which pass as they are.
+"""Templates of a user's baseline: a class, its YAML and its test, which pass all checks unchanged.
 
-Each is a complete protocol in the local model, with a fast law where the sufficient statistic allows one and the
-line of its expected error. They are the worked examples of docs/baselines.md as well.
+Each class is a complete protocol in the local model, with a fast law where the sufficient statistic allows one, and
+with its expected error. docs/baselines.md uses the same templates.
 """
 
 from __future__ import annotations
@@ -358,21 +358,9 @@ def test_$id_conforms():
 
 
 def class_source(task: str, name: str, template: str = "local") -> str:
-    """Return the class of a new baseline, as Python source.
+    """Return the Python source of a new baseline's class. Raise ValueError for an unknown task, template or name.
 
-    Parameters
-    ----------
-    task : {"frequency", "summation", "sets", "vectors"}
-        Task of the baseline.
-    name : str
-        Lower-case letters, digits and underscores, a letter first.
-    template : {"local", "amplified"}
-        ``amplified``, for frequencies: a randomizer whose reports are amplified by shuffling.
-
-    Raises
-    ------
-    ValueError
-        For another task, name or template.
+    ``amplified``, for frequencies, is a randomizer whose reports are amplified by shuffling.
     """
     if template == "amplified" and task != "frequency":
         raise ValueError(f"The template amplified is for the task frequency, got {task!r}.")
@@ -380,7 +368,7 @@ def class_source(task: str, name: str, template: str = "local") -> str:
 
 
 def files(task: str, name: str, template: str = "local") -> dict[Path, str]:
-    """Return the three files of a new baseline by their paths; arguments and errors as of `class_source`."""
+    """Return the three files of a new baseline by path, with the arguments and errors of `class_source`."""
     return {
         Path(f"mine/{name}.py"): class_source(task, name, template),
         Path(f"config/baselines/{name}.yaml"): _filled(_YAML, task, name),
@@ -389,7 +377,7 @@ def files(task: str, name: str, template: str = "local") -> dict[Path, str]:
 
 
 def class_name(name: str) -> str:
-    """Return the class name of a baseline, for example ``HalfBudget`` of ``half_budget``."""
+    """Return the class name of a baseline, such as ``HalfBudget`` for ``half_budget``."""
     return "".join(part.capitalize() for part in name.split("_"))
 
 

@@ -1,4 +1,4 @@
-"""Message level for many users, run in parts, so that memory does not grow with the number of users."""
+"""Message level for large n, run for parts of the users in turn, so that memory does not grow with n."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ def stream(
     at_once: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> NDArray[Any]:
-    """Run one repeat message by message for parts of the users in turn; memory does not grow with users.
+    """Run one repeat message by message, for parts of the users in turn; memory does not grow with the number of users.
 
     The law is exactly the law of ``protocol.simulate_messages``. An aggregate does not depend on the order of messages,
-    so that none are permuted: every part is encoded, passed on by the shuffler (``forward``) and aggregated, the
-    dummies of the shuffler or the server are added once, and the aggregates are ``merged``.
+    so that the messages are not permuted. Every part is encoded, passed on by the shuffler (``forward``) and
+    aggregated; dummies are added once, and the aggregates are ``merged``.
 
     Parameters
     ----------
     protocol : ProtocolBase
         Calibrated. After a public first round, ``protocol.refine(public)``.
     users : iterable of Users
-        All of them, in order, in chunks of any size: parts are made anew, and each user's ``offset`` with them.
+        All users in order, in chunks of any size, which are divided into parts with new offsets.
     public : Public
-        Of one repeat, R = 1.
+        Public knowledge of one repeat, R = 1.
     rng : numpy.random.Generator
-        Source of randomness; the draws depend on `at_once`, and their law does not.
+        The draws depend on `at_once`, and their law does not.
     at_once : int, optional
-        Users of a part, at least 1; by default the number of users who send some million numbers.
+        Users of a part, at least 1; by default the number of users who send about four million numbers.
     progress : callable, optional
         Called after every part with the number of processed users and the number of all users.
 
@@ -59,8 +59,8 @@ def stream(
     Raises
     ------
     ValueError
-        If the protocol cannot be run in parts, because its aggregates do not add up (``streamable`` is False) or it
-        writes ``shuffle`` itself; if `public` is of several repeats; or if other users come than it announces.
+        If the protocol cannot be run in parts (``streamable`` is False, or it overrides ``shuffle``), `public` has
+        several repeats, or the number of users differs from the number in `public`.
 
     Examples
     --------
@@ -104,19 +104,13 @@ def stream(
 
 
 def users_at_once(cost: Cost) -> int:
-    """Return the number of users of a part, by the size of their messages; at least 1."""
+    """Return the number of users of a part from the size of their messages, at least 1."""
     width = max(1.0, cost.bits_per_message / _BITS) if cost.bits_per_message > 64 else 1.0
     return max(1, math.floor(_NUMBERS / (max(1.0, cost.messages_per_user) * width)))
 
 
 def joined(chunks: list[Users]) -> Users:
-    """Return the users of several chunks, with the offset of the first.
-
-    Raises
-    ------
-    ValueError
-        If some chunks state privacy levels and others do not.
-    """
+    """Return the users of several chunks, with the first offset. Raise ValueError if only some have levels."""
     if len(chunks) == 1:
         return chunks[0]
     levels = [c.levels for c in chunks if c.levels is not None]
@@ -130,7 +124,7 @@ def joined(chunks: list[Users]) -> Users:
 
 
 def regrouped(chunks: Iterable[Users], size: int) -> Iterator[Users]:
-    """Yield the same users in parts of `size`, the last one smaller if needed, with offsets from 0 on."""
+    """Yield the same users in parts of `size`, the last part possibly smaller, with offsets from 0 on."""
     offset, waiting, held = 0, list[Users](), 0
     for chunk in chunks:
         start = 0

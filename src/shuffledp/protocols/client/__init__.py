@@ -1,5 +1,5 @@
-"""Clients, shufflers and analyzers of deployments, as files of Python that need the standard library alone.
+"""Clients, shufflers and analyzers of deployments, as Python files that need only the standard library.
 
-`files`, `randomizers`, `shuffling` and `analyzing` are the source of these files: `export` copies what a protocol needs
-of them, and of `shuffledp.sampling`. They import nothing else.
+`files`, `randomizers`, `shuffling` and `analyzing` are the source of these files. `export` copies the definitions that
+a protocol needs from them and from `shuffledp.sampling`, and they import nothing else.
 """

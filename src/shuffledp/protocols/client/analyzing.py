@@ -22,7 +22,7 @@ Tally = Counter[tuple[int, ...]]
 
 
 def of_values(analyzer: Analyzer, tally: Tally) -> list[int]:
-    """Return the number of messages that hold each value."""
+    """Return the number of messages that contain each value."""
     counts = [0] * analyzer["values"]
     for message, times in tally.items():
         for value in message:
@@ -31,7 +31,7 @@ def of_values(analyzer: Analyzer, tally: Tally) -> list[int]:
 
 
 def of_signs(analyzer: Analyzer, tally: Tally) -> list[int]:
-    """Return the messages +1, which are even, minus the messages -1, which are odd, of each value."""
+    """Return, for each value, the number of messages +1 (even symbols) minus the number of -1 (odd symbols)."""
     counts = [0] * analyzer["values"]
     for (symbol,), times in tally.items():
         counts[symbol // 2] += -times if symbol % 2 else times
@@ -39,7 +39,7 @@ def of_signs(analyzer: Analyzer, tally: Tally) -> list[int]:
 
 
 def of_hashes(analyzer: Analyzer, tally: Tally) -> list[int]:
-    """Return the number of messages whose cell is the hash of each value."""
+    """Return, for each value, the number of messages whose cell is the hash of this value."""
     return [
         sum(times for (seed, cell), times in tally.items() if hashed(seed, value, analyzer["cells"]) == cell)
         for value in range(analyzer["values"])
@@ -52,7 +52,7 @@ def of_symbols(analyzer: Analyzer, tally: Tally) -> list[int]:
 
 
 def noise_of(analyzer: Analyzer, planned: int, users: int, messages: int) -> tuple[float, float]:
-    """Return the mean noise of a count, and the 95 % quantile of its distance from that mean."""
+    """Return the mean noise of a count, and the 95 % quantile of the distance of the noise from the mean."""
     mean, reach = analyzer["noise_mean"], analyzer["noise_reach"]
     if analyzer["noise_from"] == "messages":  # all messages but one of each user are dummies
         share = 1 / analyzer["values"]
@@ -64,7 +64,7 @@ def noise_of(analyzer: Analyzer, planned: int, users: int, messages: int) -> tup
 
 
 def frequencies(analyzer: Analyzer, counts: Sequence[int], planned: int, users: int, messages: int) -> Answer:
-    """Return relative frequencies: counts are of a user's value at the rate `own`, of others at the rate `other`."""
+    """Return relative frequencies; messages count at the rate `own` for the user's value, `other` for other values."""
     own, other = analyzer["own"], analyzer["other"]
     mean, reach = noise_of(analyzer, planned, users, messages)
     scale = users * (own - other)
@@ -79,7 +79,7 @@ def frequencies(analyzer: Analyzer, counts: Sequence[int], planned: int, users: 
 
 
 def leveled_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: int, messages: int) -> Answer:
-    """Return the sum of levels 0..1 after randomized response, with the variance of the levels that are estimated."""
+    """Return the sum of levels in [0, 1] after randomized response, with the variance for the estimated levels."""
     own, other, levels = analyzer["own"], analyzer["other"], len(counts) - 1
     gap, uniform = own - other, (levels + 1) * other
     square = (2 * levels + 1) / (6 * levels)
@@ -93,7 +93,7 @@ def leveled_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: 
 
 
 def noisy_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: int, messages: int) -> Answer:
-    """Return the sum of all messages, integers of -D..D."""
+    """Return the sum of all messages, integers from -D to D."""
     levels = len(counts) // 2
     total = sum(times * (symbol - levels) for symbol, times in enumerate(counts))
     reach = analyzer["noise_reach"] * math.sqrt(max(users / planned, 1.0))
@@ -125,14 +125,15 @@ def analysis(
     parameters : mapping
         Content of ``parameters.json``.
     messages : sequence of tuple of int
-        All messages that the shuffler passed on.
+        All messages from the shuffler.
     users : int, optional
-        Users who took part. Default: the number of messages, where every user sends one; else the planned number.
+        Number of participants. Default: the number of messages if every user sends one, otherwise the planned number.
 
     Returns
     -------
     dict
-        ``estimates`` and ``half_width``, a number per value, or one for a sum; ``confidence``, ``users``, ``messages``.
+        ``estimates`` and ``half_width``, one number per value or one for a sum; ``confidence``, ``users``,
+        ``messages``.
 
     Raises
     ------
@@ -158,7 +159,7 @@ def analysis(
 
 
 def main() -> None:
-    """Write the estimates from the messages of the file of the command line, as JSON."""
+    """Write the estimates from the messages in a file as JSON; the command line names the file."""
     parser = argparse.ArgumentParser(description="Write estimates with 95 % intervals, as JSON.")
     parser.add_argument(
         "file", help="shuffled messages, a line of hexadecimal digits each; - reads standard input"

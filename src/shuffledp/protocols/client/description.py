@@ -1,4 +1,4 @@
-"""What a calibrated protocol states of its client: messages, parts of the local randomizer, and the analyzer."""
+"""Description of a protocol's client: messages, parts of the local randomizer, and the analyzer."""
 
 from __future__ import annotations
 
@@ -22,24 +22,12 @@ MORE = Fraction(1, 2**32)
 
 @dataclass(frozen=True)
 class Client:
-    """Client, shuffler and analyzer of a calibrated protocol.
+    """Client, shuffler and analyzer of a calibrated protocol, for ``users`` users and inputs 0..inputs-1.
 
-    Parameters
-    ----------
-    users : int
-        Users, user 1 included, that the parameters are made for.
-    inputs : int
-        Values of a user are 0..inputs-1.
-    message : sequence of (str, int)
-        Name and number of values of each field of a message.
-    parts : sequence of dict
-        Parts of the local randomizer: ``part``, one of `client.randomizers.RANDOMIZERS`, and its parameters.
-    analyzer : dict
-        ``counting`` and ``estimating``, of `client.analyzing`, and their parameters.
-    exactness : str
-        Difference between the probabilities of the client and the calibrated ones.
-    shuffler : sequence of dict
-        Steps of the shuffler, of `client.shuffling.SHUFFLING`; it permutes in the end.
+    ``message`` has name and number of values of each field. ``parts`` of the local randomizer have the key ``part`` of
+    `client.randomizers.RANDOMIZERS` and its parameters; ``shuffler`` has steps from `client.shuffling.SHUFFLING`.
+    ``analyzer`` has ``counting`` and ``estimating``, keys of `client.analyzing`, and their parameters. ``exactness``
+    states how the client's probabilities differ from the calibrated ones.
     """
 
     users: int
@@ -62,7 +50,7 @@ AS_CALIBRATED = "Probabilities are the calibrated numbers, to the last bit."
 
 
 def odds_below(eps_local: float) -> dict[str, str]:
-    """Return weights of true and other reports, whose odds are at most ``exp(eps_local)``."""
+    """Return integer weights of true and other reports whose odds are at most ``exp(eps_local)``."""
     response = ValueResponse.within(Fraction(min(eps_local, MOST_EXPONENT)), 2)
     return {"true_weight": str(response.true_weight), "other_weight": str(response.other_weight)}
 
@@ -80,7 +68,7 @@ ROUNDED_UP = (
 
 
 def text(number: float | Fraction) -> str:
-    """Return a number as a fraction: a floating point number to the last bit."""
+    """Return a number as the text of a fraction, exact for a floating-point number."""
     return str(Fraction(number))
 
 
@@ -146,7 +134,7 @@ def reach(start: int, pmf: Iterable[float], mean: float) -> float:
 
 
 def laplace_reach(eps: float) -> int:
-    """Return the least distance within which discrete Laplace noise of ratio ``e^-eps`` has 95 % of its mass."""
+    """Return the least distance from 0 within which discrete Laplace noise of ratio ``e^-eps`` has 95 % of its mass."""
     outside = 1 - CONFIDENCE
     return max(math.ceil(math.log(2 / ((1 + math.exp(-eps)) * outside)) / eps) - 1, 0)
 
@@ -162,20 +150,10 @@ def frequencies(
     noise_from: str = "none",
     **more: Any,
 ) -> dict[str, Any]:
-    """Return the analyzer of frequencies, see `client.analyzing.frequencies`.
+    """Return the parameters of `client.analyzing.frequencies` for k `values`, see there for `own` and `other`.
 
-    Parameters
-    ----------
-    values : int
-        k.
-    counting : str
-        One of `client.analyzing.COUNTING`.
-    own, other : float
-        Rates at which a user's messages count for its value, and for another one.
-    noise_mean, noise_reach : float
-        Mean of the noise of a count, and the distance from it that 95 % of the noise keeps to.
-    noise_from : {"none", "users", "messages"}
-        What the noise grows with: nothing, the number of users, or the number of messages.
+    95 % of the noise of a count are within `noise_reach` of `noise_mean`; the noise is constant (``none``) or grows
+    with the number of ``users`` or ``messages``.
     """
     return {
         "estimating": "frequencies",

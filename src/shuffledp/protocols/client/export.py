@@ -43,7 +43,7 @@ def parameters(client: Client, about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _definitions(module: ModuleType) -> tuple[list[ast.Import | ast.ImportFrom], dict[str, str]]:
-    """Return the imports of a module, and the source of its top-level definitions by name."""
+    """Return the imports of a module, and the source text of its top-level definitions by name."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     imports: list[ast.Import | ast.ImportFrom] = []
     found: dict[str, str] = {}
@@ -66,19 +66,10 @@ def _names(source: str) -> set[str]:
 
 
 def program(entry: ModuleType, named: Iterable[str]) -> str:
-    """Return a program that needs the standard library alone.
+    """Return the source text of a program that needs only the standard library.
 
-    Parameters
-    ----------
-    entry : module
-        One of the copied modules, whose docstring and ``main`` the program has.
-    named : iterable of str
-        Entries of the dictionaries of `CHOICES` that the program needs.
-
-    Returns
-    -------
-    str
-        The definitions that ``main`` reaches, in the order of their modules.
+    It has the docstring and ``main`` of `entry` and all definitions that they use; `named` are the entries of the
+    dictionaries in `CHOICES` that the program uses.
     """
     imports: list[ast.Import | ast.ImportFrom] = []
     known: dict[str, str] = {}
@@ -117,21 +108,21 @@ def program(entry: ModuleType, named: Iterable[str]) -> str:
 
 
 class _Recorded:
-    """Known bits, which are recorded."""
+    """Pseudorandom bits from a seed, with a record of the drawn bits."""
 
     def __init__(self, seed: int) -> None:
         self._generator = random.Random(seed)
         self.drawn = ""
 
     def bits(self, count: int) -> int:
-        """Return the next bits, as `shuffledp.sampling.FixedBits` takes them."""
+        """Return the next `count` bits as an integer, in the order of `shuffledp.sampling.FixedBits`."""
         number = self._generator.getrandbits(count) if count else 0
         self.drawn += f"{number:0{count}b}" if count else ""
         return number
 
 
 def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return messages for known bits, and the answer of the analyzer to them."""
+    """Return the test vectors: messages for known bits, and the analyzer's result for them."""
     drawn, messages = [], []
     for place in range(_VECTORS):
         source = _Recorded(place)
@@ -155,20 +146,9 @@ def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def export(client: Client, folder: Path, about: Mapping[str, Any]) -> None:
-    """Write a folder with parameters, client, shuffler, analyzer and test vectors; it appears whole or not at all.
+    """Write a folder with parameters, client, shuffler, analyzer and test vectors, or no folder if an error occurs.
 
-    Parameters
-    ----------
-    client : Client
-    folder : Path
-        New, or empty.
-    about : mapping
-        ``protocol`` and what else ``parameters.json`` states first.
-
-    Raises
-    ------
-    ValueError
-        If the folder has files, or its parent does not exist.
+    `about` has the first entries of ``parameters.json``. Raises ValueError unless the folder is new or empty.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} exists and is not an empty folder: name a new one.")

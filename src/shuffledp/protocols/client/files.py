@@ -17,20 +17,14 @@ Parameters = Mapping[str, Any]
 
 
 def checksum(parameters: Parameters) -> str:
-    """Return the sha256 of all parameters but ``checksum``: JSON with sorted keys and no spaces, as UTF-8."""
+    """Return the SHA-256 of all parameters except ``checksum``, as JSON with sorted keys and no spaces, in UTF-8."""
     content = {name: value for name, value in parameters.items() if name != "checksum"}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_parameters(path: Path) -> Parameters:
-    """Return the parameters of a file after a check of their checksum.
-
-    Raises
-    ------
-    ValueError
-        If the checksum is another one.
-    """
+    """Return the parameters in a file. Raise ValueError if their checksum differs from the stored one."""
     parameters: Parameters = json.loads(path.read_text(encoding="utf-8"))
     if parameters.get("checksum") != checksum(parameters):
         raise ValueError(f"{path}: the checksum is not that of the parameters, so that they were changed.")
@@ -38,19 +32,13 @@ def read_parameters(path: Path) -> Parameters:
 
 
 def encoded(parameters: Parameters, message: tuple[int, ...]) -> bytes:
-    """Return a message as bytes: its fields one after another, each an unsigned big-endian integer."""
+    """Return a message as bytes: one field after the other, each an unsigned big-endian integer."""
     fields = zip(message, parameters["message"], strict=True)
     return b"".join(number.to_bytes(field["bytes"], "big") for number, field in fields)
 
 
 def decoded(parameters: Parameters, content: bytes) -> tuple[int, ...]:
-    """Return the fields of a message, the inverse of `encoded`.
-
-    Raises
-    ------
-    ValueError
-        If the length is another one, or a field is not below its number of values.
-    """
+    """Return the fields of a message, the inverse of `encoded`. Raise ValueError for bytes that are no message."""
     length = sum(field["bytes"] for field in parameters["message"])
     if len(content) != length:
         raise ValueError(f"a message has {length} bytes, got {len(content)}")
@@ -64,12 +52,9 @@ def decoded(parameters: Parameters, content: bytes) -> tuple[int, ...]:
 
 
 def read_messages(parameters: Parameters, path: str) -> list[tuple[int, ...]]:
-    """Return the messages of a file with a line of hexadecimal digits each; ``-`` is standard input.
+    """Return the messages of a file with one line of hexadecimal digits each; ``-`` is standard input.
 
-    Raises
-    ------
-    ValueError
-        If a line is no message; the error names file and line.
+    Raise ValueError, with file and line, if a line is no message.
     """
     lines = sys.stdin.readlines() if path == "-" else Path(path).read_text(encoding="ascii").splitlines()
     messages = []
@@ -82,7 +67,7 @@ def read_messages(parameters: Parameters, path: str) -> list[tuple[int, ...]]:
 
 
 def written(answer: Callable[[Parameters], str]) -> None:
-    """Write the answer for the ``parameters.json`` beside this file, or end with a sentence on a wrong input."""
+    """Write the answer for the ``parameters.json`` beside this file, or exit with a message on a wrong input."""
     try:
         sys.stdout.write(answer(read_parameters(Path(__file__).with_name("parameters.json"))))
     except (OSError, ValueError) as error:

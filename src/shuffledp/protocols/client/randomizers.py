@@ -1,7 +1,7 @@
-"""Local randomizers, each with the exact law that its parameters state; copied into the client.
+"""Local randomizers, each with the exact law that its parameters define; copied into the client.
 
 A part of a client draws messages, tuples of integers, from the user's value and the user's place in the list of users.
-The messages of a user are those of all parts of its protocol, in random order.
+A user sends the messages of all parts of the protocol in random order.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ STEP = 0x9E3779B97F4A7C15
 
 @cache
 def exact(text: str) -> Fraction:
-    """Return the fraction of a text such as 3/8."""
+    """Return the fraction of a text such as 3/8, without rounding."""
     return Fraction(text)
 
 
 def kept(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Return the value, as the first of its symbols, with probability `rate`."""
+    """Return, with probability `rate`, the value's first symbol, and otherwise no message."""
     return [(value * part["symbols"],)] if bernoulli(exact(part["rate"]), source) else []
 
 
 def rounded(part: Part, value: int, source: Source) -> int:
-    """Draw the level, in 0..levels, of a number in 0..max_value, with the number as its mean."""
+    """Draw the level in 0..levels of a number in 0..max_value by unbiased rounding."""
     below, rest = divmod(value * int(part["levels"]), int(part["max_value"]))
     return below + (bernoulli(Fraction(rest, part["max_value"]), source) if rest else 0)
 
 
 @cache
 def over(symbols: int, true_weight: str, other_weight: str) -> ValueResponse:
-    """Return randomized response over some symbols."""
+    """Return randomized response over this number of symbols."""
     return ValueResponse(symbols, int(true_weight), int(other_weight))
 
 
 def response(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw randomized response of the value's level."""
+    """Draw the report of randomized response on the value's level."""
     symbols = over(part["levels"] + 1, part["true_weight"], part["other_weight"])
     return [(symbols.report(rounded(part, value, source), source),)]
 
 
 def subset(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw a subset of values, ascending: one with the value has odds `true_weight` to `other_weight`."""
+    """Draw an ascending subset, of weight `true_weight` with the user's value and `other_weight` without it."""
     k, size = part["values"], part["size"]
     with_value, without = size * int(part["true_weight"]), (k - size) * int(part["other_weight"])
     holds = uniform_below(with_value + without, source) < with_value
@@ -71,45 +71,45 @@ def subset(part: Part, value: int, place: int, source: Source) -> Sent:
 
 
 def mixed(state: int) -> int:
-    """Return the finalizer of SplitMix64, of 64 bits."""
+    """Return the output of the SplitMix64 finalizer, 64 bits."""
     state = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & MASK
     state = (state ^ state >> 27) * 0x94D049BB133111EB & MASK
     return state ^ state >> 31
 
 
 def hashed(seed: int, value: int, cells: int) -> int:
-    """Return the cell, in 0..cells-1, of a value under the hash function of a seed."""
+    """Return the cell, in 0..cells-1, of a value under the hash function with this seed."""
     output = mixed(mixed(seed * STEP & MASK) + (value + 1) * STEP & MASK)
     return (output >> 32) * cells >> 32
 
 
 def local_hash(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw a seed, and randomized response of the value's cell."""
+    """Draw a seed, and the report of randomized response on the value's cell."""
     seed = source.bits(32)
     cells = over(part["cells"], part["true_weight"], part["other_weight"])
     return [(seed, cells.report(hashed(seed, value, part["cells"]), source))]
 
 
 def level(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw the level of a number as a message; level 0 is not sent."""
+    """Return a message with the randomly rounded level of a number, or no message for level 0."""
     drawn = rounded(part, value, source)
     return [(drawn + part["levels"],)] if drawn else []
 
 
 def dealt(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw `each` uniform values, and one more at the places below `more`."""
+    """Draw `each` uniform values; a user whose place is below `more` draws one further value."""
     return [(uniform_below(part["values"], source),) for _ in range(part["each"] + (place < part["more"]))]
 
 
 def coins(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw every value with probability `rate`, at the places below `first`, or at all if there is none."""
+    """Draw each value with probability `rate`, if the user's place is below `first` or `first` is None."""
     if part["first"] is not None and place >= part["first"]:
         return []
     return [(dummy,) for dummy in range(part["values"]) if bernoulli(exact(part["rate"]), source)]
 
 
 def poisson_dummies(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw a Poisson number of uniform values, which is an independent Poisson number of every value."""
+    """Draw a Poisson number of uniform values; the numbers of different values are independent Poisson variables."""
     number = poisson(exact(part["mean"]), source)
     return [(uniform_below(part["values"], source),) for _ in range(number)]
 
@@ -135,7 +135,7 @@ def cluster(part: Part, source: Source) -> tuple[Part, int]:
 def shares(part: Part, value: int, place: int, source: Source) -> Sent:
     """Draw a user's share of noises: clusters, each the messages of `content` for a uniform counter.
 
-    A cluster of size j has every message j times. With `jump` it is a number ``j`` or ``-j``, sent as multiples of the
+    A cluster of size j has each message j times. With `jump` it is the number ``j`` or ``-j``, sent as multiples of the
     largest number and a rest of ones.
     """
     sent: Sent = []
@@ -180,14 +180,14 @@ def user_messages(
     value : int
         Value of the user, in 0..inputs-1.
     place : int
-        Place of the user in the list of all users, from 0 on. Some protocols add dummies at the first places.
+        Index of the user in the list of all users, from 0. In some protocols the first users add dummies.
     source : Source, optional
         Source of uniform bits; by default the operating system.
 
     Returns
     -------
     list of bytes
-        All of the same length, in random order.
+        Messages of equal length, in random order.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def user_messages(
 
 
 def main() -> None:
-    """Write the messages of the user of the command line, a line of hexadecimal digits each."""
+    """Write the messages of one user, one line of hexadecimal digits each; the command line has the user's value."""
     parser = argparse.ArgumentParser(
         description="Write the messages of one user, a line of hexadecimal digits each."
     )

@@ -21,7 +21,7 @@ def sampled(part: Part, messages: Sent, source: Source) -> Sent:
 
 
 def with_binomial(part: Part, messages: Sent, source: Source) -> Sent:
-    """Add, of every value, the number of heads of fair coins."""
+    """Add, for every value, as many dummies as `coins` fair coins show heads."""
     half = exact("1/2")
     return messages + [
         (value,) for value in range(part["values"]) for _ in range(binomial(part["coins"], half, source))
@@ -29,7 +29,10 @@ def with_binomial(part: Part, messages: Sent, source: Source) -> Sent:
 
 
 def two_sided(part: Part, source: Source) -> int:
-    """Draw ``turn + z``, z >= 0, at a weight ``right^z``, or ``turn - z``, 0 < z <= turn, at a weight ``left^z``."""
+    """Draw from the two-sided geometric law on 0, 1, .. with its mode at `turn`.
+
+    ``turn + z``, z >= 0, has the weight ``right^z``; ``turn - z``, 0 < z <= turn, has the weight ``left^z``.
+    """
     left, right, turn = exact(part["left"]), exact(part["right"]), part["turn"]
     below, above = left / (1 - left), 1 / (1 - right)
     while True:
@@ -41,7 +44,7 @@ def two_sided(part: Part, source: Source) -> int:
 
 
 def with_geometric(part: Part, messages: Sent, source: Source) -> Sent:
-    """Add, of every value, a number from a two-sided geometric law that ends at 0."""
+    """Add, for every value, a number of dummies from a two-sided geometric law that ends at 0."""
     return messages + [(value,) for value in range(part["values"]) for _ in range(two_sided(part, source))]
 
 
@@ -54,14 +57,14 @@ SHUFFLING: dict[str, Shuffling] = {
 
 
 def shuffled_messages(parameters: Parameters, messages: Sent, source: Source = SYSTEM_BITS) -> Sent:
-    """Return what the analyzer receives of the messages of all users, in random order."""
+    """Return the messages for the analyzer, in random order, from the messages of all users."""
     for part in parameters["shuffler"]:
         messages = SHUFFLING[part["part"]](part, messages, source)
     return shuffled(messages, source)
 
 
 def main() -> None:
-    """Write the messages of the file of the command line in random order, with the dummies that the shuffler adds."""
+    """Write the messages of a file in random order, with the shuffler's dummies; the command line names the file."""
     parser = argparse.ArgumentParser(
         description="Write messages in random order, dummies of the shuffler added."
     )

@@ -9,14 +9,13 @@ All checks of a user's baseline::
     check_protocol(mine, default_cases(mine))
 
 Each ``check_..`` takes a protocol class and cases, calibrates the protocol for each case and raises an
-``AssertionError`` with the fault and the case. Cases for which the protocol is infeasible are skipped; if
-none is feasible, the check fails, since no case was checked.
+``AssertionError`` with the fault and the case. Infeasible cases are skipped; if no case is feasible, the check fails.
 
-Statistical checks draw from a fixed seed, so that a result can be repeated, and compare with bounds that a correct
-protocol misses with a probability of about 1e-6 per comparison (five standard errors, or a p-value of 1e-6). Checks
-can show that a protocol is wrong, not that it is right. Privacy is checked from outside: messages drawn from the
-encoder against the declared local budget, the analyzer's view of a few users against the budget, and the protocol's
-profile. `check_protocol` prints one line with the checks of privacy that applied and those that did not.
+Statistical checks draw from a fixed seed, so that results can be repeated. A correct protocol exceeds their bounds with
+a probability of about 1e-6 per comparison (five standard errors, or a p-value of 1e-6). Checks can show that a protocol
+is wrong, not that it is right. Privacy is checked empirically: messages drawn from the encoder against the declared
+local budget, the analyzer's view of a few users against the budget, and the protocol's profile. `check_protocol` prints
+one line with the checks of privacy that applied and those that did not.
 """
 
 from typing import TYPE_CHECKING

@@ -30,18 +30,9 @@ Participating = Callable[[int], Participants]
 
 @dataclass(frozen=True)
 class Case:
-    """Setting in which a protocol is checked.
+    """Setting of a check: arguments and options of ``calibrate``, and participants.
 
-    Parameters
-    ----------
-    budget, population, task, accounting : Budget, Law, Task, str
-        Arguments of ``calibrate``.
-    counts : tuple of int
-        Users per value among the participants (frequency tasks).
-    options : tuple of (str, value) pairs
-        Further options of ``calibrate``.
-    participating : callable, optional
-        For other tasks: ``participating(R)`` gives R times the same participants, with their raw inputs.
+    Participants are ``counts``, the users per value, or ``participating(R)``, R repeats of the same participants.
     """
 
     budget: Budget
@@ -60,7 +51,7 @@ class Case:
         return [(key, repr(value)) for key, value in self.options]
 
     def participants(self, repeats: int) -> Participants:
-        """Return R repeats with the same participants."""
+        """Return R repeats of the same participants."""
         if self.participating is not None:
             return self.participating(repeats)
         return Participants.from_counts(np.tile(np.asarray(self.counts, np.int64), (repeats, 1)))
@@ -74,7 +65,7 @@ class Case:
         return chunks[0]
 
     def calibrate(self, protocol_class: Protocol) -> ProtocolBase:
-        """Return the protocol calibrated for this case; raises ``Infeasible`` if no parameters meet the budget."""
+        """Return the protocol calibrated for this case. Raise `Infeasible` if no parameters meet the budget."""
         return protocol_class.calibrate(
             self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
         )
@@ -82,13 +73,13 @@ class Case:
 
 @dataclass(frozen=True)
 class SameVectors:
-    """``Case.participating`` for a vectors task: the same raw vectors, some of them longer than the clip."""
+    """``Case.participating`` for vectors: the same raw vectors in every repeat, some longer than the clip."""
 
     task: Vectors
     vectors: tuple[tuple[float, ...], ...]
 
     def __call__(self, repeats: int) -> Participants:
-        """Return R repeats with these participants."""
+        """Return R repeats of these participants."""
         raw = np.array(self.vectors)
         norms = np.linalg.norm(raw, ord=1 if self.task.norm == "l1" else 2, axis=1, keepdims=True)
         total = (raw * (self.task.clip / np.maximum(norms, self.task.clip))).sum(axis=0)
@@ -102,13 +93,13 @@ class SameVectors:
 
 @dataclass(frozen=True)
 class SameNumbers:
-    """``Case.participating`` for a summation task: the same users per number, in the order of ``counts_shape``."""
+    """``Case.participating`` for sums: the same users per number in every repeat, in the order of ``counts_shape``."""
 
     task: Summation
     holders: tuple[int, ...]
 
     def __call__(self, repeats: int) -> Participants:
-        """Return R repeats with these participants."""
+        """Return R repeats of these participants."""
         one = np.array(self.holders, np.int64).reshape(self.task.counts_shape)
         counts = np.tile(one, (repeats, *[1] * one.ndim))
         *coordinate, number = np.unravel_index(np.repeat(np.arange(one.size), one.ravel()), one.shape)
@@ -125,25 +116,14 @@ class SameNumbers:
 
 @dataclass(frozen=True)
 class SameSets:
-    """``Case.participating`` for a sets task: the same sets at every privacy level, each of several users.
-
-    Items and levels are then independent, as required for an average over the estimates of several levels.
-
-    Parameters
-    ----------
-    task : Sets
-    sets : tuple of tuple of int
-        Different sets, each with the same number of users at a level.
-    times : tuple of int
-        Users per set at each level.
-    """
+    """``Case.participating`` for sets: ``times[level]`` users of every set, so that items do not depend on levels."""
 
     task: Sets
     sets: tuple[tuple[int, ...], ...]
     times: tuple[int, ...]
 
     def __call__(self, repeats: int) -> Participants:
-        """Return R repeats with these participants."""
+        """Return R repeats of these participants."""
         held = np.bincount(np.ravel(self.sets), minlength=self.task.domain_size)
         sizes = np.array(self.times) * len(self.sets)
         n = int(sizes.sum())
@@ -163,27 +143,12 @@ class SameSets:
 def default_cases(
     protocol_class: Protocol, options: Mapping[str, Any] | None = None, *, users: int = 60
 ) -> tuple[Case, ...]:
-    """Return small settings that together reach the corner cases of a protocol.
+    """Return small settings that together reach the corner cases of a protocol, with these options of ``calibrate``.
 
-    Three laws of the population, a tiny, a usual and a large budget, a lone participant, and every accounting that the
-    class names. Frequencies: domains of 2 and 5 values, one value without users. Vectors: dimensions of 1 to 3, some
-    vectors longer than the clip. Sums: of integers and real numbers, one or several at once, with and without users of
-    number 0. Sets: domains of 2 to 7 items, one item without users, up to three privacy levels, with and without
-    padding.
-
-    Parameters
-    ----------
-    protocol_class : type
-        Protocol class, whose ``accountings`` are used.
-    options : mapping, optional
-        Options of ``calibrate``.
-    users : int
-        Approximate number of participants, at least 10.
-
-    Raises
-    ------
-    ValueError
-        For other tasks: write the cases by hand, with `Case.participating`.
+    They have three laws of the population, a tiny, a usual and a large budget, a single participant, and every
+    accounting. Frequencies: 2 and 5 values, one value without users. Vectors: dimensions of 1 to 3, some vectors longer
+    than the clip. Sums: integers and real numbers, one or several sums. Sets: 2 to 7 items, up to three privacy levels,
+    with and without padding. The number of participants is about `users` >= 10.
     """
     makers: Mapping[str, Callable[[int, str, Options], Iterator[Case]]] = {
         "frequency": _frequency_cases,

@@ -1,4 +1,4 @@
-"""All checks in the order in which they run."""
+"""List of all checks, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -48,28 +48,9 @@ ABOUT_PRIVACY: tuple[Check, ...] = (check_privacy, check_encoder, check_claim)
 def check_protocol(
     protocol_class: Protocol, cases: Iterable[Case], *, say: Callable[[str], object] = print
 ) -> Evidence:
-    """Run every check; stop at the first failure.
+    """Run every check up to the first failure, an AssertionError, and return the evidence about privacy.
 
-    The evidence about privacy is always reported, in one line ``privacy: checked by .. / NOT checked: ..``.
-
-    Parameters
-    ----------
-    protocol_class : type
-        As returned by `shuffledp.protocols.get`.
-    cases : iterable of Case
-        For example `default_cases(protocol_class)`.
-    say : callable
-        Callback for the line about privacy; prints it by default.
-
-    Returns
-    -------
-    Evidence
-        Checks of privacy that applied, and those that did not.
-
-    Raises
-    ------
-    AssertionError
-        If a check fails; the message names the case and the fault.
+    `say` is called with this evidence in one line, ``privacy: checked by .. / NOT checked: ..``.
     """
     given = tuple(cases)
     for check in CHECKS:

@@ -1,4 +1,4 @@
-"""Possible inputs of users in a task, and participants with equal inputs."""
+"""Possible inputs of a task's users, and participants with equal inputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_INPUTS = 6
 
 
 def inputs(task: Task) -> list[NDArray[Any]]:
-    """Return up to `MOST_INPUTS` possible inputs of a user, as rows of ``Users.values``, distant ones first."""
+    """Return up to `MOST_INPUTS` possible inputs of a user, as rows of ``Users.values``, the most different first."""
     if isinstance(task, Frequency):
         return [np.array(v) for v in range(min(task.domain_size, MOST_INPUTS))]
     if isinstance(task, Summation):
@@ -38,7 +38,7 @@ def inputs(task: Task) -> list[NDArray[Any]]:
 
 
 def unit(task: Task, held: NDArray[Any]) -> NDArray[Any]:
-    """Return the counts of one user."""
+    """Return the sufficient statistic of one user with this input."""
     if isinstance(task, Vectors):
         return np.asarray(held, float)
     counts = np.zeros(task.counts_shape, np.int64)
@@ -54,7 +54,7 @@ def unit(task: Task, held: NDArray[Any]) -> NDArray[Any]:
 
 
 def crowd(task: Task, first: NDArray[Any], rest: NDArray[Any], others: NDArray[np.int64]) -> Participants:
-    """Return user 1 with one input among others with another one, a repeat for each number of others."""
+    """Return user 1 with the input `first` among others with the input `rest`, one repeat per number of others."""
     one, many = unit(task, first), unit(task, rest)
     shape = (len(others), *[1] * one.ndim)
     n = others + 1
@@ -68,17 +68,17 @@ def crowd(task: Task, first: NDArray[Any], rest: NDArray[Any], others: NDArray[n
 
 
 def same(held: NDArray[Any], n: int) -> NDArray[Any]:
-    """Return n equal inputs, a row each."""
+    """Return n equal inputs, one per row."""
     return np.repeat(held[None], n, axis=0)
 
 
 def users_of(task: Task, held: NDArray[Any]) -> Users:
-    """Return users with these inputs, a row each, at the first privacy level where the task has levels."""
+    """Return users with these inputs, one per row, at the first privacy level if the task has levels."""
     return Users(held, np.zeros(len(held), np.int64) if isinstance(task, Sets) else None)
 
 
 def alike(case: Case, held: NDArray[Any]) -> Participants:
-    """Return the participants of a case, one repeat, with all inputs replaced by one input."""
+    """Return the participants of a case, one repeat, where every user has the input `held`."""
     public, task = case.participants(1).public, case.task
     n, levels = int(public.n_users[0]), case.users().levels
     if isinstance(task, Sets) and public.level_counts is not None:
@@ -101,8 +101,7 @@ def alike(case: Case, held: NDArray[Any]) -> Participants:
 def jumps(protocol: ProtocolBase, case: Case) -> tuple[Floats, float]:
     """Return bounds on one user's effect on each number of the aggregate, (A,), and on a coordinate of the estimate.
 
-    The bounds compare aggregates in which all users have one input, for up to `MOST_INPUTS` inputs, and divide by the
-    number of users. Noise that is not of users makes them larger, not smaller.
+    They compare aggregates of users with equal inputs and divide by the number of users; noise only increases them.
     """
     rng = generator(6)
     who = [alike(case, held) for held in inputs(case.task)]

@@ -54,10 +54,7 @@ def check_permutation_invariant(protocol_class: Protocol, cases: Iterable[Case])
 
 
 def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that the aggregate of a ``streamable`` protocol is the sum over chunks, or gives the same estimate.
-
-    The second applies to sums modulo a number, which the sum over chunks exceeds.
-    """
+    """Check that a ``streamable`` aggregate is the sum over chunks, or, for sums modulo q, has the same estimate."""
     if not protocol_class.streamable:
         return
     for case, protocol, where in sending(protocol_class, cases):
@@ -77,11 +74,10 @@ def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that ``cost`` agrees with simulations: messages per user, bits, and dummies of a random population.
+    """Check ``cost`` by simulation: messages per user, bits, and the dummies for a random population.
 
-    The first users, and users spread over the whole list, send one by one: none of them more than ``most_messages``, if
-    stated. Dummies of a protocol with its own ``shuffle`` or ``forward`` are not checked here: it may add them in any
-    step, and count the added messages against the dropped ones.
+    Users who are encoded one by one must not exceed ``most_messages``. Dummies of a protocol with its own ``shuffle``
+    or ``forward`` are not checked, as any step may add them.
     """
     for case, protocol, where in sending(protocol_class, cases):
         cost, users, rng = protocol.cost(), _as_many_as_expected(case), generator(2)
@@ -116,7 +112,7 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def _as_many_as_expected(case: Case) -> Users:
-    """Return the users of a case, repeated or cut to the expected number, for which cost is stated."""
+    """Return the users of a case, repeated or cut to the expected number, to which ``cost`` applies."""
     users = case.users()
     if isinstance(case.population, Fixed):
         return users
@@ -135,23 +131,20 @@ def _one_by_one(users: Users) -> Iterator[Users]:
 
 
 def _different(messages: NDArray[Any]) -> int:
-    """Return the number of different messages; sorts by column, which is faster than sorting whole rows."""
+    """Return the number of different messages. Sorting by columns is faster than sorting whole rows."""
     rows = messages.reshape(len(messages), -1)
     rows = rows[np.lexsort(rows.T)]
     return 1 + int(np.count_nonzero(np.any(rows[1:] != rows[:-1], axis=1)))
 
 
 def _somebody_holds_0(case: Case, users: Users) -> bool:
-    """Return if a user of a sum may have no messages to send."""
+    """Return whether a user of a sum has the number 0, for which some protocols send no message."""
     numbers = users.values if users.values.ndim == 1 else users.values[:, -1]
     return isinstance(case.task, Summation) and bool(np.any(numbers == 0))
 
 
 def _mean_dummies(protocol: ProtocolBase, case: Case, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the expected number of dummies over the law of the population, and its standard error.
-
-    Every likely number of users is simulated twice, as the number of dummies may be random.
-    """
+    """Return the expected number of dummies over the law of the population, and its standard error."""
     window = case.population.window(1e-12)
     added = np.empty((len(window.pmf), 2))
     for row, others in zip(added, window.support, strict=True):
@@ -167,12 +160,10 @@ def _mean_dummies(protocol: ProtocolBase, case: Case, rng: np.random.Generator) 
 
 
 def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that ``sample_aggregate`` has the law of the message level.
+    """Check that ``sample_aggregate`` has the law of the message level, or its marginal laws if ``joint_law`` is False.
 
-    Means and variances agree within five standard errors, and two-sample Kolmogorov-Smirnov tests of every coordinate
-    and of five projections on random directions, which detect correlations, do not reject (p-value 1e-6; conservative
-    for counts). For a calibrated protocol whose ``joint_law`` is False only the coordinates are tested, as it promises
-    no more.
+    Means and variances agree within five standard errors. Two-sample Kolmogorov-Smirnov tests of every coordinate, and
+    of five projections on random directions, which detect correlations, do not reject (p-value 1e-6).
     """
     if not has_fast_law(protocol_class):
         return  # the fast law is the message level itself
@@ -223,12 +214,11 @@ def check_unbiased(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that simulations do not contradict ``expected_variance``, if the protocol has one.
+    """Check that simulations do not contradict ``expected_variance``, and that ``expected_mse`` is its mean.
 
-    A right formula is rejected with a probability of at most 1e-6 per coordinate and side, however rare the events are
-    that make up the variance, see `statistics.contradicted`. With normal errors a formula is rejected that is 9 % too
-    small or 15 % too large (a third and a half for a protocol without a fast law, which gets fewer repeats).
-    ``expected_mse`` is the mean over coordinates: a number for (k,) counts and (R,) for (R, k).
+    A right formula is rejected with a probability of at most 1e-6 per coordinate and side, see
+    `statistics.contradicted`. With normal errors a formula is rejected that is 9 % too small or 15 % too large (a third
+    and a half without a fast law).
     """
     repeats = repeats_of(protocol_class)
     for case, protocol, where in simulated(protocol_class, cases):
@@ -277,11 +267,7 @@ def _compare_variance(
 
 
 def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that the privacy profile, if there is one, meets the budget: ``delta(eps) <= delta`` up to rounding.
-
-    It must be an exact or an upper bound for the budget's neighboring relation, and its delta must not grow with eps.
-    The last is checked until every accounting, law and budget has occurred.
-    """
+    """Check that the privacy profile, if any, is a proven bound within the budget that does not grow with eps."""
     for case, protocol, where, new in with_new_corners(protocol_class, cases):
         pair = protocol.privacy_profile()
         if pair is None:

@@ -1,7 +1,7 @@
-"""Further checks of privacy for `shuffledp check-baseline`: reports and views beyond the conformance checks.
+"""Further checks of privacy for `shuffledp check-baseline`, with reports and views beyond the conformance checks.
 
-All inputs, larger domains and more users; messages of probability down to 1 in 10,000; all messages that a shuffler
-passes on rather than the aggregate alone; all messages of a user in the local model; users of different privacy levels.
+They use all inputs, larger domains and more users; messages of probability down to 1 in 10,000; all messages from a
+shuffler and not only the aggregate; all messages of a user in the local model; users of different privacy levels.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def more_inputs(task: Task) -> list[NDArray[Any]]:
 
 
 def neighbours(held: Sequence[NDArray[Any]]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    """Return pairs of inputs in which each occurs: the first with every other one, and each with the next."""
+    """Return pairs of inputs: the first input with every other one, and each input with the next."""
     pairs = {(0, i) for i in range(1, len(held))} | set(pairwise(range(len(held))))
     return [(held[i], held[j]) for i, j in sorted(pairs)]
 
@@ -110,10 +110,7 @@ def neighbours(held: Sequence[NDArray[Any]]) -> list[tuple[NDArray[Any], NDArray
 
 
 def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, ...]:
-    """Check that reports of all inputs differ by at most the declared ``eps_local``, including rare messages.
-
-    Returns the comparisons; raises an AssertionError where a loss is too large.
-    """
+    """Check that reports of all inputs differ by at most ``eps_local``, and return the comparisons."""
     said: dict[str, None] = {}
     for case in _ends(protocol_class, cases):
         protocol = calibrated(protocol_class, case)
@@ -159,10 +156,10 @@ def _ends(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Case]:
 
 
 def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Check the view of parties whom users need not trust, with more inputs and users than `check_claim` has.
+    """Check the view of untrusted parties with more inputs and users than `check_claim`.
 
-    In the local model the view is all messages of one user; behind a shuffler it is every message passed on, not the
-    aggregate alone. Returns the comparisons, and the views that were not compared.
+    The view is all messages of one user in the local model, otherwise all messages from the shuffler. Returns the
+    comparisons, and the views that were not compared.
     """
     by: dict[str, None] = {}
     missing: dict[str, None] = {}
@@ -222,7 +219,7 @@ def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
 
 
 def _drawn_at_once(protocol: ProtocolBase, case: Case) -> bool:
-    """Return if a report is one message of few kinds, so that thousands of runs are a single draw."""
+    """Return whether a report is one message of few kinds, so that one draw has thousands of runs."""
     steps = ("forward", "shuffle", "dummies")
     if any(getattr(type(protocol), step) is not getattr(ProtocolBase, step) for step in steps):
         return False
@@ -233,17 +230,14 @@ def _drawn_at_once(protocol: ProtocolBase, case: Case) -> bool:
 
 
 def _calls(protocol: ProtocolBase, case: Case) -> float:
-    """Return the number of runs that cost no more than some millions of messages."""
+    """Return the number of runs with about a million messages in all."""
     cost = protocol.cost()
     sent = cost.messages_per_user * (1 + case.population.mean) + cost.shuffler_messages
     return float(1_000_000 / (1 + sent))
 
 
 def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, ...]:
-    """Check with a budget of two privacy levels that a user of either loses no more than its level's eps.
-
-    Returns the comparisons: none for classes without `multi_level`.
-    """
+    """Check that users of either of two privacy levels lose at most their level's eps; return the comparisons."""
     if not (protocol_class.multi_level and protocol_class.task_kind == "sets"):
         return ()
     said: dict[str, None] = {}
@@ -273,7 +267,7 @@ def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, 
 def _passed_on(
     protocol: ProtocolBase, case: Case, held: NDArray[Any], rest: NDArray[Any], seed: int, alone: bool
 ) -> list[NDArray[Any]]:
-    """Return the messages of every run for one input of user 1 and another input of all visible others."""
+    """Return the messages of every run where user 1 has the input `held` and all others have the input `rest`."""
     others = np.array([0 if alone else int(case.population.mean)])
     public = crowd(case.task, held, rest, others).public.of_repeat(0)
     users = users_of(case.task, np.concatenate((held[None], same(rest, int(others[0])))))
@@ -281,7 +275,7 @@ def _passed_on(
 
 
 def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone: bool) -> list[NDArray[Any]]:
-    """Return the messages of every run: as users send them, or as they leave the shuffler, rows of (M, width)."""
+    """Return the messages of every run, rows of (M, width), from the users if `alone`, else from the shuffler."""
     rng, runs = generator(seed), []
     protocol = protocol.refine(public)
     for _ in range(VIEWED):
@@ -294,10 +288,9 @@ def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone
 def _counted(
     one: list[NDArray[Any]], two: list[NDArray[Any]]
 ) -> tuple[tuple[NDArray[Any], NDArray[Any]], bool]:
-    """Return the counts of messages by kind in every run; with many kinds, by range of every coordinate.
+    """Return the messages of each kind, or of each range of a coordinate, in every run, and True for few kinds.
 
-    The kinds and ranges come from the first half of the runs, as do the events of `delta_bound`. The flag is True if
-    there are few kinds, so that the counts have the whole view.
+    The first half of the runs determines kinds and ranges, as it determines the events of `delta_bound`.
     """
     first = np.concatenate([run for runs in (one, two) for run in runs[: len(runs) // 2]])
     kinds = np.unique(first, axis=0)

@@ -1,4 +1,4 @@
-"""Check that the methods of a user's class return values as the interface requires; faults are single sentences."""
+"""Checks that the methods of a user's class return values as the interface requires; faults are single sentences."""
 
 from __future__ import annotations
 
@@ -26,17 +26,7 @@ PATIENCE = 600.0
 
 
 def fault(protocol_class: Protocol, cases: Iterable[Case], file: str) -> str | None:
-    """Return the fault of the first method with a wrong result or an error other than Infeasible; None without one.
-
-    Parameters
-    ----------
-    protocol_class : type
-        The baseline.
-    cases : iterable of Case
-        Cases, each tried once in order if it sends few messages.
-    file : str
-        File of the class, for messages.
-    """
+    """Return the first fault of a method, a wrong result or an error other than Infeasible; None without a fault."""
     for case in cases:
         try:
             found = _wrong(protocol_class, case)
@@ -104,27 +94,27 @@ Found = TypeVar("Found")
 
 
 class Printed(io.TextIOBase):
-    """Stream for printed text that keeps the first line and the number of lines."""
+    """Stream that keeps the first line and the number of lines of the printed text."""
 
     def __init__(self) -> None:
         self.lines = 0
         self.text = ""
 
     def write(self, text: str) -> int:
-        """Count the lines of a text, and keep the first."""
+        """Count the lines of a text, and keep the first line."""
         if not self.lines:
             self.text += text
         self.lines += text.count("\n")
         return len(text)
 
     def __str__(self) -> str:
-        """Return a short summary; empty if no text was printed."""
+        """Return a summary in one line; empty if no text was printed."""
         first = self.text.strip().partition("\n")[0][:60]
         return f"{max(self.lines, 1)} lines, the first is {first!r}" if self.text else ""
 
 
 def quietly(printed: Printed, call: Callable[[], Found], file: str) -> Found:
-    """Call a function without its printed output; `sys.exit` in a class is an error like others."""
+    """Call a function with its output in `printed`. Replace `sys.exit` by an error."""
     try:
         with redirect_stdout(printed):
             return call()
@@ -133,13 +123,13 @@ def quietly(printed: Printed, call: Callable[[], Found], file: str) -> Found:
 
 
 def each_quietly(printed: Printed, steps: Iterator[Found], file: str) -> Iterator[Found]:
-    """Yield the items of an iterator, without its printed output."""
+    """Yield the items of an iterator, with its output in `printed`."""
     while step := quietly(printed, lambda: list(islice(steps, 1)), file):
         yield from step
 
 
 def seconds_per_user(protocol_class: Protocol, cases: Iterable[Case]) -> float:
-    """Return the seconds of `encode` per user in the first feasible case, for all users of the case."""
+    """Return the seconds of `encode` per user in the first feasible case, 0 without one."""
     for case in cases:
         try:
             protocol = case.calibrate(protocol_class).refine(case.participants(1).public)

@@ -1,4 +1,4 @@
-"""Checks of a protocol as an object: declarations, refusals, and the absence of hidden draws and changes."""
+"""Checks of a protocol as an object: declarations, refused requests, and the absence of hidden draws and changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shuffledp.tasks import Budget, Frequency, Participants, Sets, Summation, Ta
 
 
 def check_declarations(protocol_class: Protocol, cases: Iterable[Case] = ()) -> None:
-    """Check that class variables are set and of the right kind, and that the four methods exist."""
+    """Check that class variables are set and of the right type, and that the four methods exist."""
     faults = interface_faults(protocol_class)
     assert not faults, f"{protocol_class.__name__} {'; it '.join(faults)}"
     unknown = {case.accounting for case in cases} - set(protocol_class.accountings)
@@ -29,11 +29,7 @@ def check_declarations(protocol_class: Protocol, cases: Iterable[Case] = ()) -> 
 
 
 def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that a protocol is a frozen, hashable dataclass with finite parameters, equal to one calibrated alike.
-
-    Calibration takes longer than all other checks. It is repeated until every accounting, every law of the population
-    and every budget has occurred, which takes fewer cases than there are combinations.
-    """
+    """Check that a protocol is a frozen, hashable dataclass with finite parameters, the same for equal calibrations."""
     for case, protocol, where, new in with_new_corners(protocol_class, cases):
         assert isinstance(protocol, protocol_class), f"{where}: calibrate returns {type(protocol).__name__}"
         assert is_dataclass(protocol), f"{where}: not a dataclass"
@@ -56,7 +52,7 @@ def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def check_refusals(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that an unknown accounting, a foreign task and several privacy levels raise a ValueError; delta = 0 may."""
+    """Check that wrong accountings, tasks and several levels raise ValueError; delta 0 may raise it."""
     other_tasks: tuple[Task, ...] = (Frequency(2), Summation(1), Sets(3, 1), Vectors(2, 1.0))
     name = protocol_class.__name__
     for case, _, where in feasible(protocol_class, cases):
@@ -97,7 +93,7 @@ def _refused(protocol_class: Protocol, case: Case, what: str, mention: str, **ch
 
 
 def check_seeded(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that results depend on the generator alone: same seed, same bytes; numpy's global state is unchanged."""
+    """Check that results depend only on the generator: same seed, same bytes. numpy's global state is unchanged."""
     for case, protocol, where in sending(protocol_class, cases):
         before = repr(np.random.get_state())  # noqa: NPY002  # to check that no other code uses it
         for level, run in _levels(protocol, case):
@@ -110,7 +106,7 @@ def check_seeded(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 def _levels(
     protocol: ProtocolBase, case: Case
 ) -> tuple[tuple[str, Callable[[np.random.Generator], NDArray[Any]]], ...]:
-    """Return the three ways to run a protocol, by name."""
+    """Return the three functions that run a protocol, by name."""
     users, who = case.users(), case.participants(3)
     public = who.public.of_repeat(0)
     return (

@@ -1,8 +1,8 @@
-"""Checks of `shuffledp check-baseline` beyond the conformance checks, for third-party classes.
+"""Checks of `shuffledp check-baseline` for a user's class, beyond the conformance checks.
 
 They test that a user's messages do not depend on other users or on the user's place, that the class respects its
-declared trust, and that variances are right to a few percent. They include the checks of `leakage_checks`. Bounds are
-as in the conformance checks, with the same rate of false alarms.
+declared trust, and that variances are right to a few percent. `leakage_checks` has further ones. Bounds have the
+false-alarm rate of the conformance checks.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ERRORS = {True: 200_000, False: 10_000}
 
 
 def check_trust(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that the class respects its declared ``trust``: only some shufflers add messages, and all permute."""
+    """Check the declared ``trust``: only some shufflers add messages, and every shuffler permutes."""
     found = list(sending(protocol_class, cases))
     for case, protocol, where in found:
         added = protocol.dummies(case.participants(1).public, generator(80))
@@ -57,7 +57,7 @@ def check_trust(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def _permuted(protocol: ProtocolBase, case: Case, where: str) -> None:
-    """Check that the law of the first message passed on is the same for the users in the opposite order."""
+    """Check that the law of the first shuffled message is the same for users in the opposite order."""
     held = inputs(case.task)[:2]
     if len(held) < 2:
         return
@@ -77,11 +77,7 @@ def _permuted(protocol: ProtocolBase, case: Case, where: str) -> None:
 
 
 def check_users_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that a user's messages depend neither on other users' values nor on the user's place.
-
-    The aggregate of users encoded together has the same law as if they are encoded one by one, and a report in the
-    first place has the law of a report in the last.
-    """
+    """Check that a user's messages depend neither on other users' values nor on the user's place."""
     looked: set[Task] = set()
     for case, protocol, where in sending(protocol_class, cases):
         if protocol.trust == "central" or case.task in looked or len(case.users()) < 10:
@@ -94,7 +90,7 @@ def check_users_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def _some(case: Case, n: int) -> Users:
-    """Return some users of a case with different inputs."""
+    """Return n users of a case, evenly spread over its list."""
     users = case.users()
     chosen = np.linspace(0, len(users) - 1, n).astype(int)
     return Users(users.values[chosen], None if users.levels is None else users.levels[chosen])
@@ -149,7 +145,7 @@ def _places_alike(protocol: ProtocolBase, case: Case, where: str) -> None:
 
 
 def check_seeded_crowds(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that many users send the same messages with the same seed, and that estimates differ between seeds."""
+    """Check that many users send the same messages for the same seed, and that estimates differ between seeds."""
     different = False
     where = protocol_class.__name__
     for case, protocol, where in sending(protocol_class, cases):
@@ -173,7 +169,7 @@ def check_seeded_crowds(protocol_class: Protocol, cases: Iterable[Case]) -> None
 
 
 def check_close_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str:
-    """Check ``expected_variance`` to a few percent, by many more repeats of one setting; return the precision."""
+    """Check ``expected_variance`` to a few percent with many repeats of one setting, and return the precision."""
     repeats = ERRORS[has_fast_law(protocol_class)]
     for case, protocol, where in sending(protocol_class, cases):
         who = case.participants(repeats)
@@ -205,7 +201,7 @@ def check_close_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str
 
 
 def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
-    """Return a note if the stated bits hold many more messages than were seen; `check_cost` refuses too few bits."""
+    """Return a note if the stated bits allow many more messages than occurred; `check_cost` refuses too few bits."""
     said = ""
     most = 4.0  # times as many as needed are nothing to speak of
     for case, protocol, _ in sending(protocol_class, cases):
@@ -224,19 +220,7 @@ def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
 def closer_verdicts(
     protocol_class: Protocol, cases: Iterable[Case], privacy: Verdict, file: str = ""
 ) -> list[Verdict]:
-    """Return the verdicts beyond the conformance checks; the last replaces their verdict about privacy.
-
-    Parameters
-    ----------
-    protocol_class : type
-        The baseline.
-    cases : iterable of Case
-        Cases of the conformance checks and of `further_cases`.
-    privacy : Verdict
-        Verdict of the conformance checks about privacy.
-    file : str
-        File in which an unexpected error is located.
-    """
+    """Return the verdicts beyond the conformance checks; the last one is `privacy`, with further comparisons."""
     given = tuple(cases)
 
     def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> str:

@@ -1,8 +1,8 @@
 """Empirical tests of user 1's privacy: many draws of messages against the declared and the claimed budget.
 
-Only messages and aggregates are used, no formula of the protocol. Bounds are one-sided Clopper-Pearson bounds, at a
-rate of `P_VALUE` for all comparisons of one pair of samples together, so that a sound protocol is rejected about once
-in a million pairs. The tests can show too large a loss; they prove no guarantee.
+The tests use messages and aggregates only, no formula of the protocol. Bounds are one-sided Clopper-Pearson bounds, at
+the rate `P_VALUE` for all comparisons of one pair of samples together, so that a sound protocol is rejected about once
+in a million pairs. The tests can detect too large a loss; they prove no guarantee.
 """
 
 from __future__ import annotations
@@ -58,21 +58,13 @@ Note = tuple[bool, str]
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence about the privacy of a protocol.
-
-    Parameters
-    ----------
-    by : tuple of str
-        Comparisons, without repetition.
-    missing : tuple of str
-        Missing comparisons, each with its reason.
-    """
+    """Evidence about the privacy of a protocol: comparisons, and missing comparisons, each with its reason."""
 
     by: tuple[str, ...]
     missing: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Return one line: ``privacy: checked by ..; NOT checked ..``."""
+        """Return the line ``privacy: checked by ..; NOT checked ..``."""
         by = f"checked by {'; '.join(self.by)}" if self.by else "checked by nothing"
         return f"privacy: {by} / NOT checked: {'; '.join(self.missing) or 'other settings than these'}"
 
@@ -81,7 +73,7 @@ class Evidence:
 
 
 def _upper(hits: Any, draws: int, rate: float) -> Floats:
-    """Return Clopper and Pearson's upper bound on a probability."""
+    """Return the upper Clopper-Pearson bound on a probability."""
     hits = np.asarray(hits, float)
     bound = betaincinv(hits + 1, np.maximum(draws - hits, 1.0), 1 - rate)
     return np.asarray(np.where(hits >= draws, 1.0, bound))
@@ -92,7 +84,7 @@ def _lower(hits: Any, draws: int, rate: float) -> Floats:
 
 
 def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
-    """Return the number of each row's outcome, or of its range along the difference of means if there are too many."""
+    """Return the index of each row's outcome; of its range along the difference of means for many outcomes."""
     rows = np.concatenate([sample.reshape(len(sample), -1) for sample in samples])
     found = kinds(rows, MOST_KINDS)
     if found is None:
@@ -110,14 +102,7 @@ def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
 def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
     """Return a lower confidence bound on the largest log ratio of an event's probabilities, in nats, both directions.
 
-    Parameters
-    ----------
-    one, two : (N, ...) ndarray
-        Independent outcomes under two inputs, a row each.
-
-    Notes
-    -----
-    The bound exceeds the truth with a probability of at most `P_VALUE`. With many outcomes, events are ranges of them.
+    It exceeds the true value with a probability of at most `P_VALUE`. With many outcomes, events are ranges.
     """
     a, b = _labels(one, two)
     events = int(max(a.max(), b.max())) + 1
@@ -130,10 +115,9 @@ def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
 
 
 def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float, rate: float = P_VALUE) -> float:
-    """Return a lower confidence bound on the delta of two laws at eps, the larger of both directions.
+    """Return a lower confidence bound on the delta of two laws at eps, too large with a probability of at most `rate`.
 
-    The first half of both samples chooses the event, the second measures it: ``low(P(S)) - e^eps high(Q(S))``, which is
-    above the truth with a probability of at most `rate`.
+    The first half of both samples determines an event S, the second half gives ``low(P(S)) - e^eps high(Q(S))``.
     """
     halves = [(x[: len(x) // 2], x[len(x) // 2 :]) for x in _labels(one, two)]
     events = int(max(part.max() for half in halves for part in half)) + 1
@@ -155,7 +139,7 @@ def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float, rate: float = 
 def reports(
     protocol: ProtocolBase, task: Task, held: NDArray[Any], draws: int, seed: int
 ) -> NDArray[Any] | None:
-    """Return independent reports of users with one input; None if a report is not one message."""
+    """Draw independent reports of users with one input; None if a report is not one message."""
     cost = protocol.cost()
     if not (cost.messages_per_user == cost.own_messages == 1):
         return None
@@ -164,7 +148,7 @@ def reports(
 
 
 def declared_budget(protocol: ProtocolBase, case: Case) -> float | None:
-    """Return the local budget that bounds the ratio of two reports, in nats; None if none is declared."""
+    """Return the declared bound on the log ratio of two reports, in nats; None without one."""
     declared = protocol.parameters().get("eps_local")
     if declared is not None and protocol.trust != "local":
         return float(declared)
@@ -176,9 +160,8 @@ def declared_budget(protocol: ProtocolBase, case: Case) -> float | None:
 def check_encoder(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Check that reports of two inputs differ by at most the declared ``eps_local``.
 
-    Every message is an event, with the bounds of Clopper and Pearson for its probability under either input; with more
-    than `MOST_KINDS` kinds of messages, ranges are the events. The check applies to protocols that send one message per
-    user and declare a local budget; `privacy_evidence` lists it as missing for others.
+    Every message, or range of messages, is an event with Clopper-Pearson bounds on its probability under either input.
+    Protocols without one message per user and a local budget are not checked.
     """
     for _ in _encoder_notes(protocol_class, cases):
         pass
@@ -219,18 +202,16 @@ def _encoder(protocol: ProtocolBase, case: Case, where: str) -> Note:
 
 
 def check_claim(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that the analyzer's view of a few users has no larger delta at eps than the budget allows.
+    """Check that the analyzer's view of a few users has no larger delta at eps than the budget.
 
-    The protocol is calibrated anew for the settings of `TRIALS`, under every accounting and with the options of the
-    cases, for their smallest and their largest task. Claims that are labeled ``approximate``, ``unproven`` or
-    ``violated`` are skipped.
+    Protocols are calibrated for the settings of `TRIALS`; claims without a proof are skipped.
     """
     for _ in _claim_notes(protocol_class, cases):
         pass
 
 
 def trials(cases: Iterable[Case]) -> Iterator[tuple[Case, ...]]:
-    """Yield settings with few users, grouped by accounting, task and options."""
+    """Yield settings with few users, grouped by accounting, options and task."""
     tasks: dict[object, list[Case]] = {}
     for case in cases:
         if not (isinstance(case.task, Sets) and case.task.levels > 1):
@@ -284,10 +265,9 @@ def _claim(protocol_class: Protocol, case: Case) -> Iterator[Note]:
 def views(
     protocol: ProtocolBase, case: Case, first: NDArray[Any], second: NDArray[Any], rest: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Return the analyzer's view for either input of user 1 among others with the input `rest`, a row per run.
+    """Return the analyzer's view for either input of user 1 among others with the input `rest`, one row per run.
 
-    With one report per user and no other messages, the rows are counts by kind. Otherwise they are the aggregate, and
-    the number of users if it is random; that can only hide a loss. None if it would take too many messages.
+    Rows are counts by kind, or the aggregate, which can only hide a loss. None if this needs too many messages.
     """
     if protocol.trust == "local":
         alone = [reports(protocol, case.task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
@@ -319,7 +299,7 @@ def views(
 
 
 def _only_reports(protocol: ProtocolBase) -> bool:
-    """Return if the analyzer sees only the users' messages, without their senders."""
+    """Return whether the analyzer receives only the users' messages, without senders."""
     plain = all(
         getattr(type(protocol), step) is getattr(ProtocolBase, step)
         for step in ("forward", "shuffle", "dummies")
@@ -335,7 +315,7 @@ def _counted(
     rest: NDArray[Any],
     others: int,
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Return the messages of each kind in every run, (VIEWS, kinds) under either input; None with many kinds."""
+    """Return the number of messages of each kind in every run, (VIEWS, kinds) per input; None for many kinds."""
     own = [reports(protocol, task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
     alone = [payload.reshape(len(payload), -1) for payload in own if payload is not None]
     if len(alone) < 2 or kinds(np.concatenate(alone), MOST_LETTERS) is None:
@@ -365,13 +345,7 @@ def _counted(
 
 
 def privacy_evidence(protocol_class: Protocol, cases: Iterable[Case]) -> Evidence:
-    """Check the encoder and the claim, and return the comparisons and the missing ones.
-
-    Raises
-    ------
-    AssertionError
-        As `check_encoder`, `check_claim` and `shuffledp.protocols.conformance.check_privacy` do.
-    """
+    """Check profile, encoder and claim, and return the comparisons and the missing ones; raise as these checks do."""
     given = tuple(cases)
     check_privacy(protocol_class, given)
     protocols = [p for p in (calibrated(protocol_class, case) for case in given) if p is not None]

@@ -1,4 +1,4 @@
-"""Verdicts on every property instead of a stop at the first fault, and the infeasible cases."""
+"""Verdicts on every property, also after a failure, and the infeasible cases."""
 
 from __future__ import annotations
 
@@ -18,34 +18,21 @@ from shuffledp.protocols.plugin_errors import said
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict on one property.
-
-    Parameters
-    ----------
-    about : str
-        The property, as in the name of its check.
-    passed : bool
-        True if no fault was found.
-    note : str
-        The fault, or the method of the check; may be empty.
-    """
+    """Verdict on the property ``about``, the name of its check; ``note`` is the fault or the method of the check."""
 
     about: str
     passed: bool
     note: str = ""
 
     def __str__(self) -> str:
-        """Return one line with the property, the outcome and the note."""
+        """Return the property, the outcome and the note in one line."""
         return (
             f"{self.about:22} {'passed' if self.passed else 'FAILED'}{f': {self.note}' if self.note else ''}"
         )
 
 
 def verdicts(protocol_class: Protocol, cases: Iterable[Case]) -> list[Verdict]:
-    """Run every check, also after a failure; the last verdict is about privacy.
-
-    Any error counts against the property, so that a baseline with one broken method gets verdicts on the others.
-    """
+    """Run every check, where an error counts against its property; the last verdict is about privacy."""
     given = tuple(cases)
     found = [verdict(check, protocol_class, given) for check in CHECKS if check not in ABOUT_PRIVACY]
 
@@ -61,7 +48,7 @@ def verdict(
     cases: tuple[Case, ...],
     file: str = "",
 ) -> Verdict:
-    """Run a check of any level; the note is its return value, or the reason why it had no comparison."""
+    """Run one check. The note is its return value, or the reason if it compared nothing."""
     about = check.__name__.removeprefix("check_").replace("_", " ")
     try:
         note = check(protocol_class, cases)
@@ -71,7 +58,7 @@ def verdict(
 
 
 def _unlooked(name: str, protocol_class: Protocol, cases: tuple[Case, ...]) -> str:
-    """Return the reason why a check had no comparison; empty if it had one."""
+    """Return the reason why a check compared nothing; empty if it compared."""
     if name == "check_one_law" and not has_fast_law(protocol_class):
         return "NOT checked, there is no sample_aggregate of its own: simulations run message by message"
     if name == "check_one_law" and getattr_static(protocol_class, "joint_law") is not ProtocolBase.joint_law:
@@ -88,7 +75,7 @@ def _unlooked(name: str, protocol_class: Protocol, cases: tuple[Case, ...]) -> s
 
 
 def infeasible_cases(protocol_class: Protocol, cases: Iterable[Case]) -> list[tuple[str, int]]:
-    """Return the reasons of infeasible cases, each with the number of cases, most frequent first."""
+    """Return the reasons of infeasible cases with their numbers of cases, the most frequent first."""
     reasons: Counter[str] = Counter()
     for case in cases:
         try:

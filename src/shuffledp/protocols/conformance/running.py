@@ -1,4 +1,4 @@
-"""Selection and simulation of a protocol's cases: feasible ones, by the fast law or message by message."""
+"""Selection and simulation of a protocol's feasible cases, by the fast law or message by message."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAST_REPEATS = 10_000
 
 @lru_cache(maxsize=4096)  # searching for the best number of dummies takes longer than most checks
 def calibrated(protocol_class: Protocol, case: Case) -> ProtocolBase | None:
-    """Return the protocol calibrated for a case, computed once; None if the case is infeasible."""
+    """Return the protocol calibrated for a case, from a cache; None if the case is infeasible."""
     try:
         return case.calibrate(protocol_class)
     except Infeasible as error:
@@ -40,7 +40,7 @@ def calibrated(protocol_class: Protocol, case: Case) -> ProtocolBase | None:
 
 
 def feasible(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
-    """Yield the feasible cases, their protocols after a public first round, and their names for messages."""
+    """Yield each feasible case, its protocol after a public first round, and its name for error messages."""
     found = False
     for case in cases:
         protocol = calibrated(protocol_class, case)
@@ -52,7 +52,7 @@ def feasible(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[
 
 
 def sending(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
-    """Yield the feasible cases with few enough messages to simulate them; at least the one with the fewest."""
+    """Yield the feasible cases with sufficiently few messages for a simulation, or the case with the fewest."""
     possible = list(feasible(protocol_class, cases))
     sent = [_messages(protocol, case) for case, protocol, _ in possible]
     limit = max(MOST_MESSAGES, min(sent))
@@ -73,7 +73,7 @@ def how_checked(protocol_class: Protocol, case: Case) -> str:
 
 
 def _messages(protocol: ProtocolBase, case: Case) -> float:
-    """Return the expected number of messages of one repeat, including the shuffler's."""
+    """Return the expected number of messages of one repeat, dummies included."""
     cost = protocol.cost()
     return cost.messages_per_user * len(case.users()) + cost.shuffler_messages
 
@@ -86,11 +86,7 @@ def simulated(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple
 def with_new_corners(
     protocol_class: Protocol, cases: Iterable[Case]
 ) -> Iterator[tuple[Case, ProtocolBase, str, bool]]:
-    """Yield as `feasible`, with a flag for cases with a new accounting, kind of law or budget.
-
-    Slow checks use the flagged cases: together they cover all accountings, laws and budgets in fewer cases than
-    combinations.
-    """
+    """Yield the cases of `feasible`, with a flag for a new accounting, kind of law or budget, for slow checks."""
     seen: set[object] = set()
     for case, protocol, where in feasible(protocol_class, cases):
         parts = {case.accounting, type(case.population), case.budget}
@@ -104,11 +100,7 @@ Running = Callable[[Protocol, Iterable[Case]], Iterator[tuple[Case, ProtocolBase
 def in_turn(
     protocol_class: Protocol, cases: Iterable[Case], chosen: Running, turn: int = 0
 ) -> Iterator[Case]:
-    """Yield each setting of `chosen` once, its accountings in turn, and every accounting at least once.
-
-    The law of the messages depends on the calibrated numbers, not on their accounting. With as many turns as
-    accountings, every setting runs under each accounting.
-    """
+    """Yield each setting of `chosen` once, under alternating accountings, and every accounting at least once."""
     alike: dict[Case, list[Case]] = {}
     first: dict[str, Case] = {}
     for case, _, _ in chosen(protocol_class, cases):
@@ -122,10 +114,7 @@ def in_turn(
 
 
 def message_level(protocol: ProtocolBase, case: Case) -> NDArray[Any]:
-    """Return aggregates of the message level, (R, A): `MESSAGE_REPEATS`, or fewer beyond `MOST_DRAWN` messages.
-
-    The permutation of the default shuffler is skipped; a separate check tests that the aggregate does not depend on it.
-    """
+    """Return aggregates of the message level, (R, A), without the default shuffler's permutation."""
     users, public, rng = case.users(), case.participants(1).public, generator(1)
     affordable = math.floor(MOST_DRAWN / max(protocol.cost().messages_per_user * len(users), 1))
     repeats = max(min(MESSAGE_REPEATS, affordable), LEAST_REPEATS)
@@ -142,24 +131,24 @@ def message_level(protocol: ProtocolBase, case: Case) -> NDArray[Any]:
 def _unpermuted(
     protocol: ProtocolBase, users: Users, public: Public, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """Return the aggregate of `ProtocolBase.simulate_messages` without the permutation, which doubles the time."""
+    """Return the aggregate of `ProtocolBase.simulate_messages` without the permutation, in half the time."""
     passed, added = protocol.forward(protocol.encode(users, rng), rng), protocol.dummies(public, rng)
     return protocol.aggregate(passed if added is None else Messages.joined(passed, added))
 
 
 def has_fast_law(protocol_class: Protocol) -> bool:
-    """Return if a protocol samples its aggregate without drawing every message."""
+    """Return whether a protocol samples its aggregate without drawing every message."""
     return protocol_class.sample_aggregate is not ProtocolBase.sample_aggregate
 
 
 def repeats_of(protocol_class: Protocol) -> int:
-    """Return the number of repeats in which a protocol is simulated."""
+    """Return the number of simulated repeats of a protocol."""
     return FAST_REPEATS if has_fast_law(protocol_class) else MESSAGE_REPEATS
 
 
 @lru_cache(maxsize=64)  # those of a protocol, whose checks run one after the other
 def estimates(protocol_class: Protocol, case: Case) -> NDArray[np.float64]:
-    """Return simulated estimates of a feasible case, (R, d) and read-only: one sample for mean and variance."""
+    """Return simulated estimates of a feasible case, (R, d) and read-only, from a cache."""
     protocol, repeats = calibrated(protocol_class, case), repeats_of(protocol_class)
     assert protocol is not None, f"{protocol_class.__name__}, {case}: infeasible"
     protocol = protocol.refine(case.participants(1).public)

@@ -1,4 +1,4 @@
-"""Random numbers of the checks, and comparisons within bounds of a known false-alarm rate."""
+"""Random numbers of the checks, and comparisons with bounds of a known false-alarm rate."""
 
 from __future__ import annotations
 
@@ -24,26 +24,21 @@ RARE = 7 / 3 * math.log(2 / P_VALUE)
 
 
 def generator(offset: int = 0) -> np.random.Generator:
-    """Return a generator with the fixed seed; different offsets give independent streams."""
+    """Return a generator with the fixed seed; different offsets have independent streams."""
     return np.random.default_rng([SEED, offset])
 
 
 def mean_and_error(sample: Floats) -> tuple[Floats, Floats]:
-    """Return the sample mean and its standard error, along the first axis.
-
-    The error of few draws is itself uncertain: after Student, it is widened so that a deviation of `SIGMAS` errors is
-    as rare as for a normal deviate with a known error.
-    """
+    """Return the sample mean and its standard error along the first axis, widened by Student's law."""
     wider = -stdtrit(len(sample) - 1, ndtr(-SIGMAS)) / SIGMAS
     return sample.mean(axis=0), wider * sample.std(axis=0, ddof=1) / math.sqrt(len(sample))
 
 
 def variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
-    """Return the sample variance and its standard error, from the fourth moment.
+    """Return the sample variance and its standard error, from the fourth moment and the error of the mean.
 
-    The error of the mean is added: for fair coins the fourth moment gives a constant square, and the rest is the square
-    of a nearly normal deviate. This square is below ``SIGMAS^2`` times its mean as often as other deviates are within
-    `SIGMAS` standard errors.
+    For fair coins squares are constant, and the deviation is the square of a normal deviate. It exceeds ``SIGMAS^2``
+    times its mean as rarely as other deviates exceed `SIGMAS` standard errors.
     """
     squares = (sample - sample.mean(axis=0)) ** 2
     variance = np.mean(squares, axis=0)
@@ -55,28 +50,17 @@ def variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
 def contradicted(
     squares: Floats, variance: Floats, jump: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return per coordinate whether squared errors contradict a variance: it is too small, it is too large.
+    """Return per coordinate whether squared errors, (R, d), contradict a variance, (d,): too small, too large.
 
-    Parameters
-    ----------
-    squares : (R, d) ndarray
-        Independent squared errors, whose mean is to be the variance.
-    variance : (d,) ndarray
-        Stated variance, positive.
-    jump : float
-        Largest effect on the estimate of one user, or of one of many independent equal summands.
-
-    Notes
-    -----
-    A right variance is contradicted with a probability of at most `P_VALUE` per coordinate and side, for every number
-    of repeats, however rare the events are that make it up. Sample moments miss events that did not
-    happen, so none is used.
+    `jump` is the largest effect on the estimate of one user, or of one of many independent equal summands. A right
+    variance is contradicted with a probability of at most `P_VALUE` per coordinate and side, for every number of
+    repeats and for rare events, which sample moments would miss.
 
     Too small: the wealth of bets on larger squares, the mean over stakes s of ``prod(1 + s (x / variance - 1))``, has
     mean at most 1 for every law of x >= 0 (Ville's inequality). Too large: for x >= 0,
-    ``P(mean(x) <= E x - t) <= exp(-R t^2 / (2 E x^2))`` (Maurer 2003), where the fourth moment of a sum of
-    independent summands of at most `jump` is at most ``3 v^2 + jump^2 v``. Laws with heavier tails than a normal one,
-    such as Laplace noise, are allowed a kurtosis of 9 where the jump is not the cause.
+    ``P(mean(x) <= E x - t) <= exp(-R t^2 / (2 E x^2))`` (Maurer 2003), where the fourth moment of a sum of independent
+    summands of at most `jump` is at most ``3 v^2 + jump^2 v``. The kurtosis may be 9 without an effect of `jump`, as
+    for Laplace noise.
     """
     repeats = len(squares)
     shares = squares / variance - 1
@@ -91,8 +75,7 @@ def contradicted(
 def largest_gap(few: Floats, many: Floats) -> Floats:
     """Return the largest difference of the empirical distribution functions of samples (r, d) and (R, d), (d,).
 
-    Between two numbers of `few` its distribution function is constant and the other one grows, so that the difference
-    is largest at a number of `few` or just before it.
+    It is at a number of `few` or just before it, as between two such numbers only the other function grows.
     """
     gaps = np.empty(few.shape[1])
     for i, (a, b) in enumerate(zip(np.sort(few, axis=0).T, np.sort(many, axis=0).T, strict=True)):
@@ -106,17 +89,14 @@ def largest_gap(few: Floats, many: Floats) -> Floats:
 
 @cache
 def critical_gap(few: int, many: int, p_value: float) -> float:
-    """Return the difference of two samples' distribution functions that is exceeded with probability `p_value`.
-
-    The critical value is the asymptotic one of the Kolmogorov-Smirnov test; conservative for counts.
-    """
+    """Return the asymptotic Kolmogorov-Smirnov critical value at `p_value`, conservative for counts."""
     from scipy.stats import kstwo  # slow to import, and only needed here
 
     return float(kstwo.isf(p_value, round(few * many / (few + many))))
 
 
 def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -> None:
-    """Raise if two values differ by more than SIGMAS standard errors and rounding."""
+    """Raise AssertionError if two values differ by more than SIGMAS standard errors and rounding."""
     got, want = np.asarray(got, float), np.asarray(want, float)
     slack = SIGMAS * np.asarray(error, float) + 1e-9 * (np.abs(want) + np.abs(scale) + 1e-12)
     off = np.abs(got - want) > slack
@@ -124,11 +104,7 @@ def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -
 
 
 def kinds(rows: NDArray[Any], most: int) -> NDArray[np.int64] | None:
-    """Return each row's rank among the different rows in lexicographic order, (N,); None for more than `most`.
-
-    Rows are compared column by column: most samples have few kinds or differ in the first column, and sorting whole
-    rows takes longer than drawing them.
-    """
+    """Return each row's rank among the different rows in lexicographic order, (N,); None for more than `most`."""
     found = np.zeros(len(rows), np.int64)
     for column in rows.reshape(len(rows), -1).T:
         place = _places(column)
@@ -139,7 +115,7 @@ def kinds(rows: NDArray[Any], most: int) -> NDArray[np.int64] | None:
 
 
 def _places(column: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the rank of each number among the different ones; integers that lie close together need no sorting."""
+    """Return the rank of each number among the different numbers; integers in a short range are not sorted."""
     if column.dtype.kind == "i":
         least = int(column.min())
         span = int(column.max()) - least + 1

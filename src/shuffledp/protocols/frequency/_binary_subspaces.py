@@ -1,4 +1,4 @@
-"""Vectors over the field of two elements, as the bits of integers: kernels, spans and random subspaces."""
+"""Vectors over the field of two elements, stored as the bits of integers: kernels, spans and random subspaces."""
 
 from __future__ import annotations
 
@@ -13,22 +13,15 @@ from shuffledp.tasks import Floats, Ints
 
 
 def parity(vectors: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return True where the number of ones is odd, elementwise.
-
-    The inner product of a and b is ``parity(a & b)``.
-    """
+    """Return whether the number of ones is odd, elementwise. The inner product of a and b is ``parity(a & b)``."""
     return np.asarray(np.bitwise_count(vectors) & 1, np.bool_)
 
 
 def kernel_law(rows: int, columns: int) -> Floats:
-    """Return the probabilities that the kernel of a uniform (rows, columns) matrix has dimension 0..columns.
+    """Return the probabilities that the kernel of a uniform matrix has dimension 0..columns, (columns + 1,).
 
-    Shape (columns + 1,).
-
-    Notes
-    -----
-    Rank R has the probability ``2^(-(rows - R)(columns - R)) prod_(i < R) (1 - 2^(i - rows)) (1 - 2^(i - columns)) /
-    (1 - 2^(i - R))``; given its dimension, the kernel is a uniform subspace.
+    Rank R has the probability ``2^(-(rows - R)(columns - R)) prod_(i < R) (1 - 2^(i - rows)) (1 - 2^(i - columns)) / (1
+    - 2^(i - R))``; given its dimension, the kernel is a uniform subspace.
     """
     law = np.zeros(columns + 1)
     for rank in range(min(rows, columns) + 1):
@@ -41,16 +34,7 @@ def kernel_law(rows: int, columns: int) -> Floats:
 def random_subspaces(
     count: int, dimension: int, bits: int, rng: np.random.Generator, through: Ints | None = None
 ) -> Ints:
-    """Draw uniform subspaces of GF(2)^bits and return their elements, (count, 2^dimension), 0 first.
-
-    Parameters
-    ----------
-    count, dimension, bits : int
-        ``dimension <= bits``.
-    rng : numpy.random.Generator
-    through : (count,) ndarray of int, optional
-        Nonzero vectors that the subspaces must contain; they come second.
-    """
+    """Draw uniform subspaces of GF(2)^bits, through given nonzero vectors if any, as elements (count, 2^dimension)."""
     elements = np.zeros((2**dimension, count), np.int64)  # numpy is slow along short axes
     size = 1
     if through is not None:
@@ -67,21 +51,7 @@ def random_subspaces(
 
 
 def kernel_bases(matrices: NDArray[Any], bits: int) -> tuple[Ints, Ints]:
-    """Return bases of the kernels of matrices whose rows are given as integers, by Gaussian elimination.
-
-    Parameters
-    ----------
-    matrices : (M, rows) ndarray of integers
-        One matrix per line.
-    bits : int
-        Number of columns.
-
-    Returns
-    -------
-    bases : (M, bits) ndarray
-        Basis vectors first, then zeros.
-    dimensions : (M,) ndarray
-    """
+    """Return bases of the kernels of matrices, (M, bits), zeros last, and dimensions, (M,), from rows as integers."""
     matrices = np.asarray(matrices)
     kind: type[np.signedinteger[Any]] = np.int64 if bits > 31 else np.int32
     # A line per basis vector: there are few of them, and numpy is slow along short axes.
@@ -103,7 +73,7 @@ def kernel_bases(matrices: NDArray[Any], bits: int) -> tuple[Ints, Ints]:
 
 
 def spans(bases: Ints) -> Ints:
-    """Return all elements of the subspaces with the given bases, (M, d) to (M, 2^d), 0 first."""
+    """Return all elements of the subspaces with these bases, (M, d) -> (M, 2^d), 0 first."""
     elements = np.zeros((len(bases), 1), np.int64)
     for vector in bases.T:
         elements = np.concatenate((elements, elements ^ vector[:, None]), axis=1)
@@ -111,7 +81,7 @@ def spans(bases: Ints) -> Ints:
 
 
 def subspace_count(dimension: int, bits: int) -> int:
-    """Return the number of subspaces of a dimension of GF(2)^bits (Gaussian binomial coefficient)."""
+    """Return the number of subspaces of GF(2)^bits of a dimension, a Gaussian binomial coefficient."""
     count = 1
     for i in range(dimension):
         count = count * (2 ** (bits - i) - 1) // (2 ** (i + 1) - 1)
@@ -120,15 +90,7 @@ def subspace_count(dimension: int, bits: int) -> int:
 
 @lru_cache(maxsize=64)
 def all_subspaces(dimension: int, bits: int) -> NDArray[np.bool_]:
-    """Return a table of all subspaces of a dimension by the vectors 0..2^bits-1 in them, (subspaces, 2^bits).
-
-    The table is cached and must not be changed.
-
-    Notes
-    -----
-    In the order of their vectors: of two subspaces, the one that holds the smallest vector that only one of them holds
-    comes first.
-    """
+    """Return all subspaces of a dimension in lexicographic order, as a table of their vectors, (subspaces, 2^bits)."""
     bases = np.concatenate(
         [_reduced_bases(leading, bits) for leading in combinations(range(bits), dimension)]
     )
@@ -139,7 +101,7 @@ def all_subspaces(dimension: int, bits: int) -> NDArray[np.bool_]:
 
 
 def _reduced_bases(leading: tuple[int, ...], bits: int) -> Ints:
-    """Return the reduced echelon bases with these leading bits, (M, len(leading)); every subspace has just one."""
+    """Return the reduced echelon bases with these leading bits, (M, len(leading)), one per subspace."""
     free = [(i, bit) for i, lead in enumerate(leading) for bit in range(lead) if bit not in leading]
     chosen = np.arange(2 ** len(free))
     bases = np.tile(2 ** np.array(leading, np.int64), (chosen.size, 1))

@@ -1,4 +1,4 @@
-"""Noisy counts with a share of the users' messages kept: their error, and searches for the best share."""
+"""Noisy counts of which a share of the users' messages is kept: their error, and searches for the best share."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _SAME = 1e-4
 
 
 def sampled_count_variance(noise: ArrayLike, rate: ArrayLike, held: ArrayLike) -> NDArray[np.float64]:
-    """Return the variance of ``(Bin(held, rate) + Z - E[Z]) / rate``, the estimate of a count, by the variance of Z.
+    """Return ``Var(Z) / rate^2 + held (1 - rate) / rate``, the variance of ``(Bin(held, rate) + Z - E[Z]) / rate``.
 
-    ``Var(Z) / rate^2 + held (1 - rate) / rate``, exact, broadcast over the arguments; `held` may be a mean over values.
+    It is exact and broadcasts over the arguments; `held` may be a mean over values.
     """
     share = np.asarray(rate, np.float64)
     return np.asarray(np.asarray(noise) / share**2 + np.asarray(held) * (1 - share) / share, np.float64)
 
 
 def checked_share(name: str, share: float, least: float) -> float:
-    """Return a given share, positive and in ``[least, 1]``, or raise ValueError."""
+    """Return the share. Raise ValueError unless it is positive and in ``[least, 1]``."""
     value = check_positive(name, share)
     if not least <= value <= 1:
         raise ValueError(f"{name} must be in [{least!r}, 1], got {share!r}.")
@@ -38,17 +38,16 @@ def checked_share(name: str, share: float, least: float) -> float:
 
 
 def local_minima(values: list[float]) -> list[int]:
-    """Return the places of the local minima of a list, ends included, the least first."""
+    """Return the indices of the local minima of a list, ends included, the least first."""
     padded = [math.inf, *values, math.inf]
     places = [i for i in range(len(values)) if padded[i] >= values[i] <= padded[i + 2]]
     return sorted(places, key=lambda i: values[i])
 
 
 def best_share(errors: Errors, low: float) -> float:
-    """Return the share with the least error, on a grid as fine as in arXiv 2504.07362, from `low` in [0, 1) to 1.
+    """Return the share in [low, 1] with the least error, on a grid as fine as in arXiv 2504.07362 (steps of 1e-6).
 
-    The result is 1 if its error is within 1e-4, relative, of the least error found. Three local minima of a grid of
-    1,000 steps are refined on a grid with steps of 1e-6. `errors` maps shares, (m,), to errors, (m,).
+    `errors` maps shares, (m,), to errors, (m,). The result is 1 if its error is within 1e-4 relative of the least.
     """
     coarse = np.linspace(low, 1, _SHARES)
     step = coarse[1] - coarse[0]

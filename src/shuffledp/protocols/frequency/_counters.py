@@ -1,4 +1,4 @@
-"""Histograms of counters whose messages +1 and -1 carry noise that users share: messages, exact law and error."""
+"""Histograms of counters, with messages +1 and -1 and noise that users share: messages, exact law and error."""
 
 from __future__ import annotations
 
@@ -43,13 +43,7 @@ class CounterLaw(Protocol):
 
 @dataclass(frozen=True)
 class NoisyCounters(PlannedUsers):
-    """Counters whose messages name a value and a sign; each user sends its share of the noise.
-
-    Parameters
-    ----------
-    domain_size : int
-        Values are 0..domain_size-1.
-    """
+    """Counters, one per value, whose messages have a value and a sign; each user sends a share of the noise."""
 
     n_users: int
     domain_size: int
@@ -72,43 +66,43 @@ class NoisyCounters(PlannedUsers):
     @property
     @abstractmethod
     def remaining_eps(self) -> float:
-        """eps of the two-sided geometric noise that remains in a count, nats: the ratio is ``e^-eps``."""
+        """eps in nats of the two-sided geometric noise that remains in a count, of ratio ``e^-eps``."""
 
     @property
     @abstractmethod
     def pairs(self) -> Share:
-        """Law of the number of canceling pairs of messages +1 and -1 of a counter."""
+        """Law of a counter's number of canceling pairs of messages +1 and -1."""
 
     def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw noise messages +1 and -1, (.., 2), of users who send the given shares of a counter's noise."""
+        """Draw the numbers of noise messages +1 and -1, (.., 2), for users' shares of a counter's noise."""
         pairs, stop = self.pairs.draw(shares, rng), -math.expm1(-self.remaining_eps)
         plus, minus = rng.negative_binomial(shares, stop) + pairs, rng.negative_binomial(shares, stop) + pairs
         return np.stack((plus, minus), axis=-1).astype(np.int64)
 
     @property
     def _parts(self) -> list[CompoundPoisson]:
-        """Laws of a counter's single messages and of its canceling pairs, for all users together."""
+        """Laws of a counter's single messages and of its canceling pairs, each the total of all users."""
         single = NegativeBinomialShare(2.0, -math.expm1(-self.remaining_eps))
         return [single, AtomNoise(self.pairs, ((1, 1), (-1, 1)))]
 
     @property
     def alphabet_size(self) -> int:
-        """Number of kinds of message, two per value: +1, even, and -1, odd."""
+        """Number of different messages, two per value: +1 (even) and -1 (odd)."""
         return 2 * self.domain_size
 
     def counted_on(self) -> str:
-        """Name the users who share the noise."""
+        """Name the users who send shares of the noise."""
         return self.all_users()
 
     def cost(self) -> Cost:
-        """Return the cost of the user's value and the user's share of the noise of all counters."""
+        """Return the cost of the user's value and of the user's share of the noise in all counters."""
         part = self.domain_size / self.n_users
         most = 1 + most_sent(self._parts, part, self.expected_users)
         bits = message_bits(2 * self.domain_size)
         return Cost(1 + part * self.noise.messages, bits, most_messages=most, most_certain=False)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return each user's value and noise for every value: ``2 v`` is a +1 and ``2 v + 1`` a -1 of the value v."""
+        """Draw each user's noise, and return it with the values: ``2 v`` is a +1 of the value v, ``2 v + 1`` a -1."""
         values = np.asarray(users.values, np.int64)
         totals = np.zeros((self.domain_size, 2), np.int64)
         step = max(1, _DRAWS // self.domain_size)
@@ -120,7 +114,7 @@ class NoisyCounters(PlannedUsers):
         return Messages(np.concatenate((2 * values, noise)))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the messages of each kind, (R, 2k), from their exact law: shares of noise add up."""
+        """Draw the number of messages of each kind, (R, 2k), from their exact law, as shares of noise add up."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         shares = np.broadcast_to(participants.public.n_users[:, None] / self.n_users, held.shape)
         counts = self._noise(shares, rng)
@@ -128,19 +122,19 @@ class NoisyCounters(PlannedUsers):
         return counts.reshape(len(held), -1)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Return unbiased relative frequencies, (R, k): messages +1 minus messages -1."""
+        """Return unbiased relative frequencies, (R, k), from messages +1 minus messages -1."""
         counts = np.asarray(aggregate, float)
         return np.asarray((counts[:, ::2] - counts[:, 1::2]) / public.users_column)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency, (R, k): the variance of a discrete Laplace variable."""
+        """Return the variance of each frequency, (R, k), the variance of a discrete Laplace variable."""
         held = held_counts(participants, self.domain_size)
         n = participants.public.users_column
         variance = self.noise.variance * (n / self.n_users) / n**2
         return np.asarray(np.broadcast_to(variance, held.shape).copy())
 
     def client(self) -> Client:
-        """Return the client: the value as a message +1, and a share of the noise of all counters."""
+        """Return the client, with the value as a message +1 and a share of the noise of all counters."""
         k, part = self.domain_size, Fraction(self.domain_size, self.n_users)
         single = NegativeBinomialShare(1.0, -math.expm1(-self.remaining_eps))
         contents = ((single, ((0, 1),)), (single, ((1, 1),)), (self.pairs, ((0, 1), (1, 1))))

@@ -1,8 +1,8 @@
-"""Histograms with integer noise of a curator or of a secure sum: reference lines, no protocols of the shuffle model.
+"""Histograms with integer noise of a curator or of a secure sum: reference lines outside of the shuffle model.
 
-A user moves two counts under replacement and one if it is added or removed. Noise of the counts is independent. Of two
-values under replacement one count is released and the other is n minus it: the number n of users is public, and
-independent noise on both counts would spend the budget twice for one number.
+A user moves two counts under replacement, and one count if added or removed. Noise of different counts is independent.
+For two values under replacement one count is released and the other is n minus this count: the number n of users is
+public, and independent noise on both counts would spend the budget twice for one number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Task
 
 
 def released_counts(domain_size: int, relation: Neighbours) -> int:
-    """Return the number of counts with noise of their own: all, or one of two if the number of users is public."""
+    """Return the number of counts with independent noise: all, or one of two counts with a public sum."""
     return 1 if domain_size == 2 and relation == "replace_one" else domain_size
 
 
@@ -31,21 +31,16 @@ def moved_counts(domain_size: int, relation: Neighbours) -> tuple[int, int]:
 
 
 def noise_of_all(released: Ints) -> Ints:
-    """Return noise of all counts, (R, k), from noise of the released ones; a second of two has the opposite noise."""
+    """Return noise of all counts, (R, k), from the released ones; the second of two has the opposite noise."""
     return released if released.shape[1] > 1 else np.hstack((released, -released))
 
 
 @dataclass(frozen=True)
 class NoisyHistogram(CuratorNoise):
-    """Histogram of a trusted curator, who adds one noise to each count.
+    """Histogram of a trusted curator, who adds integer noise to each count.
 
-    Messages are rows (value, number): ``(x, 1)`` from users and ``(j, noise)`` from the curator. Of two values under
-    replacement the second count has the first one's noise with the opposite sign.
-
-    Parameters
-    ----------
-    domain_size : int
-        Values are 0..domain_size-1.
+    Messages are rows ``(x, 1)`` from users and ``(j, noise)`` from the curator. For two values under replacement the
+    second count has the opposite noise.
     """
 
     domain_size: int
@@ -59,27 +54,27 @@ class NoisyHistogram(CuratorNoise):
 
     @classmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """Return the number of values, by the name of its field."""
+        """Return the field with the number of values."""
         return {"domain_size": domain_size_of(task)}
 
     @property
     def moved(self) -> tuple[int, int]:
-        """Change of a count by one user, 1, and the number of counts that change, one or two."""
+        """Change of a count by one user, 1, and the number of released counts that change, one or two."""
         return moved_counts(self.domain_size, self.relation)
 
     def cost(self) -> Cost:
-        """Return the cost of one value per user; the curator adds one noise per count."""
+        """Return the cost of one value per user; the curator adds one noise message per count."""
         return Cost(
             1.0, message_bits(self.domain_size), shuffler_messages=float(self.domain_size), most_messages=1.0
         )
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return the values unchanged."""
+        """Return the values without noise."""
         values = checked_values(users.values, self.domain_size)
         return Messages(np.column_stack((values, np.ones_like(values))))
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
-        """Draw the curator's noise, one number per count."""
+        """Draw the curator's noise, one integer per count."""
         return Messages(np.column_stack((np.arange(self.domain_size), self._drawn(1, rng)[0])))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
@@ -99,12 +94,12 @@ class NoisyHistogram(CuratorNoise):
         return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency, (R, k): the variance of the noise, for all data."""
+        """Return the variance of each frequency, (R, k), which does not depend on the data."""
         n = participants.public.users_column
         return np.repeat(self.noise.variance / n**2, self.domain_size, axis=1)
 
     def parameters(self) -> dict[str, float]:
-        """Return sigma, or the budget, and the variance of a count."""
+        """Return sigma (Gaussian noise) or eps (Laplace noise), and the variance of a count."""
         noise = self.noise
         scale = {"sigma": noise.sigma} if isinstance(noise, DiscreteGaussian) else {"eps": noise.eps}
         return {**scale, "noise_variance": noise.variance}

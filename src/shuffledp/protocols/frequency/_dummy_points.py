@@ -1,8 +1,8 @@
-"""Protocols with dummy points: reports that hide among uniform messages.
+"""Protocols with dummy points: reports among uniform messages.
 
-A participant sends its value, after generalized randomized response (GRR) with budget ``eps_local``, together with
-dummies, uniform over the k values. ``eps_local = inf`` sends the value as it is. The dummies are either a fixed total
-that is dealt out evenly among a planned number of users, or each user sends a number of them with some probability.
+A participant sends a value, after generalized randomized response (GRR) with budget ``eps_local``, together with
+dummies, uniform over the k values. ``eps_local = inf`` sends the true value. The dummies are either a fixed total that
+a planned number of users divides evenly, or each user sends a number of them with some probability.
 """
 
 from __future__ import annotations
@@ -34,15 +34,7 @@ BLANKET = "hockey stick of the counts of two values, averaged over the uniform m
 
 @dataclass(frozen=True)
 class DummyPoints(PlannedUsers):
-    """Reports and dummies, whose number a subclass defines.
-
-    Parameters
-    ----------
-    domain_size : int
-        Values are 0..domain_size-1.
-    eps_local : float
-        Budget of GRR in nats; ``inf`` for values sent as they are.
-    """
+    """Reports by generalized randomized response (true values at ``eps_local = inf``), and uniform dummies."""
 
     n_users: int
     domain_size: int
@@ -60,7 +52,7 @@ class DummyPoints(PlannedUsers):
 
     @property
     def alphabet_size(self) -> int:
-        """Number of kinds of message, one per value."""
+        """Number of different messages, one per value."""
         return self.domain_size
 
     @property
@@ -74,33 +66,33 @@ class DummyPoints(PlannedUsers):
 
     @abstractmethod
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
-        """Draw the number of dummies that these users send together; the shuffler hides who sends which."""
+        """Draw the number of dummies of all these users together; the shuffler hides who sends which."""
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return each user's report, and dummies drawn uniformly from all values."""
+        """Draw each user's report, and uniform dummies."""
         reports = self.response.randomize(users.values, rng)
         dummies = rng.integers(0, self.domain_size, self.dummies_sent(users, rng))
         return Messages(np.concatenate((reports, dummies)))
 
     def _sampled(self, participants: Participants, dummies: Ints, rng: np.random.Generator) -> Ints:
-        """Draw the messages per value, (R, k), with (R,) dummies in all."""
+        """Draw the messages per value, (R, k), for (R,) total numbers of dummies."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         shares = np.full(self.domain_size, 1 / self.domain_size)
         return np.asarray(self.response.sample_counts(held, rng) + rng.multinomial(dummies, shares))
 
     def _estimated(self, aggregate: NDArray[Any], dummies: NDArray[Any], public: Public) -> Floats:
-        """Return unbiased relative frequencies, (R, k), if (R,) dummies are expected."""
+        """Return unbiased relative frequencies, (R, k), for (R,) expected numbers of dummies."""
         reports = np.asarray(aggregate, float) - (dummies / self.domain_size)[:, None]
         return np.asarray(self.response.debiased(reports, public.n_users) / public.n_users[:, None])
 
     def _variance(self, participants: Participants, per_value: NDArray[Any]) -> Floats:
-        """Return the variance of each frequency, (R, k), for (R,) variances `per_value` of the dummies of a value."""
+        """Return the variance of each frequency, (R, k), for dummies of a value with variances `per_value`, (R,)."""
         n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
         return np.asarray((self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2)
 
     def _cost(self, dummies_per_user: float, most: int) -> Cost:
-        """Return the cost of messages of one of k values, in whole bits, with mean and largest number of dummies."""
+        """Return the cost of a report and dummies, from the mean and the largest number of dummies of a user."""
         return Cost(1.0 + dummies_per_user, message_bits(self.domain_size), most_messages=1.0 + most)
 
     def _budget_parameters(self) -> dict[str, float]:
@@ -108,33 +100,32 @@ class DummyPoints(PlannedUsers):
 
 
 class DealtDummies(PlannedUsers):
-    """Fixed total of dummies in equal numbers per user; the first users send one more each of the remainder.
+    """Fixed total of dummies of ``n_users`` users, in equal numbers per user; the first users send the remainder.
 
-    The field ``dummies_in_all`` is the total of ``n_users`` users. The place of a user in the list determines its
-    number of dummies, also beyond ``n_users``.
+    A user's place in the list determines the user's number of dummies, also beyond ``n_users``.
     """
 
     n_users: int
     dummies_in_all: int
 
     def dummies_of(self, users: NDArray[Any], first: int = 0) -> Ints:
-        """Return the dummies that the next `users` users after the first `first` send together, (R,)."""
+        """Return the number of dummies of the next `users` users after the first `first` users, (R,)."""
         each, more = divmod(self.dummies_in_all, self.n_users)
         n = np.asarray(users, np.int64)
         return np.asarray(each * n + np.clip(more - first, 0, n), np.int64)
 
     def dummies_among(self, users: int, first: int = 0) -> int:
-        """Return `dummies_of` for one number of users."""
+        """Return `dummies_of` for a single number of users."""
         return int(self.dummies_of(np.array([users]), first)[0])
 
     @property
     def usual_dummies(self) -> int:
-        """Dummies of the expected number of users."""
+        """Total number of dummies for the expected number of users."""
         return self.dummies_among(self.usual_users)
 
     @property
     def most_dummies(self) -> int:
-        """Largest number of dummies of a user."""
+        """Largest number of dummies of any user."""
         return -(-self.dummies_in_all // self.n_users)
 
     def counted_on(self) -> str:
@@ -150,13 +141,7 @@ class DealtDummies(PlannedUsers):
 
 @dataclass(frozen=True)
 class FixedDummies(DealtDummies, DummyPoints):
-    """Reports and a fixed total of dummies.
-
-    Parameters
-    ----------
-    dummies_in_all : int
-        Number of dummies of `n_users` users.
-    """
+    """Reports and a fixed total of dummies of all ``n_users`` users."""
 
     dummies_in_all: int
 
@@ -166,11 +151,11 @@ class FixedDummies(DealtDummies, DummyPoints):
         return float(self.dummies_in_all // self.n_users)
 
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
-        """Return the number of dummies that the places of these users in the list of all users determine."""
+        """Return the number of dummies of these users, which depends on their places in the list of all users."""
         return self.dummies_among(len(users), users.offset)
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the messages per value, (R, k), from their exact law, at a cost independent of the number of users."""
+        """Draw the messages per value, (R, k), from their exact law, at a cost independent of n."""
         return self._sampled(participants, self.dummies_of(participants.public.n_users), rng)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
@@ -185,11 +170,11 @@ class FixedDummies(DealtDummies, DummyPoints):
         )
 
     def cost(self) -> Cost:
-        """Return the cost of the report and the mean number of dummies per user at the expected number of users."""
+        """Return the cost of a report, and of the mean number of dummies for the expected number of users."""
         return self._cost(self.usual_dummies / self.usual_users, self.most_dummies)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of the exact divergence of two values."""
+        """Return the profile of two values among the dummies, exact for true values."""
         dummies = self.dummies_among(users)
         k, eps_local = self.domain_size, self.eps_local
         if eps_local == math.inf:
@@ -201,7 +186,7 @@ class FixedDummies(DealtDummies, DummyPoints):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return the local budget, if there is one, and the dummies, in total and per user."""
+        """Return the local budget, if it is finite, and the number of dummies, in total and per user."""
         return {
             **self._budget_parameters(),
             "dummies": float(self.usual_dummies),
@@ -209,7 +194,7 @@ class FixedDummies(DealtDummies, DummyPoints):
         }
 
     def client(self) -> Client:
-        """Return the client: the report, and dummies by the user's place in the list."""
+        """Return the client, with the report, and dummies that depend on the user's place in the list."""
         k = self.domain_size
         each, more = divmod(self.dummies_in_all, self.n_users)
         report = {"part": "response", "max_value": k - 1, "levels": k - 1, **odds_below(self.eps_local)}

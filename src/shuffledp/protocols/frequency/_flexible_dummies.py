@@ -28,17 +28,10 @@ ESTIMATORS = ("expected", "observed")
 
 @dataclass(frozen=True)
 class FlexibleDummies(DummyPoints):
-    """Reports, and a number of dummies that each user sends with some probability.
+    """Reports, and ``per_sender`` dummies that each user sends with probability ``rate``.
 
-    Parameters
-    ----------
-    per_sender : int
-        Dummies of a user that sends any.
-    rate : float
-        Probability of sending them, in (0, 1].
-    estimator : {"expected", "observed"}
-        Number of dummies that the analyzer subtracts: the expected one, as printed, or the observed one, the number of
-        messages beyond one per user. The second has the smaller variance.
+    The analyzer subtracts the ``expected`` number of dummies, as printed, or the ``observed`` one, which has the
+    smaller variance.
     """
 
     no_client = "A client is written for a fixed number of dummies alone, see pure_dump and mix_dump."
@@ -49,7 +42,7 @@ class FlexibleDummies(DummyPoints):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; an upper bound where all users send dummies or no dummies are needed."""
+        """Guarantee of the accounting; ``upper`` also if all users send dummies or none are needed."""
         certain = self.rate == 1 or (self.per_sender == 0 and self.eps_local < math.inf)
         return UPPER if certain and super().standing == RANDOM_SENDERS else super().standing
 
@@ -65,11 +58,11 @@ class FlexibleDummies(DummyPoints):
         return float(self.per_sender * (1 if self.estimator == "observed" else self.rate))
 
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
-        """Draw the dummies of the users, each of whom decides independently."""
+        """Draw the total number of dummies, as each user decides independently."""
         return self.per_sender * int(rng.binomial(len(users), self.rate))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the messages per value, (R, k), from their exact law, at a cost independent of the number of users."""
+        """Draw the messages per value, (R, k), from their exact law, at a cost independent of n."""
         senders = rng.binomial(participants.public.n_users, self.rate)
         return self._sampled(participants, self.per_sender * np.asarray(senders, np.int64), rng)
 
@@ -80,7 +73,7 @@ class FlexibleDummies(DummyPoints):
         return self._estimated(aggregate, self._expected_dummies(public.n_users), public)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency given the participants' values, (R, k); Theorem 5.15 is corrected."""
+        """Return the variance of each frequency given the values, (R, k); Theorem 5.15 is corrected."""
         share = 1 / self.domain_size
         mean = self._expected_dummies(participants.public.n_users) * share
         blocks = self.per_sender * (1 - self.rate) * share if self.estimator == "expected" else 0.0
@@ -105,7 +98,7 @@ class FlexibleDummies(DummyPoints):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return the local budget, if any, and the dummies: expected in total, per user, per sender, and the rate."""
+        """Return the local budget, if finite, dummies in total, per user and per sender, and the rate."""
         return {
             **self._budget_parameters(),
             "dummies": float(self._expected_dummies(np.array([self.usual_users]))[0]),
@@ -119,10 +112,10 @@ class FlexibleDummies(DummyPoints):
 
 
 def default_rate(n: int, delta: float) -> float:
-    """Return a probability of sending dummies, in (0, 1], that fits n users: 0.01, the larger one of Tables 3 and 4.
+    """Return the rate 0.01 of sending dummies, the larger value in Tables 3 and 4, or a larger rate for few users.
 
-    For fewer than some thousand users it is the rate at which no user sends dummies with probability ``delta / 100``:
-    at 0.01 this probability alone would exceed delta. Where this rate is above one half, the result is 1.
+    At the larger rate, all users fail to send dummies with probability ``delta / 100``; a rate above one half becomes
+    1.
     """
     rate = max(0.01, -math.expm1(math.log(delta / 100) / n))
     return rate if rate <= 0.5 else 1.0
@@ -139,7 +132,7 @@ def flexible_plan(
     estimator: str,
     eps_local: float = math.inf,
 ) -> tuple[int, float, str]:
-    """Return dummies per sender, rate and estimator that meet a budget; a rate of None is `default_rate`."""
+    """Return dummies per sender, rate and estimator that meet a budget; the rate None means `default_rate`."""
     check_choice("estimator", estimator, ESTIMATORS)
     share = default_rate(n, delta) if rate is None else float(rate)
     per_sender = flexible_dummies(

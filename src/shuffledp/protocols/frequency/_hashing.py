@@ -1,7 +1,7 @@
-"""Seeded hash functions, vectorised, whose values look independent and uniform.
+"""Seeded hash functions on arrays, whose values are nearly independent and uniform.
 
-The value v hashed with a seed is output v of the generator SplitMix64 (Steele, Lea and Flood 2014) started from the
-seed. Its upper 32 bits are scaled to the range, which makes some values more likely by a factor of at most
+The hash of v under a seed is output v of the generator SplitMix64 (Steele, Lea and Flood 2014) started from the seed.
+Its upper 32 bits are scaled to the range, so that some values are more likely by a factor of at most
 ``1 + range / 2^32``.
 """
 
@@ -33,15 +33,7 @@ def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def hash_values(seeds: NDArray[Any], values: NDArray[Any], cells: int) -> NDArray[np.uint64]:
-    """Hash values to 0..cells-1.
-
-    Parameters
-    ----------
-    seeds, values : ndarray of integers >= 0
-        Broadcast against each other; 64 bits of either are used.
-    cells : int
-        Range of the hash, in 1..2^32.
-    """
+    """Return hashes of values in 0..cells-1, cells at most 2^32, under seeds that broadcast against them."""
     spread = np.atleast_1d(np.array(seeds, np.uint64)) * _STEP  # so that neighbouring seeds are far apart
     state = _mix(spread) + (np.atleast_1d(np.asarray(values, np.uint64)) + np.uint64(1)) * _STEP
     state = _mix(state)
@@ -52,5 +44,5 @@ def hash_values(seeds: NDArray[Any], values: NDArray[Any], cells: int) -> NDArra
 
 
 def draw_seeds(count: int, rng: np.random.Generator) -> NDArray[np.uint32]:
-    """Draw uniform seeds of 32 bits."""
+    """Draw uniform 32-bit seeds."""
     return rng.integers(0, 2**SEED_BITS, size=count, dtype=np.uint32)

@@ -1,7 +1,7 @@
-"""Protocols whose messages are values: the user's value, perhaps, and noise on the count of every value.
+"""Protocols whose messages are values: a user's value, possibly dropped, and noise on the count of every value.
 
 The counts that the analyzer receives are ``Bin(n_j, keep) + Z_j``, independent over the values j. A protocol defines
-the law of Z, for any number of users, and its calibration. Users add Z, each its part, or a trusted shuffler adds it.
+the law of Z for any number of users, and its calibration. Users add Z in parts, or a trusted shuffler adds it.
 """
 
 from __future__ import annotations
@@ -33,16 +33,9 @@ _MANY = 2**40
 
 @dataclass(frozen=True)
 class CountNoise:
-    """Law of a value's noise, for (R,) numbers of users or for any.
+    """Law of the noise Z of a value, with moments for (R,) numbers of users or for any number.
 
-    Parameters
-    ----------
-    mean, variance : (R,) ndarray or float
-        Moments of the number of dummies of a value.
-    draw : callable
-        (R, k) and a generator -> independent draws, (R, k).
-    window : callable
-        Probabilities for one number of users, by the mass left out on either side; None where delta is a closed form.
+    ``draw`` maps (R, k) and a generator to draws; ``window`` maps an omitted mass to the probabilities, if needed.
     """
 
     mean: Floats | float
@@ -52,7 +45,7 @@ class CountNoise:
 
 
 def coin_noise(trials: NDArray[Any] | int, rate: float) -> CountNoise:
-    """Return binomial noise of (R,) numbers of coins, or of one number, all with the same probability."""
+    """Return binomial noise of (R,) numbers of coins, or of one number, with probability `rate`."""
     mean = trials * rate
     return CountNoise(
         mean,
@@ -63,7 +56,7 @@ def coin_noise(trials: NDArray[Any] | int, rate: float) -> CountNoise:
 
 
 def poisson_noise(mean: Floats) -> CountNoise:
-    """Return Poisson noise of mean (R,)."""
+    """Return Poisson noise with means (R,)."""
     return CountNoise(
         mean,
         mean,
@@ -74,13 +67,7 @@ def poisson_noise(mean: Floats) -> CountNoise:
 
 @dataclass(frozen=True)
 class NoisyCounts(ProtocolBase):
-    """Counts with noise that does not depend on the users' values.
-
-    Parameters
-    ----------
-    domain_size : int
-        Values are 0..domain_size-1.
-    """
+    """Counts with noise that does not depend on the users' values."""
 
     domain_size: int
 
@@ -89,34 +76,34 @@ class NoisyCounts(ProtocolBase):
 
     @property
     def keep(self) -> float:
-        """Probability with which a user's value is counted."""
+        """Probability that a user's value is counted."""
         return 1.0
 
     @property
     def alphabet_size(self) -> int:
-        """Number of kinds of message, one per value."""
+        """Number of different messages, one per value."""
         return self.domain_size
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; an upper bound where others' values are noise on one of the two counts."""
+        """Guarantee of the accounting; at best ``upper`` if other users' values are always noise on a count."""
         return UPPER if super().standing.guarantee == "exact" and self.others_hide else super().standing
 
     @property
     def others_hide(self) -> bool:
-        """True if others always add randomness to a count that changes: with two values and dropped messages."""
+        """True for two values and dropped messages, where other users always add randomness to a count that changes."""
         return self.keep < 1 and self.domain_size == 2
 
     @abstractmethod
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """Return the law of a value's noise when (R,) users take part."""
+        """Return the law of a value's noise for (R,) users."""
 
     def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
-        """Draw the noise of every value, (R, k), when (R,) users take part."""
+        """Draw the noise of every value, (R, k), for (R,) users."""
         return self.noise(users).draw((len(users), self.domain_size), rng)
 
     def two_counts(self, noise: CountNoise, dummies: str) -> Profile:
-        """Return the profile of the two counts that change, each with noise of this law, which `dummies` names."""
+        """Return the profile of the two counts that change, each with this noise, which `dummies` names."""
         window = noise.window
         assert window is not None
         return Profile(
@@ -135,20 +122,20 @@ class NoisyCounts(ProtocolBase):
         return values if self.keep == 1 else values[rng.random(len(values)) < self.keep]
 
     def as_messages(self, noise: Ints) -> Messages:
-        """Return messages with the given number of copies of every value, (k,)."""
+        """Return as many messages of every value as `noise` states, (k,)."""
         return Messages(np.repeat(np.arange(self.domain_size), noise))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return the kept values of the users and their noise, drawn together; the shuffler hides who sends which."""
+        """Draw the kept values and the noise of these users, in any order."""
         own = Messages(self._kept(users, rng))
         return Messages.joined(own, self.as_messages(self.noise_of(users, rng)))
 
     def noise_of(self, users: Users, rng: np.random.Generator) -> Ints:
-        """Draw the noise messages of every value that these users send together, (k,)."""
+        """Draw the total noise messages of every value of these users, (k,)."""
         return np.asarray(self.draw_noise(np.array([len(users)]), rng)[0])
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the counts, (R, k), from their exact law, at a cost independent of the number of users."""
+        """Draw the counts, (R, k), from their exact law, at a cost independent of n."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         kept = held if self.keep == 1 else rng.binomial(held, self.keep)
         return np.asarray(kept + self.draw_noise(participants.public.n_users, rng))
@@ -160,7 +147,7 @@ class NoisyCounts(ProtocolBase):
         return np.asarray((np.asarray(aggregate, float) - noise[:, None]) / (n[:, None] * self.keep))
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency given the participants' values, (R, k)."""
+        """Return the variance of each frequency given the values, (R, k)."""
         n = np.asarray(participants.public.n_users, float)
         held = held_counts(participants, self.domain_size)
         noise = np.broadcast_to(self.noise(n).variance, n.shape)
@@ -174,10 +161,7 @@ class NoisyCounts(ProtocolBase):
         shuffler: Sequence[dict[str, Any]] = (),
         exactness: str = AS_CALIBRATED,
     ) -> Client:
-        """Return the client: the value, kept by the user or the shuffler, and dummies that either of them adds.
-
-        The noise of a count grows with the users or with nothing, as `noise_from` says.
-        """
+        """Return the client, with kept values and dummies; the noise grows with ``users`` or is constant (``none``)."""
         k, noise = self.domain_size, self.noise(np.array(users))
         assert noise.window is not None
         window = noise.window(RARE)
@@ -197,7 +181,7 @@ class NoisyCounts(ProtocolBase):
         return Client(users, k, [("value", k)], parts, analyzer, exactness, steps)
 
     def cost_of(self, noise_per_user: float, most: float, *, certain: bool = True) -> Cost:
-        """Return the cost of the kept value and the noise messages per user: their mean, and their largest number."""
+        """Return the cost of the kept value and of the noise messages per user, from their mean and largest number."""
         mean = self.keep + noise_per_user
         return Cost(
             mean, message_bits(self.domain_size), self.keep, most_messages=1 + most, most_certain=certain
@@ -206,15 +190,7 @@ class NoisyCounts(ProtocolBase):
 
 @dataclass(frozen=True)
 class ShufflerNoise(NoisyCounts):
-    """Counts with noise from a trusted shuffler, who keeps every message with some probability.
-
-    Parameters
-    ----------
-    n_users : int
-        Usual number of users; only the stated cost and the default share depend on it.
-    share : float
-        beta, the probability with which the shuffler keeps a user's message.
-    """
+    """Counts with noise from a trusted shuffler, who keeps each message with probability beta, the ``share``."""
 
     n_users: int
     share: float
@@ -229,11 +205,11 @@ class ShufflerNoise(NoisyCounts):
 
     @property
     def keep(self) -> float:
-        """Probability with which the shuffler keeps a message."""
+        """Probability that the shuffler keeps a message."""
         return self.share
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return each user's value unchanged; only the shuffler protects it."""
+        """Return the users' values without noise; only the shuffler protects them."""
         return Messages(np.asarray(users.values, np.int64).copy())
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
@@ -241,7 +217,7 @@ class ShufflerNoise(NoisyCounts):
         return self.as_messages(np.asarray(self.draw_noise(public.n_users[:1], rng)[0]))
 
     def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
-        """Drop some of the users' messages."""
+        """Drop each of the users' messages with probability ``1 - share``."""
         return Messages(messages.payload[rng.random(len(messages)) < self.keep])
 
     @property
@@ -250,7 +226,7 @@ class ShufflerNoise(NoisyCounts):
         return float(self.noise(np.array([self.n_users])).mean)
 
     def cost(self) -> Cost:
-        """Return the cost of one message per user and the shuffler's total noise; dropped messages count."""
+        """Return the cost of one message per user, dropped messages included, and of the shuffler's noise."""
         return Cost(
             1.0,
             message_bits(self.domain_size),
@@ -259,6 +235,6 @@ class ShufflerNoise(NoisyCounts):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return the calibrated numbers, and the messages that the shuffler forwards to the analyzer, per user."""
+        """Return the calibrated numbers, and the number of messages per user that the shuffler forwards."""
         forwarded = self.share + self.domain_size * self.noise_per_value / self.n_users
         return {**super().parameters(), "forwarded_per_user": forwarded}

@@ -1,4 +1,4 @@
-"""Secret shares with Polya noise: differences of negative binomial variables, which add up to geometric noise."""
+"""Secret shares with Polya noise: differences of negative binomial variables, whose sum is geometric noise."""
 
 from __future__ import annotations
 
@@ -27,19 +27,13 @@ from shuffledp.tasks import Budget, Floats, Ints, Participants
 
 @dataclass(frozen=True)
 class PolyaShares(SecretShares):
-    """Secret shares with differences of Polya variables of shape 1/n1: n1 users add two-sided geometric noise.
-
-    Parameters
-    ----------
-    base_users : int
-        n1, the number of users whose noise suffices for pure eps.
-    """
+    """Secret shares with Polya noise of shape 1/n1, so that n1 users, ``base_users``, suffice for pure eps."""
 
     base_users: int
 
     @classmethod
     def planned(cls, law: Law, budget: Budget, plan: PolyaPlan, share_form: str, accounting: str) -> Self:
-        """Return the protocol with the noise and the group order of a plan, and the accounting of the plan."""
+        """Return the protocol with the noise and the group order of a plan."""
         eps, order = budget.largest_eps, plan.group_order
         if plan.precision / eps > LARGEST_SCALE:
             raise Infeasible(
@@ -58,11 +52,11 @@ class PolyaShares(SecretShares):
 
     @property
     def ratio(self) -> float:
-        """Ratio of neighbouring probabilities of the geometric noise, ``exp(-eps / p)``."""
+        """Ratio of neighboring probabilities of the geometric noise, ``exp(-eps / p)``."""
         return math.exp(-self.eps / self.precision)
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return a profile from the exact delta at the claimed eps: noise averaged over N, plus the shares."""
+        """Return a profile from the exact delta at the claimed eps, of the noise averaged over N and the shares."""
         noise = expected_polya_delta(self.population, self.base_users, self.eps / self.precision)
         # One step of a rounded value is eps / p; p of them in a row add up to eps, and for p > 1 to more delta.
         if self.precision > 1:
@@ -74,26 +68,26 @@ class PolyaShares(SecretShares):
         )
 
     def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
-        """Draw Polya differences, (users,)."""
+        """Draw Polya noise of every user, (users,)."""
         return polya_difference(1 / self.base_users, self.precision / self.eps, rng, users)
 
     def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
-        """Draw the sum of Polya variables of equal ratio: one difference with shape N/n1."""
+        """Draw the sum of all users' noise, one difference of shape N/n1."""
         return polya_difference(n_users / self.base_users, self.precision / self.eps, rng)
 
     def local_epsilon(self) -> float:
-        """Return eps of a user's shares, which add up to its scaled bit and its part of the noise."""
+        """Return the local eps of a user's shares, which add up to the scaled bit plus the user's noise."""
         if self.base_users == 1:
             return self.eps
         return polya_local_epsilon(1 / self.base_users, self.eps / self.precision, self.precision)
 
     def noise_variance(self, n_users: Ints) -> Floats:
-        """Return ``(N / n1) 2 ratio / (1 - ratio)^2``."""
+        """Return the variance ``(N / n1) 2 ratio / (1 - ratio)^2``, (R,)."""
         single = 2 * self.ratio / math.expm1(-self.eps / self.precision) ** 2
         return np.asarray(n_users / self.base_users * single)
 
     def expected_absolute_error(self, participants: Participants) -> Floats:
-        """Return the exact mean absolute error; Polya noise has heavier tails than a normal variable."""
+        """Return the exact mean absolute error, as Polya noise has heavier tails than a normal variable."""
         n = participants.public.n_users
         total = polya_mean_absolute(n / self.base_users, self.eps / self.precision) / (self.precision * n)
         return np.repeat(total[:, None], 2, axis=1)

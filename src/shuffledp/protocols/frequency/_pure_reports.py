@@ -1,4 +1,4 @@
-"""Reports that count for the user's value with probability p and for every other value with probability q.
+"""Reports that count for the user's value with probability p, and for every other value with probability q.
 
 The number of reports that count for a value is ``Bin(n_j, p) + Bin(n - n_j, q)``. A protocol defines p, q and their
 calibration.
@@ -20,19 +20,13 @@ from shuffledp.tasks import Floats, Participants, Public
 
 
 def pure_mse(n: int, domain_size: int, p: float, q: float) -> float:
-    """Return the squared error of a frequency, averaged over k values; the same for all data (Wang et al. 2017)."""
+    """Return the squared error of a frequency, averaged over k values, the same for all data (Wang et al. 2017)."""
     return (p * (1 - p) / domain_size + (1 - 1 / domain_size) * q * (1 - q)) / (n * (p - q) ** 2)
 
 
 @dataclass(frozen=True)
 class PureReports(PlannedUsers):
-    """Reports, each of which may count for several values, and their numbers per value.
-
-    Parameters
-    ----------
-    domain_size : int
-        Values are 0..domain_size-1.
-    """
+    """Reports, each of which may count for several values."""
 
     n_users: int
     domain_size: int
@@ -41,13 +35,13 @@ class PureReports(PlannedUsers):
 
     @property
     def rows_per_user(self) -> int:
-        """Number of reports per user: one of the value, and reports without a value."""
+        """Number of reports per user: one for the user's value, and reports without a value."""
         return 1
 
     @property
     @abstractmethod
     def two_rates(self) -> tuple[float, float, float]:
-        """p, q and p - q."""
+        """Rates p and q, and their difference p - q."""
 
     def gain_per_fake(self, most: float) -> float:
         """Gain of reports that all count for the target."""
@@ -55,10 +49,7 @@ class PureReports(PlannedUsers):
         return (most - self.rows_per_user * q) / gap
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the reports of each value, (R, k), from their exact law, at a cost independent of the number of users.
-
-        Binomials, independent over values.
-        """
+        """Draw the reports of each value, (R, k), binomial and independent over values, at a cost independent of n."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         others = self.rows_per_user * participants.public.n_users[:, None] - held
         p, q, _ = self.two_rates
@@ -71,7 +62,7 @@ class PureReports(PlannedUsers):
         return np.asarray((share - self.rows_per_user * q) / gap)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency given the participants' values, (R, k)."""
+        """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
         held = np.asarray(held_counts(participants, self.domain_size), float)
         p, q, gap = self.two_rates

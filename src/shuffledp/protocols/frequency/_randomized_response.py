@@ -1,7 +1,7 @@
 """Single-message protocols with generalized randomized response.
 
-The server may add reports of the fixed public input 0. Protocols differ in their schedule
-(`shuffledp.protocols._schedules`), which fixes ``eps_local`` and the dummies.
+Dummies are reports of the fixed public input 0. Protocols differ in their schedule (`shuffledp.protocols._schedules`),
+which fixes ``eps_local`` and the dummies.
 """
 
 from __future__ import annotations
@@ -22,17 +22,7 @@ from shuffledp.tasks import Floats, Participants, Public, Task
 
 @dataclass(frozen=True)
 class ValueReports(OneReport):
-    """Reports by generalized randomized response of one value; the fixed public input is 0.
-
-    Parameters
-    ----------
-    population : Law
-        Law of the number of *other* users.
-    domain_size : int
-        Values are 0..domain_size-1.
-    eps_local : float
-        Local budget in nats.
-    """
+    """Reports by generalized randomized response; the fixed public input is 0."""
 
     no_client = "The client for randomized response is that of grr_blanket."
 
@@ -47,31 +37,25 @@ class ValueReports(OneReport):
 
     @property
     def response(self) -> GeneralizedResponse:
-        """Local randomizer."""
+        """Local randomizer of the protocol."""
         return GeneralizedResponse(self.eps_local, self.domain_size)
 
     def fixed_inputs(self, count: int) -> NDArray[Any]:
-        """Return the input 0 `count` times."""
+        """Return `count` zeros."""
         return np.zeros(count, dtype=np.int64)
 
     def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-        """Draw randomized values, (n,): true with probability ``E / (E + k - 1)``, else another one uniformly."""
+        """Draw one randomized value per user, (n,), the true value with probability ``E / (E + k - 1)``."""
         return self.response.randomize(values, rng)
 
     def report_bits(self) -> float:
-        """Return the bits of one of k values."""
+        """Return the bits of a report, one of k values."""
         return message_bits(self.domain_size)
 
 
 @dataclass(frozen=True)
 class RandomizedResponse(ValueReports):
-    """Generalized randomized response with dummies of input 0.
-
-    Parameters
-    ----------
-    dummy_count, adaptive : int, bool
-        As for `shuffledp.protocols._schedules.OneReport`.
-    """
+    """Generalized randomized response with dummies of input 0."""
 
     dummy_count: int = 0
     adaptive: bool = False
@@ -84,22 +68,22 @@ class RandomizedResponse(ValueReports):
 
     @property
     def alphabet_size(self) -> int:
-        """Number of kinds of message, one per value."""
+        """Number of different messages, one per value."""
         return self.domain_size
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the reports per value, (R, k), from their exact law, at a cost independent of the number of users."""
+        """Draw the reports per value, (R, k), from their exact law, at a cost independent of n."""
         return self.response.sample_counts(self._reporters(participants).astype(np.int64), rng)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Return unbiased relative frequencies, (R, k) (corrected, see errata RP-E14)."""
+        """Return unbiased relative frequencies, (R, k) (corrected, see erratum RP-E14)."""
         added = self.dummies_added(public.n_users)
         held = self.response.debiased(aggregate, public.n_users + added)
         held[:, 0] -= added
         return np.asarray(held / public.n_users[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency given the participants' values, (R, k)."""
+        """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
         return np.asarray(self.response.variance(self._reporters(participants)) / n**2)
 

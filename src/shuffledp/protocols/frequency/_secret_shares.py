@@ -1,8 +1,8 @@
 """Multi-message protocols for bits: noise of every user, then additive secret shares.
 
-A participant scales its bit by the precision p, adds integer noise and splits the result, modulo the group order q,
-into m shares: m - 1 uniform ones and one that makes the sum right. Shuffled with the shares of the others, they reveal
-little more than their sum, which carries the noise of all users. Protocols differ in the noise.
+A participant scales a bit by the precision p, adds integer noise and splits the result, modulo the group order q, into
+m shares: m - 1 uniform shares and one share that makes the sum correct. Shuffled with the shares of other users, they
+reveal little more than their sum, which has the noise of all users. Protocols differ in the noise.
 """
 
 from __future__ import annotations
@@ -28,15 +28,7 @@ from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Us
 
 
 def discretize(values: NDArray[np.generic], precision: int, rng: np.random.Generator) -> Ints:
-    """Round ``precision * value`` up or down at random, so that its mean is right; (n,) values in [0, 1].
-
-    Bits need no rounding and draw nothing.
-
-    Raises
-    ------
-    ValueError
-        If a value is outside [0, 1].
-    """
+    """Round ``precision * value``, (n,), at random and unbiased. Raise ValueError for a value outside [0, 1]."""
     given = np.asarray(values)
     if given.size and not (given.min() >= 0 and given.max() <= 1):
         raise ValueError(f"Values must lie in [0, 1], got {given.min()}..{given.max()}.")
@@ -56,15 +48,10 @@ class SecureSum(TypedDict):
 
 
 def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: str) -> SecureSum:
-    """Return the shares for half of delta.
+    """Return the fields of the secure sum for half of delta, with a form of `shuffledp.accounting.share_count`.
 
-    The form ``balle`` relies on a number of users that is reached except with probability delta / 2000, which is taken
-    out of the half; `shuffledp.accounting.share_count` defines the other forms.
-
-    Raises
-    ------
-    Infeasible
-        If the group is too large, or, for ``balle``, fewer than 19 users are certain enough.
+    For ``balle``, part of this half is delta / 2000, the probability of too few users. Raises `Infeasible` if the group
+    is too large, or if fewer than 19 users are reached for ``balle``.
     """
     check_choice("share_form", form, SHARE_FORMS)
     if group_order >= LARGEST_GROUP:
@@ -85,22 +72,21 @@ def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: st
 
 
 def secure_sum_delta(security_bits: float, eps: float) -> float:
-    """Return the delta of shares within ``2^-security_bits`` of their sum: ``(1 + e^eps) 2^-security_bits``."""
+    """Return the delta of shares within ``2^-security_bits`` of their sum, ``(1 + e^eps) 2^-security_bits``."""
     return math.exp(min(float(np.logaddexp(0, eps)) - security_bits * math.log(2), 0.0))
 
 
 def point_delta(eps: float, claimed: float, total: float) -> float:
     """Return the delta at `eps` (nats) that the guarantee delta = `total` at eps = `claimed` implies.
 
-    Below: with probability delta everything may be revealed, else the mechanism is randomized response with that
-    eps (Kairouz, Oh and Viswanath 2015). Above: the guarantee itself.
+    It is `total` above `claimed`, otherwise the delta of randomized response (Kairouz, Oh and Viswanath 2015).
     """
     below, total = -math.expm1(min(eps - claimed, 0.0)), min(total, 1.0)
     return total + (1 - total) * below / (1 + math.exp(-claimed))
 
 
 def law_for_bits(budget: Budget, population: Population, task: Task) -> Law:
-    """Return the law of the population, or raise if noisy sums of bits cannot serve the request."""
+    """Return the law of the population. Raise `Infeasible` for more than two values, delta 0 or no law."""
     if domain_size_of(task) != 2:
         raise Infeasible(f"Only bits are summed, but the task has {domain_size_of(task)} values.")
     if budget.delta == 0:
@@ -110,28 +96,11 @@ def law_for_bits(budget: Budget, population: Population, task: Task) -> Law:
 
 @dataclass(frozen=True)
 class SecretShares(ProtocolBase):
-    """Frequencies of bits from secret shares of noisy values.
+    """Additive shares modulo q of bits, scaled by p and noisy, as messages, m per user.
 
-    Parameters
-    ----------
-    population : Law
-        Law of the number of *other* users.
-    eps : float
-        Budget that the noise was calibrated for, in nats.
-    precision : int
-        p: a bit counts as 0 or p.
-    shares : int
-        m, messages per participant.
-    group_order : int
-        q, below 2^62.
-    security_bits : float
-        sigma: the shuffled shares are within 2^-sigma of the law that their sum determines.
-    unsecured : float
-        Probability that too few users take part for this security, taken out of delta; 0 if the shares suit any number
-        of users.
-    room : bool
-        True if q leaves room for the noise, so that the sum wraps around with negligible probability only. The printed
-        q does not.
+    ``precision`` is p, ``shares`` m, ``group_order`` q < 2^62, and ``eps`` the budget of the noise in nats. Given their
+    sum, the shuffled shares are within ``2^-security_bits`` of a fixed law, except with probability ``unsecured`` that
+    too few users take part. If ``room`` is True the sum hardly ever wraps around modulo q, unlike for the printed q.
     """
 
     no_client = "No client is written for secret shares; correlated_noise has one for noise that users share."
@@ -166,28 +135,19 @@ class SecretShares(ProtocolBase):
 
     @abstractmethod
     def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
-        """Draw the sum of N users' noise, (R,), from its exact law, at a cost that does not depend on N."""
+        """Draw the sum of N users' noise, (R,), from its exact law, at a cost independent of N."""
 
     @abstractmethod
     def noise_variance(self, n_users: Ints) -> Floats:
         """Return the variance of `total_noise`, (R,)."""
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return the shares of every user's noisy value, (n m,), user by user.
-
-        Reals in [0, 1] are rounded at random.
-        """
+        """Draw the shares of every user's noisy value, (n m,), user by user; reals in [0, 1] are rounded at random."""
         noisy = discretize(users.values, self.precision, rng) + self.user_noise(len(users), rng)
         return Messages(split(noisy, self.shares, self.group_order, rng).ravel())
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the sum modulo q and the number of messages, (2,).
-
-        Raises
-        ------
-        ValueError
-            If a message is not in 0..q-1.
-        """
+        """Return the sum modulo q and the number of messages, (2,). Raise ValueError for invalid messages."""
         elements = messages.payload.astype(np.int64)
         if elements.size and not (elements.min() >= 0 and elements.max() < self.group_order):
             least, most = elements.min(), elements.max()
@@ -197,11 +157,11 @@ class SecretShares(ProtocolBase):
         return np.array([sum_modulo(elements, self.group_order), elements.size], np.int64)
 
     def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-        """Return the sum modulo q and the number of messages."""
+        """Return the sum modulo q and the number of messages of both parts."""
         return np.array([(first[0] + second[0]) % self.group_order, first[1] + second[1]])
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the aggregate, (R, 2), from its exact law, at a cost independent of the number of users."""
+        """Draw the aggregate, (R, 2), from its exact law, at a cost independent of n."""
         n = np.asarray(participants.public.n_users, np.int64)
         held = np.asarray(held_counts(participants, 2)[:, 1], np.int64)
         total = self.precision * held + self.total_noise(n, rng)
@@ -210,13 +170,9 @@ class SecretShares(ProtocolBase):
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
         """Return relative frequencies of 0 and 1, (R, 2), unbiased if the sum does not wrap around, see `biased`.
 
-        N is the number of messages over m. Sums above ``(N p + q) / 2`` are read as negative: this puts the
-        range 0..N p of noiseless sums into the middle of the range of decoded ones (errata RP-E27).
-
-        Raises
-        ------
-        ValueError
-            If there are not m messages per participant.
+        Sums above ``(N p + q) / 2``, N the number of messages over m, are decoded as negative numbers, so that the
+        range 0..N p of noiseless sums is in the middle of the decoded range (erratum RP-E27). Raises ValueError unless
+        there are m messages per participant.
         """
         table = np.asarray(aggregate)
         n, q = np.asarray(public.n_users, np.int64), self.group_order
@@ -233,7 +189,7 @@ class SecretShares(ProtocolBase):
         return not self.room
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Return the variance of each frequency, (R, 2), from the noise; None where the group leaves it no room."""
+        """Return the variance of each frequency due to the noise, (R, 2), or None if the sum may wrap around."""
         if not self.room:
             return None
         n = participants.public.n_users
@@ -241,15 +197,15 @@ class SecretShares(ProtocolBase):
         return np.column_stack((variance, variance))
 
     def counted_on(self) -> str:
-        """Name the users who share the noise."""
+        """Name the users who send shares of the noise."""
         return f"all users, of whom {1 + self.population.mean:,.12g} are expected"
 
     def cost(self) -> Cost:
-        """Return the cost of m messages per user, residues modulo q."""
+        """Return the cost of m residues modulo q per user."""
         return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
     def parameters(self) -> dict[str, float]:
-        """Return precision, shares, group order and security of the secure sum."""
+        """Return precision, number of shares, group order and security of the secure sum."""
         return {
             "precision": float(self.precision),
             "shares": float(self.shares),

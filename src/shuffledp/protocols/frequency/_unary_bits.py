@@ -1,7 +1,7 @@
 """Protocols with one bit per value: rows of independent bits, and counts of set bits.
 
 The bit of a user's value is set with probability p, every other bit with probability q. Users may also send rows
-without a value. A protocol sends a row as one message or bit by bit.
+without a value. A protocol sends a row as one message or as one message per set bit.
 """
 
 from __future__ import annotations
@@ -25,13 +25,7 @@ from shuffledp.tasks import Users
 
 @dataclass(frozen=True)
 class UnaryBits(PureReports):
-    """Rows of randomized bits.
-
-    Parameters
-    ----------
-    own_rate, other_rate : float
-        Probabilities p > q that the bit of the user's value, and any other bit, is set.
-    """
+    """Rows of randomized bits, set with probability ``own_rate`` for the user's value and ``other_rate`` for others."""
 
     no_client = "No client is written for reports with a bit per value; subset_selection has one."
 
@@ -40,22 +34,16 @@ class UnaryBits(PureReports):
 
     @property
     def two_rates(self) -> tuple[float, float, float]:
-        """Rates of the bit of the user's value and of any other bit, and their difference."""
+        """Rates of set bits for the user's value and for another value, and their difference."""
         return self.own_rate, self.other_rate, self.own_rate - self.other_rate
 
     def local_epsilon(self) -> float:
-        """Return eps of a user's rows, in which two bits depend on its value."""
+        """Return the local eps of a user's rows, in which two bits depend on the value."""
         p, q = self.own_rate, self.other_rate
         return math.log(p) - math.log(q) + math.log1p(-q) - math.log1p(-p)
 
     def rows(self, users: Users, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Draw randomized rows of these users, (n * rows_per_user, k), the rows of the users' values first.
-
-        Raises
-        ------
-        ValueError
-            If a value is not in 0..k-1.
-        """
+        """Draw randomized rows, (n * rows_per_user, k), the values' rows first. Raise ValueError for invalid values."""
         values = checked_values(users.values, self.domain_size)
         held = np.concatenate((values, np.full((self.rows_per_user - 1) * len(values), -1)))
         rows = np.empty((len(held), self.domain_size), bool)
@@ -70,7 +58,7 @@ class WholeRows(UnaryBits):
     """Rows of randomized bits, each row one message."""
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return the rows of bits, (n * rows_per_user, k)."""
+        """Draw the rows of bits, (n * rows_per_user, k)."""
         return Messages(self.rows(users, rng))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
@@ -84,22 +72,22 @@ _remembered = remember(1024)(proven_bits_delta)
 
 @dataclass(frozen=True)
 class FlippedBits(UnaryBits):
-    """Rows of bits that are flipped with the same probability."""
+    """Rows of bits, all flipped with the same probability."""
 
     few_numbers = True
 
     @property
     def flip_probability(self) -> float:
-        """p, in (0, 1/2)."""
+        """Probability p in (0, 1/2) that a bit is flipped."""
         return self.other_rate
 
     def parameters(self) -> dict[str, float]:
-        """Return the flip probability and the budget of a bit."""
+        """Return the flip probability and the local budget of a bit."""
         p = self.flip_probability
         return {"flip_probability": p, "eps_bit": math.log1p(-p) - math.log(p)}
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return an upper bound on delta for every data set of the others."""
+        """Return an upper bound on delta for every data set of the other users."""
         if users < 2:
             return None
         return Profile(

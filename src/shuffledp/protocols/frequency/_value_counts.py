@@ -1,7 +1,7 @@
-"""Users per value, and generalized randomized response (GRR) of one value.
+"""Number of users per value, and generalized randomized response (GRR) of one value.
 
 GRR keeps a value with probability ``E / (E + k - 1)``, ``E = exp(eps_local)``, and reports each other value with
-probability ``1 / (E + k - 1)``; for k = 2 this is the randomized response of Wang et al. 2023.
+probability ``1 / (E + k - 1)``. For k = 2 it is the randomized response of Wang et al. 2023.
 """
 
 from __future__ import annotations
@@ -17,13 +17,7 @@ from shuffledp.tasks import Floats, Ints, Participants
 
 
 def checked_values(values: NDArray[Any], domain_size: int) -> Ints:
-    """Return the values of users, (n,), after a check of their range.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not in 0..domain_size-1.
-    """
+    """Return the values of users, (n,). Raise ValueError for a value outside of 0..domain_size-1."""
     checked = np.asarray(values, np.int64)
     if checked.size and not 0 <= checked.min() <= checked.max() < domain_size:
         raise ValueError(f"Values must lie in 0..{domain_size - 1}, got {checked.min()}..{checked.max()}.")
@@ -32,55 +26,46 @@ def checked_values(values: NDArray[Any], domain_size: int) -> Ints:
 
 @dataclass(frozen=True)
 class GeneralizedResponse:
-    """Generalized randomized response over k values, with a local budget in nats.
-
-    Everything is written in ``1/E``, which neither overflows for large budgets nor cancels for small ones.
-    """
+    """Generalized randomized response over k values, with a local budget in nats, stable for any budget."""
 
     eps_local: float
     domain_size: int
 
     @property
     def keep(self) -> float:
-        """Probability of sending the true value, ``E / (E + k - 1)``."""
+        """Probability of the true value, ``E / (E + k - 1)``."""
         return 1 / (1 + (self.domain_size - 1) * math.exp(-self.eps_local))
 
     @property
     def lie(self) -> float:
-        """Probability of sending one particular other value, ``1 / (E + k - 1)``."""
+        """Probability of a given other value, ``1 / (E + k - 1)``."""
         return math.exp(-self.eps_local) * self.keep
 
     @property
     def gap(self) -> float:
-        """``keep - lie``: the probability of answering truthfully rather than uniformly at random."""
+        """Difference ``keep - lie``, the probability of a truthful report instead of a uniform one."""
         return -math.expm1(-self.eps_local) * self.keep
 
     def randomize(self, values: NDArray[np.generic], rng: np.random.Generator) -> Ints:
-        """Draw one report per value.
-
-        Raises
-        ------
-        ValueError
-            If a value is not in 0..k-1.
-        """
+        """Draw one report per value. Raise ValueError for a value outside of 0..k-1."""
         true = checked_values(values, self.domain_size)
         lies = rng.random(len(true)) >= self.keep
         steps = rng.integers(1, self.domain_size, size=len(true))  # a uniform value other than the true one
         return np.where(lies, (true + steps) % self.domain_size, true)
 
     def sample_counts(self, held: Ints, rng: np.random.Generator) -> Ints:
-        """Draw the reports per value, (R, k), from their exact law, when ``held`` (R, k) reporters hold each value."""
+        """Draw the reports per value, (R, k), from their exact law, for `held` (R, k) users per value."""
         truthful = rng.binomial(held, self.gap)
         uniform = (held - truthful).sum(axis=1)
         shares = np.full(self.domain_size, 1 / self.domain_size)
         return np.asarray(truthful + rng.multinomial(uniform, shares))
 
     def debiased(self, reports: NDArray[Any], n_reports: NDArray[Any]) -> Floats:
-        """Return unbiased numbers of holders, (R, k), from reports per value (R, k) and their totals (R,)."""
+        """Return unbiased numbers of users per value, (R, k), from reports per value (R, k) and their totals (R,)."""
         return np.asarray((np.asarray(reports, float) - self.lie * n_reports[:, None]) / self.gap)
 
     def variance(self, held: NDArray[Any]) -> Floats:
-        """Return the variance of `debiased`, (R, k), when ``held`` (R, k) reporters hold each value."""
+        """Return the variance of `debiased`, (R, k), for `held` (R, k) users per value."""
         held = np.asarray(held, float)
         others = held.sum(axis=1, keepdims=True) - held
         return np.asarray(
@@ -89,7 +74,7 @@ class GeneralizedResponse:
 
 
 def held_counts(participants: Participants, domain_size: int) -> NDArray[Any]:
-    """Return the users per value, (R, k), or raise ValueError for data of another domain."""
+    """Return the users per value, (R, k). Raise ValueError for data of another domain."""
     counts = participants.counts
     if counts.shape != (participants.public.repeats, domain_size):
         expected = (participants.public.repeats, domain_size)

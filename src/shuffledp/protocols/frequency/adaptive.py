@@ -1,4 +1,4 @@
-"""ADAPTIVE: dummy reports fill the participants up to a fixed number."""
+"""ADAPTIVE: the shuffler fills the reports up to a fixed number with dummies."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,5 @@
-r"""Balls into bins (Luo, Wang and Yi, CCS 2022), direct form: dummies that every user adds to every count with a coin.
+"""Balls into bins (Luo, Wang and Yi, CCS 2022), direct form: every user adds a dummy to every count with some
+probability.
 
 A user sends its value and, for every value j, one dummy j with probability rho: ``c_j = n_j + Bin(n, rho)``. Two
 accountings:
@@ -10,9 +11,9 @@ accountings:
     The divergence of the two counts that change. It equals the divergence of the truncation-based protocol of Balcer
     and Cheu with the coin reversed, as rho and 1 - rho give the same: :func:`truncation_miss_rate`.
 
-The search takes ``a / b`` for the likelihood ratio of two counts, which is ``a (n + 1 - b) / (b (n + 1 - a))``: where
-rho is not small it finds too few dummies. The authors' code, which forms binomial coefficients as floats, moreover
-tests no mean above 1,000.
+The search uses ``a / b`` as the likelihood ratio of two counts, which is ``a (n + 1 - b) / (b (n + 1 - a))``, so that
+it finds too few dummies unless rho is small. The authors' code computes binomial coefficients as floats and tests no
+mean above 1,000.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -67,19 +68,20 @@ def bin_dummy_rate(
     accounting : {"printed", "exact"}
         See the module's description.
     search : bool
-        Printed: the authors' search rather than the closed form.
+        Printed: use the authors' search instead of the closed form.
 
     Returns
     -------
     float
-        In (0, 1). Exact: the smallest that suffices, at most 1/2, rounded up by at most 1e-11 relative. The closed form
-        is above it where eps is not large; the search may be too small, see the module's description.
+        In (0, 1). Exact: the smallest sufficient rate, at most 1/2, rounded up by at most 1e-11 relative. The closed
+        form is larger unless eps is large; the search may return a rate that is too small, see the module's
+        description.
 
     Raises
     ------
     Infeasible
-        Printed: if the formula is a probability above 1, or the search finds none up to 1/2. Exact: if not even fair
-        coins suffice.
+        If the printed formula is a probability above 1, the search finds no rate up to 1/2, or fair coins do not
+        suffice for the exact accounting.
 
     Notes
     -----
@@ -99,9 +101,10 @@ def bin_dummy_rate(
 
 
 def search_delta(eps: float, n: int, rate: float, tail: float = 1e-30) -> float:
-    """Return ``Pr[X >= e^eps X' - 1]``, which the authors' search compares with delta.
+    """Return ``Pr[X >= e^eps X' - 1]`` for i.i.d. binomial X and X', the value of the authors' search, no bound on
+    delta.
 
-    X and X' are i.i.d. binomial. Too large by at most `tail` four times, and no bound on delta.
+    It is too large by at most four times `tail`.
     """
     law = binomial_window(n, rate, tail)
     least = np.ceil(math.exp(min(eps, _MOST_EPS)) * law.support - 1) - law.start
@@ -134,14 +137,7 @@ TOO_FEW = Standing(
 class BallsIntoBins(NoisyCounts, PlannedUsers):
     """Each user's value, and a dummy of every value with probability rho; a message is a value.
 
-    All users must add their dummies; the shuffler only permutes.
-
-    Parameters
-    ----------
-    rate : float
-        rho.
-    sufficient : bool
-        True if the exact delta is at most the delta of the budget, which the authors' search does not ensure.
+    All users must add their dummies; the shuffler only permutes. ``sufficient`` is False if there are too few dummies.
     """
 
     n_users: int
@@ -161,18 +157,9 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     def calibrate(
         cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", search: bool = False
     ) -> Self:
-        """Find the rate of the dummies, see :func:`bin_dummy_rate`.
+        """Find the rate of the dummies, see :func:`bin_dummy_rate`. Raise `Infeasible` for too few users.
 
-        Parameters
-        ----------
-        search : bool
-            Printed: the authors' numerical search rather than their closed form. It may find too few dummies; then the
-            label of the guarantee is ``violated``.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or the users are too few.
+        ``search`` is the authors' search under ``printed``; with too few dummies the guarantee is ``violated``.
         """
         rate = bin_dummy_rate(n, eps, delta, accounting=accounting, search=search)
         enough = accounting == "exact" or two_bins_delta(eps, n, rate) <= delta
@@ -180,15 +167,15 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting, unless the exact delta exceeds the delta of the budget."""
+        """Guarantee of the accounting; ``violated`` if the exact delta exceeds the delta of the budget."""
         return super().standing if self.sufficient else TOO_FEW
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """Return the law of one coin of rate rho per user."""
+        """Return the law of one coin per user with probability rho."""
         return coin_noise(users, self.rate)
 
     def cost(self) -> Cost:
-        """Return the cost of the user's value and ``k rho`` dummies, at most k."""
+        """Return the cost of the user's value and of ``k rho`` dummies, at most k."""
         return self.cost_of(self.domain_size * self.rate, self.domain_size)
 
     def profile_for(self, users: int) -> PrivacyProfile:
@@ -196,7 +183,7 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
         return self.two_counts(self.noise(np.array(users)), "binomial noise")
 
     def client(self) -> Client:
-        """Return the client: the value, and a coin for every value."""
+        """Return the client, with the value and a coin for every value."""
         return self.client_of(
             self.n_users, "users", {"part": "coins", "rate": text(self.rate), "first": None}
         )

@@ -1,4 +1,4 @@
-"""Discrete Gaussian noise from a trusted curator: a reference line of a histogram."""
+"""Discrete Gaussian noise of a trusted curator: a reference line for histograms."""
 
 from dataclasses import dataclass
 
@@ -9,17 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralGaussian(NoisyHistogram):
-    """Histogram of a trusted curator, who adds discrete Gaussian noise to each count.
-
-    Gaussian noise is not optimal for a curator: discrete Laplace noise has less variance here.
-
-    Parameters
-    ----------
-    sigma : float
-        Parameter of the noise.
-    relation : {"replace_one", "add_remove"}
-        Neighboring relation of the guarantee.
-    """
+    """Histogram of a trusted curator, who adds discrete Gaussian noise to each count; Laplace noise varies less."""
 
     sigma: float
     relation: Neighbours = "replace_one"

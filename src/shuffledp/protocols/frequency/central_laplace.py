@@ -1,4 +1,4 @@
-"""Discrete Laplace noise from a trusted curator: the reference line of a histogram."""
+"""Discrete Laplace noise of a trusted curator: the reference line for histograms."""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralLaplace(NoisyHistogram):
-    """Histogram of a trusted curator, who adds discrete Laplace noise to each count.
-
-    Parameters
-    ----------
-    eps : float
-        Nats, of all counts together.
-    relation : {"replace_one", "add_remove"}
-        Neighboring relation of the guarantee.
-    """
+    """Histogram of a trusted curator, who adds discrete Laplace noise to each count; ``eps`` is for all counts."""
 
     eps: float
     relation: Neighbours = "replace_one"

@@ -1,16 +1,16 @@
-r"""Correlated noise: a counter per value, whose messages +1 and -1 carry noise that mostly cancels.
+"""Correlated noise: a counter per value with noise messages +1 and -1 that mostly cancel.
 
-`shuffledp.accounting.baselines.correlated_counts` has the law of the noise, the ``printed`` accounting and the
-accounting of one counter, where each of the two counters that change is at (eps/2, delta/2). This module has the
-divergence of both at (eps, delta). With ``q = e^-eps_1``, D the law of Z3 and ``K(w) = D(w) + q^2 K(w - 1)``, the
-messages (u, v) of one counter, u of +1 and v of -1, depend on a user's value through these outcomes alone, with
-probabilities without (f_0) and with (f_1) the user:
+`shuffledp.accounting.baselines.correlated_counts` has the law of the noise, the ``printed`` accounting, and the
+accounting of each of the two counters that change at (eps/2, delta/2). This module has the divergence of both counters
+together at (eps, delta). With ``q = e^-eps_1``, D the law of Z3 and ``K(w) = D(w) + q^2 K(w - 1)``, the messages (u, v)
+of one counter, u times +1 and v times -1, depend on a user's value only through these outcomes, with probabilities
+without (f_0) and with (f_1) the user:
 
 - ``u > v``: ``f_0 = q / (1 + q)``, ``f_1 = f_0 / q``;
 - ``u <= v`` and ``u = w``: ``f_0 = (1 - q) K(w)``, ``f_1 = (1 - q) q K(w - 1)``.
 
 This is a count with two laws, and `shuffledp.accounting.general.count_pairs` has the divergence of two such counts.
-Without any Z3 it is ``1 - q``: a larger delta needs no pairs. Derived for this project.
+Without Z3 it is ``1 - q``, so that a larger delta needs no pairs. Derived for this project.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -55,7 +55,7 @@ _STEP, _GAIN, _SHAPES = 0.5, 1e-3, (-5.0, 9.0)
 
 
 def counter_pair(noise: CounterNoise, tail: float) -> MovingCount:
-    """Return the two laws of a counter's outcomes, with the user's value and without, but for a mass `tail`."""
+    """Return the two laws of a counter's outcomes, with and without the user's value, except for a mass `tail`."""
     ratio = math.exp(-noise.eps_geometric)
     stop = -math.expm1(-noise.eps_geometric)
     square = ratio * ratio
@@ -96,20 +96,19 @@ def correlated_pair_noise(eps: float, delta: float, *, share: float = 0.1) -> Co
     delta : float
         In (0, 1).
     share : float
-        g, in (0, 1), the part of eps that pays for Z3.
+        g, in (0, 1), the part of eps for Z3.
 
     Returns
     -------
     CounterNoise
-        With the error of :func:`~shuffledp.accounting.correlated_noise` and about half of
-        its messages. The smallest sufficient p, rounded up by at most 1e-10 relative in ``-ln p``, for a shape r whose
-        expected messages are within about 1 % of the fewest; ``r = 0`` if ``delta >= 1 - e^-eps_1``, where no pairs
-        are needed.
+        Noise with the error of :func:`~shuffledp.accounting.correlated_noise` and about half of its messages: the
+        smallest sufficient p, rounded up by at most 1e-10 relative in ``-ln p``, for a shape r whose expected messages
+        are within about 1 % of the fewest. ``r = 0`` if ``delta >= 1 - e^-eps_1``, where no pairs are needed.
 
     Raises
     ------
     Infeasible
-        If the noise is so wide that computing its privacy takes too long: a small part of a small eps.
+        If the noise is too wide to compute its privacy, for a small part of a small eps.
 
     Notes
     -----
@@ -117,7 +116,7 @@ def correlated_pair_noise(eps: float, delta: float, *, share: float = 0.1) -> Co
 
     Examples
     --------
-    Expected messages per counter, each counter with half of the budget and both together:
+    Expected messages per counter, for each counter with half of the budget, and for both counters together:
 
     >>> from shuffledp.accounting import correlated_noise, correlated_pair_noise
     >>> print(round(correlated_noise(1.0, 1e-6).messages), round(correlated_pair_noise(1.0, 1e-6).messages))
@@ -129,7 +128,7 @@ def correlated_pair_noise(eps: float, delta: float, *, share: float = 0.1) -> Co
 
 @remember(1024)
 def _best_noise(eps: float, delta: float, share: float) -> CounterNoise:
-    """Walk along the log of the shape to the fewest pairs, then a parabola: the number of pairs is flat there."""
+    """Return the noise with the fewest pairs: steps in the log of the shape, then a parabola near the flat minimum."""
     eps_one = (1 - share) * eps / 2
     if delta >= -math.expm1(-eps_one):
         return CounterNoise(eps_one, 0.0, 1.0)
@@ -159,9 +158,9 @@ def _best_noise(eps: float, delta: float, share: float) -> CounterNoise:
 
 
 def _least_noise(eps: float, delta: float, eps_one: float, shape: float, guess: float) -> CounterNoise | None:
-    """Return the noise with the smallest sufficient p, None if it is too wide.
+    """Return the noise with the smallest sufficient p, or None if it is too wide.
 
-    Delta falls with p: Z3 is compound Poisson, jumps of size j at the rate ``r p^j / j``, and all grow with p.
+    Delta falls with p: Z3 is compound Poisson with jumps of size j at the rates ``r p^j / j``, which grow with p.
     """
     tail = negligible(delta)
 
@@ -181,20 +180,10 @@ def _least_noise(eps: float, delta: float, eps_one: float, shape: float, guess: 
 
 @dataclass(frozen=True)
 class CorrelatedNoise(NoisyCounters):
-    """Histogram of counters with correlated noise; a message names a value and a sign.
+    """Histogram of counters with correlated noise; a message is a value and a sign.
 
-    Parameters
-    ----------
-    eps_geometric : float
-        eps_1, nats, of the noise that remains.
-    shape : float
-        r of the noise that cancels, a real number; 0 where delta alone hides a user, and nothing cancels.
-    decay : float
-        ``-ln p`` of the noise that cancels.
-    constants : {"corrected", "conference"}
-        Constants of the printed accounting.
-    together : bool
-        True if both counters that change were accounted for together, False if each has half of the budget.
+    ``eps_geometric`` is eps_1 of the noise that remains, in nats; ``shape`` r and ``decay``, ``-ln p``, are of the
+    noise that cancels. ``together`` is True if the two counters that change were accounted for together.
     """
 
     eps_geometric: float
@@ -223,24 +212,11 @@ class CorrelatedNoise(NoisyCounters):
         constants: str = "corrected",
         together: bool = True,
     ) -> Self:
-        """Find the noise of every counter.
+        """Find the noise of every counter, see :func:`correlated_pair_noise` for ``share``.
 
-        See :func:`correlated_pair_noise` and `shuffledp.accounting.correlated_noise`.
-
-        Parameters
-        ----------
-        share : float
-            g, in (0, 1), the part of eps that pays for the noise that cancels.
-        constants : {"corrected", "conference"}
-            Constants of the printed accounting.
-        together : bool
-            Exact: both counters that change together. Otherwise each gets (eps/2, delta/2), as printed, which takes
-            about twice as many messages for the same error.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0; exact: if the noise is too wide to account for.
+        ``constants`` belong to the printed accounting. ``together=False`` gives each counter (eps/2, delta/2), as
+        printed, which takes about twice as many messages for the same error. Raises `Infeasible` if the noise is too
+        wide.
         """
         check_choice("constants", constants, CORRELATED_CONSTANTS)
         both = accounting == "exact" and bool(together)
@@ -254,7 +230,7 @@ class CorrelatedNoise(NoisyCounters):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; an upper bound for one counter at a time, unproven for withdrawn constants."""
+        """Guarantee of the accounting; ``upper`` for one counter at a time, ``unproven`` for withdrawn constants."""
         if self.constants == "conference":
             return WITHDRAWN_CONSTANTS
         return super().standing if self.together else UPPER
@@ -266,16 +242,16 @@ class CorrelatedNoise(NoisyCounters):
 
     @property
     def remaining_eps(self) -> float:
-        """eps_1."""
+        """Parameter eps_1 in nats."""
         return self.eps_geometric
 
     @property
     def pairs(self) -> NegativeBinomialShare:
-        """Law of the pairs, Z3."""
+        """Law of the number Z3 of pairs."""
         return NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile of the two counters that change; None if part of the noise is missing."""
+        """Return the profile of the two counters that change; None if fewer users than planned send noise."""
         if users < self.n_users:
             return None
         if not self.together:
@@ -289,5 +265,5 @@ class CorrelatedNoise(NoisyCounters):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return users, values and the noise of a counter."""
+        """Return the numbers of users and values, and the noise of a counter."""
         return {name: value for name, value in super().parameters().items() if name != "together"}

@@ -23,16 +23,8 @@ from shuffledp.tasks import Ints, Users
 class DesignatedCoins(NoisyCounts, PlannedUsers):
     """Each user's value; the first users of the list add a dummy of every value with probability 1/2.
 
-    A message is a value; the shuffler only permutes. Privacy rests on the designated users: a designated user who
-    colludes with the analyzer hides no value. Binomial noise of rate 1/2 has the least variance of its family, with
-    more dummies.
-
-    Parameters
-    ----------
-    designated : int
-        Users who add coins.
-    colluding : int
-        Number of designated users who may collude with the analyzer.
+    A message is a value; the shuffler only permutes. Privacy relies on the ``designated`` users, of whom ``colluding``
+    may collude with the analyzer. Binomial noise of rate 1/2 has the least variance of its family, with more dummies.
     """
 
     n_users: int
@@ -52,15 +44,8 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, colluding: int = 0) -> Self:
         """Find the number of designated users, see :func:`shuffledp.protocols.frequency.sbin.fair_coins`.
 
-        Parameters
-        ----------
-        colluding : int
-            Number of designated users who may collude with the analyzer; as many more users are designated.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or there are fewer users than have to be designated.
+        ``colluding`` of them may collude with the analyzer. Raises `Infeasible` if more users are needed than take
+        part.
         """
         colluding = check_count("colluding", colluding)
         needed = fair_coins(eps, delta) + colluding
@@ -70,15 +55,15 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Exact guarantee; an upper bound if users may collude, as their coins are not counted."""
+        """Guarantee ``exact``; ``upper`` if users may collude, as their coins are not counted."""
         return UPPER if self.colluding else super().standing
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """Return the law of the fair coins of the designated users, or of all users if there are fewer."""
+        """Return the law of the fair coins of the designated users, or of all users if they are fewer."""
         return coin_noise(np.minimum(np.asarray(users, np.int64), self.designated), 0.5)
 
     def noise_of(self, users: Users, rng: np.random.Generator) -> Ints:
-        """Draw the coins of the designated users among these users, by their places in the list."""
+        """Draw the coins of the designated users among these users, who are known by their place in the list."""
         there = min(max(self.designated - users.offset, 0), len(users))
         return rng.binomial(there, 0.5, self.domain_size)
 
@@ -88,19 +73,19 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
         return f"{first}, of whom {self.colluding:,} may collude with the analyzer"
 
     def cost(self) -> Cost:
-        """Return the cost of the user's value and ``k M / (2 n)`` dummies on average, at most k per designated user."""
+        """Return the cost of the user's value and of ``k M / (2 n)`` dummies on average, at most k."""
         usual = self.usual_users
         most = self.domain_size if self.designated else 0
         return self.cost_of(self.domain_size * min(self.designated, usual) / 2 / usual, most)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of the two counts that change, with the coins of users who do not collude."""
+        """Return the profile of the two counts that change, with the coins of designated users who do not collude."""
         left = max(min(users, self.designated) - self.colluding, 0)
         found = self.two_counts(coin_noise(left, 0.5), "the shuffler's dummies")
         return replace(found, kind="upper") if self.colluding else found
 
     def client(self) -> Client:
-        """Return the client: the value, and of the first users a fair coin for every value."""
+        """Return the client, with the value, and a fair coin for every value from the first users."""
         return self.client_of(
             self.n_users, "none", {"part": "coins", "rate": "1/2", "first": self.designated}
         )

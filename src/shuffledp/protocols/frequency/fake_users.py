@@ -1,11 +1,11 @@
-r"""Histograms with fake users (Cheu and Zhilyaev 2021): how often a bit of a row is flipped.
+"""Histograms with fake users (Cheu and Zhilyaev 2021): the probability that a bit of a row is flipped.
 
 Every user sends the one-hot row of its value and kappa rows of zeros, the *fake users*; every bit of every row is
 flipped with probability q, and a row is one message. Two accountings:
 
 ``printed``
-    ``q (1 - q) = 33 A ln(4/delta) / (5 n kappa)`` with ``A = ((e^eps + 1) / (e^eps - 1))^2``, and the smaller root q;
-    there is one from ``kappa >= 132 A ln(4/delta) / (5 n)`` on. Only fake users count as noise.
+    ``q (1 - q) = 33 A ln(4/delta) / (5 n kappa)`` with ``A = ((e^eps + 1) / (e^eps - 1))^2``, and the smaller root q,
+    which exists for ``kappa >= 132 A ln(4/delta) / (5 n)``. Only fake users count as noise.
 ``exact``
     The divergence itself. The likelihood ratio of a row against a flipped row of zeros depends on the bit of the user's
     value alone, ``(1 - q) / q`` if it is set and ``q / (1 - q)`` if not: the row is a report with match rate q,
@@ -13,10 +13,10 @@ flipped with probability q, and a row is one message. Two accountings:
     :mod:`shuffledp.accounting.general.matched_blanket`; it is uniform with probability ``q / (1 - q)``. The rows of the
     other users are dropped, or, as a sharper bound, count as flipped rows of zeros with that probability.
 
-That a row is one message costs a factor of two in the error at ``kappa = 1``: the rows of others carry the bit of their
-value, so that they hide user 1 with probability ``q / (1 - q)`` only.
+Whole rows as messages double the error at ``kappa = 1``: the rows of other users have the bit of their value, so that
+they hide user 1 only with probability ``q / (1 - q)``.
 
-Cheu and Zhilyaev 2021, arXiv 2104.02739, whose theorem is quoted from code of third parties; the text was not read. The
+Cheu and Zhilyaev 2021, arXiv 2104.02739, whose theorem is quoted from code of third parties, not from the paper. The
 divergence is derived for this project: an upper bound for every data set, exact for one user's row among the fake
 users, and q the smallest that suffices, rounded up by at most 1e-9 relative.
 
@@ -60,7 +60,7 @@ _MOST_LOGIT = 600.0
 def fake_users_delta(
     eps: float, n: int, fakes: int, flip_probability: float, *, other_rows: str = "dropped"
 ) -> float:
-    """Return a bound on delta of one user's row among `fakes` rows of zeros of all users together."""
+    """Return a bound on delta of one user's row among `fakes` rows of zeros of all users."""
     logit = math.log1p(-flip_probability) - math.log(flip_probability)
     return settled(lambda tail: _delta(eps, n, fakes, logit, other_rows, tail))
 
@@ -80,7 +80,7 @@ def _delta(eps: float, n: int, fakes: int, logit: float, other_rows: str, tail: 
 def fake_users_flip_probability(
     n: int, kappa: int, eps: float, delta: float, *, accounting: str = "exact", other_rows: str = "dropped"
 ) -> float:
-    """Return q, the probability with which every bit of every row is flipped, in (0, 1/2)."""
+    """Return q in (0, 1/2), the probability that a bit of a row is flipped."""
     if accounting == "printed":
         noise = 33 / 5 * math.log(4 / delta) / math.tanh(eps / 2) ** 2 / n / kappa
         if not noise < 0.25:
@@ -101,16 +101,9 @@ def fake_users_flip_probability(
 
 @dataclass(frozen=True)
 class FakeUsers(WholeRows):
-    """Rows of bits, one bit per value, as messages; every user sends its row and kappa rows of zeros.
+    """Rows of bits, one bit per value, as messages; every user sends the row of a value and kappa rows of zeros.
 
     The shuffler permutes rows. Users rely on the rows of zeros of all users.
-
-    Parameters
-    ----------
-    kappa : int
-        Fake users per user, at least 1.
-    other_rows : {"dropped", "blanket"}
-        Treatment of the rows of other users' values in the accounting.
     """
 
     kappa: int
@@ -144,21 +137,10 @@ class FakeUsers(WholeRows):
         kappa: int = 10,
         other_rows: str = "dropped",
     ) -> Self:
-        """Find the smallest flip probability.
+        """Find the smallest flip probability for ``kappa`` fake users per user.
 
-        Parameters
-        ----------
-        kappa : int
-            Fake users per user, at least 1. The more, the closer the error is to the error with dummies of single
-            values.
-        other_rows : {"dropped", "blanket"}
-            Under ``exact``: the rows of other users' values are dropped, or count as rows of zeros with some
-            probability.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or kappa is too small for the printed theorem.
+        Under ``exact``, ``other_rows`` of other users' values are ``dropped``, or count as rows of zeros with some
+        probability (``blanket``). Raises `Infeasible` if kappa is too small for the printed theorem.
         """
         kappa = check_count(f"{cls.name}: kappa", kappa, 1)
         check_choice(f"{cls.name}: other_rows", other_rows, OTHER_ROWS)
@@ -167,7 +149,7 @@ class FakeUsers(WholeRows):
 
     @property
     def rows_per_user(self) -> int:
-        """Number of rows per user: one of its value, and kappa of fake users."""
+        """Number of rows per user: one for the user's value, and kappa of fake users."""
         return 1 + self.kappa
 
     def counted_on(self) -> str:
@@ -189,5 +171,5 @@ class FakeUsers(WholeRows):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return the flip probability, and the fake users per user."""
+        """Return the flip probability, and the number of fake users per user."""
         return {"flip_probability": self.other_rate, "fake_users": float(self.kappa)}

@@ -1,4 +1,4 @@
-"""Flexible mixDUMP: randomized values among dummies from some of the users."""
+"""Flexible mixDUMP: randomized values among dummies of some users."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,7 +12,7 @@ from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies, fle
 
 @dataclass(frozen=True)
 class FlexibleMixDump(FlexibleDummies):
-    """Reports of generalized randomized response and, with some probability per user, dummies."""
+    """Reports of generalized randomized response, and dummies that each user sends with some probability."""
 
     name = "flexible_mix_dump"
     task_kind = "frequency"
@@ -34,25 +34,12 @@ class FlexibleMixDump(FlexibleDummies):
         rate: float | None = None,
         estimator: str = "expected",
     ) -> Self:
-        """Find the smallest number of dummies per sender, in addition to reports that are uniform.
+        """Find the smallest number of dummies per sender, in addition to uniform reports of budget ``eps_local``.
 
-        Parameters
-        ----------
-        accounting : {"printed", "corrected", "exact"}
-            Theorem 5.12, which is not a proof; its closest proven form; or the hockey stick, averaged over the
-            numbers of senders and of uniform reports. The first two for eps <= 1.
-        eps_local : float
-            Budget of a report, nats. No dummies are needed where it is at most eps.
-        rate : float, optional
-            Probability of sending dummies, in (0, 1]. By default 0.01, or more for up to some thousand users, all of
-            whom could fail to send.
-        estimator : {"expected", "observed"}
-            Number of dummies that the analyzer subtracts.
-
-        Raises
-        ------
-        Infeasible
-            If too few users send, or the theorem does not hold here.
+        ``printed`` is Theorem 5.12, which is not proven, ``corrected`` its closest proven form, both for eps <= 1;
+        ``exact`` is the hockey stick, averaged over the numbers of senders and of uniform reports. The default ``rate``
+        is `default_rate`; ``estimator`` is the number of dummies to subtract. Raises `Infeasible` if too few users send
+        dummies.
         """
         eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
         return cls(

@@ -1,4 +1,4 @@
-"""Flexible pureDUMP: values sent as they are, among dummies from some of the users."""
+"""Flexible pureDUMP: true values among dummies of some users."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies, fle
 
 @dataclass(frozen=True)
 class FlexiblePureDump(FlexibleDummies):
-    """Values as they are and, with some probability per user, dummies."""
+    """True values, and dummies that each user sends with some probability."""
 
     name = "flexible_pure_dump"
     relies_on = "others' dummies"
@@ -36,21 +36,9 @@ class FlexiblePureDump(FlexibleDummies):
     ) -> Self:
         """Find the smallest number of dummies per sender.
 
-        Parameters
-        ----------
-        accounting : {"printed", "corrected", "exact"}
-            Theorem 5.11, which is not a proof; its closest proven form; or the hockey stick, averaged over the number
-            of senders. The first two for eps <= 1.
-        rate : float, optional
-            Probability of sending dummies, in (0, 1]. By default 0.01, or more for up to some thousand users, all of
-            whom could fail to send.
-        estimator : {"expected", "observed"}
-            Number of dummies that the analyzer subtracts.
-
-        Raises
-        ------
-        Infeasible
-            If too few users send, or the theorem does not hold here.
+        ``printed`` is Theorem 5.11, which is not proven, ``corrected`` its closest proven form, both for eps <= 1;
+        ``exact`` is the hockey stick, averaged over the number of senders. The default ``rate`` is `default_rate`;
+        ``estimator`` is the number of dummies to subtract. Raises `Infeasible` if too few users send dummies.
         """
         return cls(
             n,

@@ -1,4 +1,4 @@
-"""Fragmented RAPPOR: one randomized bit per value, each one-bit a separate message."""
+"""Fragmented RAPPOR: one randomized bit per value, and each one-bit is a separate message."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,15 +25,10 @@ _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class FragmentedRappor(FlippedBits):
-    """Messages are the values whose bits are set after every bit was flipped with probability p.
+    """Values with bit 1 as messages, after each user flips each of k bits, one per value, with probability p.
 
-    The shuffler permutes the messages of all users. Users rely on the bits of all others. The task ``summation`` has a
-    protocol of the same name and messages.
-
-    Parameters
-    ----------
-    calibration : {"proven", "sound", "worst_case", "optimistic"}
-        Assumption on the other users' values for p, see `calibrate`.
+    The shuffler permutes the messages. Users rely on the bits of all others. ``calibration`` names the assumption on
+    the other users' values, see `calibrate`. The task ``summation`` has a protocol of the same name and messages.
     """
 
     calibration: str
@@ -50,7 +45,7 @@ class FragmentedRappor(FlippedBits):
 
     @property
     def standing(self) -> Standing:
-        """``upper`` if p suits every data set of the others, ``violated`` if it was found for one."""
+        """Guarantee of the claim: ``violated`` if p is for one data set of the other users, otherwise ``upper``."""
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
@@ -65,24 +60,12 @@ class FragmentedRappor(FlippedBits):
         accounting: str = "exact",
         calibration: str | None = None,
     ) -> Self:
-        """Find the smallest flip probability for all data sets of the other users, or for one of them.
+        """Find the smallest flip probability, for all data sets of the other users or for one.
 
-        Parameters
-        ----------
-        population : Population
-            Number of other users, at least 1.
-        accounting : {"printed", "exact"}
-            ``printed`` assumes other users who are not the worst case (corrected, see reading note SUM-N4): the budget
-            is violated for other data sets. ``exact`` holds for all of them, but for ``worst_case``.
-        calibration : {"optimistic", "proven", "sound", "worst_case"}, optional
-            Assumption on the other users' values, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed``
-            has ``optimistic`` alone: a third value. ``exact`` has ``proven``, the default, and ``sound``, bounds for
-            all data sets, and ``worst_case``: one of the two values; the budget is violated for other data sets.
-
-        Raises
-        ------
-        Infeasible
-            If there is one user only, or delta is 0.
+        ``calibration`` names them, see :func:`shuffledp.accounting.rappor_flip_probability`: under ``exact`` ``proven``
+        (default) or ``sound`` for all data sets, or ``worst_case``, one of the two values; under ``printed``
+        ``optimistic``, a third value (corrected, see reading note SUM-N4). The last two violate the budget for other
+        data. Raises `Infeasible` for one user.
         """
         known = _CALIBRATIONS[accounting]
         chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)
@@ -95,20 +78,20 @@ class FragmentedRappor(FlippedBits):
 
     @property
     def alphabet_size(self) -> int:
-        """Number of kinds of message, one per value."""
+        """Number of different messages, one per value."""
         return self.domain_size
 
     def cost(self) -> Cost:
-        """Return the cost of the expected one-bits of k bits."""
+        """Return the expected number of one-bits among the k bits of a user."""
         p = self.flip_probability
         own = 1 - p
         k = self.domain_size
         return Cost(own + (k - 1) * p, message_bits(k), own_messages=own, most_messages=k)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return the values whose bits are set, of all users."""
+        """Draw the values with bit 1 of all users."""
         return Messages(np.nonzero(self.rows(users, rng))[1])
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return an upper bound for every data set of the others; None for calibrations that assume one."""
+        """Return an upper bound for every data set of the other users; None for calibrations for one data set."""
         return super().profile_for(users) if self.calibration in ("proven", "sound") else None

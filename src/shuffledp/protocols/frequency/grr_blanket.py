@@ -1,4 +1,4 @@
-"""Privacy amplification: generalized randomized response under the privacy blanket, without dummies."""
+"""Privacy amplification: generalized randomized response under the privacy blanket, with no dummies."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,10 +12,7 @@ from shuffledp.protocols.frequency._dummy_points import FixedDummies
 
 @dataclass(frozen=True)
 class GrrBlanket(FixedDummies):
-    """Randomized response over k values (GRR), with the largest local budget that the privacy blanket allows.
-
-    The blanket consists of the uniform reports of the others.
-    """
+    """Randomized response over k values, with the largest local budget that the other users' uniform reports allow."""
 
     name = "grr_blanket"
     relies_on = "others' reports"
@@ -29,17 +26,9 @@ class GrrBlanket(FixedDummies):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
-        """Find the largest local budget, at least eps.
+        """Find the largest local budget, at least eps, under the blanket averaged over the number of uniform reports.
 
-        Parameters
-        ----------
-        accounting : {"printed", "exact"}
-            The theorem, for eps <= 1, or the hockey stick, averaged over the number of uniform reports.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or the theorem does not hold here.
+        ``printed`` is the theorem, for eps <= 1.
         """
         eps_local = blanket_local_budget(n, k, eps, delta, accounting=accounting)
         return cls(n, k, eps_local, 0)

@@ -6,16 +6,16 @@ triples (u, v, w). A message counts for all x with ``h(x) = w``. Two different v
 
 .. math:: p_c = \lfloor q/b \rfloor \, (q \bmod b + q - b) \, / \, (q (q - 1)).
 
-The user's message is uniform among those that count for its value, and a uniform message counts for a value with
-probability 1/b, for two of them with ``p_c / b``: :mod:`shuffledp.accounting.general.matched_blanket` with
-``eps_local = inf`` is its exact privacy among M dummies. The messages of all other users are known to the adversary.
-Derived for this project: the smallest M, rounded up by at most 1e-5 relative where it is too large for a table. The
-released code of the authors searches for a number that its criterion does not always make sufficient.
+The user's message is uniform among the messages that count for the user's value. A uniform message counts for one value
+with probability 1/b and for two values with ``p_c / b``, so that :mod:`shuffledp.accounting.general.matched_blanket`
+with ``eps_local = inf`` has its exact privacy among M dummies. The adversary knows the messages of all other users.
+Derived for this project: the smallest M, rounded up by at most 1e-5 relative if it is too large for a table. The
+authors' code searches for a number that does not always suffice.
 
-Rules for the number of bins are ``n / ln n`` (``logarithmic``) and ``n / ln^3 n`` (``cubed``), the integer parts, as in
-the original, for O(1) and for 1 + o(1) messages per user; and ``economical``: with c* dummies per bin the error is
-proportional to ``c* + n / b`` and the messages are ``1 + c* b / n``, so that their product is least at ``b = n / c*``,
-about two messages; never more bins than values.
+Rules for the number of bins are ``logarithmic``, ``n / ln n``, and ``cubed``, ``n / ln^3 n``, rounded down as in the
+original, for O(1) and for 1 + o(1) messages per user. For ``economical``, with c* dummies per bin, the error is
+proportional to ``c* + n / b`` and the number of messages is ``1 + c* b / n``, so that their product is least at
+``b = n / c*``, about two messages, with at most k bins.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -61,7 +61,7 @@ _GAP = 1e-5
 
 @dataclass(frozen=True)
 class HashFamily:
-    """Values and bins of the hash functions, each in 2..2^31."""
+    """Hash functions from ``domain_size`` values to ``bins`` bins, both numbers in 2..2^31."""
 
     domain_size: int
     bins: int
@@ -80,14 +80,14 @@ class HashFamily:
 
     @property
     def collision_rate(self) -> float:
-        """p_c, the probability that two different values fall into the same bin."""
+        """Probability p_c that two different values are in the same bin."""
         q, b = self.prime, self.bins
         return (q // b) * (q % b + q - b) / (q * (q - 1))
 
 
 @remember(1024)
 def prime_above(number: int) -> int:
-    """Return the smallest prime above a number >= 1, up to 2^32 or so: no odd number up to its root divides it."""
+    """Return the smallest prime above a number in 1..2^32, by trial division."""
     candidate = max(number + 1, 2)
     while True:
         divisors = np.arange(3, math.isqrt(candidate) + 1, 2)
@@ -97,7 +97,7 @@ def prime_above(number: int) -> int:
 
 
 def bin_count(rule: str, n: int, domain_size: int, eps: float, delta: float) -> int:
-    """Return the number of bins b of a rule, at least 2; the budget matters for ``economical``."""
+    """Return the number of bins b under a rule, at least 2; the budget matters for ``economical``."""
     logarithm = max(math.log(n), 1e-9)
     most = max(2, math.floor(n / logarithm)) if n > 1 else 2
     if rule == "logarithmic":
@@ -109,7 +109,7 @@ def bin_count(rule: str, n: int, domain_size: int, eps: float, delta: float) -> 
 
 
 def _is_long(family: HashFamily, dummies: int) -> bool:
-    """Return whether a table over matches of both values and of one is too large to sum for every candidate."""
+    """Return whether the table over matches of both values and of one value is too large for a search."""
     both = family.collision_rate / family.bins
     return _WINDOWS * dummies * math.sqrt(2 * both / family.bins) > _MOST_CELLS
 
@@ -144,7 +144,7 @@ def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
 
 @remember(1024)
 def hashed_balls_delta(eps: float, family: HashFamily, dummies: int) -> float:
-    """Return delta of one hashed message among `dummies` uniform ones; an upper bound, derived for this project."""
+    """Return an upper bound on delta of one hashed message among `dummies` uniform ones, derived for this project."""
     rate, both = 1 / family.bins, family.collision_rate / family.bins
     if _is_long(family, dummies):
         return contour_delta(eps, dummies, rate, math.inf, both)
@@ -162,15 +162,8 @@ _FEW_PAIRS, _FEW_GROUPS = 2**20, 200
 class HashedBallsIntoBins(DealtDummies):
     """Messages (u, v, w): a hash function ``x -> ((u x + v) mod q) mod b`` and a bin.
 
-    Every user sends a random function with the bin of its value, and an even part of the uniform messages. The shuffler
-    permutes. Users rely on the uniform messages of all users.
-
-    Parameters
-    ----------
-    family : HashFamily
-        Values, bins and prime.
-    dummies_in_all : int
-        Uniform messages of `n_users` users.
+    Every user sends a random function with the bin of a value, and an equal part of the ``dummies_in_all`` uniform
+    messages. The shuffler permutes. Users rely on the uniform messages of all users.
     """
 
     no_client = "No client is written for its hash functions; balls_into_bins has one for values as they are."
@@ -192,19 +185,8 @@ class HashedBallsIntoBins(DealtDummies):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, bins: int | str = "logarithmic") -> Self:
-        """Find the smallest total number of uniform messages.
-
-        Parameters
-        ----------
-        task : Frequency
-            Of at most 2^31 values.
-        bins : int or {"logarithmic", "cubed", "economical"}
-            b, at least 2, or a rule, see the module's description.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or more messages would be needed than can be summed over.
+        """Find the smallest total number of uniform messages, with ``bins`` b >= 2 or a rule of the module's
+        description.
         """
         if isinstance(bins, str):
             bins = bin_count(check_choice(f"{cls.name}: bins", bins, BIN_RULES), n, k, eps, delta)
@@ -217,12 +199,12 @@ class HashedBallsIntoBins(DealtDummies):
         return self.family.domain_size
 
     def cost(self) -> Cost:
-        """Return the cost of the user's message and the mean number of uniform ones at the expected number of users."""
+        """Return the cost of the user's message and of the mean number of uniform ones."""
         bits = 2 * message_bits(self.family.prime) + message_bits(self.family.bins)
         return Cost(1 + self.usual_dummies / self.usual_users, bits, most_messages=1 + self.most_dummies)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return a function with the bin of its value for each user, and uniform messages, (n + dummies, 3)."""
+        """Draw a function with the bin of the value per user, and uniform messages, (n + dummies, 3)."""
         values = checked_values(users.values, self.domain_size)
         dummies = self.dummies_among(len(users), users.offset)
         q, b = self.family.prime, self.family.bins
@@ -235,7 +217,7 @@ class HashedBallsIntoBins(DealtDummies):
         return Messages(payload)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the number of messages that count for each value, (k,); time grows with the values of a bin, q / b."""
+        """Return the number of messages that count for each value, (k,). Time grows with the values per bin, q / b."""
         q, b, k = self.family.prime, self.family.bins, self.domain_size
         u, v, w = np.asarray(messages.payload, np.int64).T
         counts = np.zeros(k, np.int64)
@@ -250,17 +232,15 @@ class HashedBallsIntoBins(DealtDummies):
 
     @property
     def joint_law(self) -> bool:
-        """True if there are few hash functions, so that all sets of values that a message counts for are listed."""
+        """True for few hash functions, where all sets of values that a message counts for are listed."""
         return _groups(self.family) is not None
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the messages that count for each value, (R, k), at a cost that does not grow with the number of users.
+        """Draw the messages that count for each value, (R, k), at a cost independent of n.
 
-        A message counts for a random set of values. Where few sets are possible (`joint_law`), the messages of each set
-        are drawn, which is the joint law of the counts. Elsewhere the law of every single count is exact, and counts
-        are drawn independently, though two values are both in the bin of a uniform message with probability p_c / b
-        instead of 1 / b^2, a correlation of ``(b p_c - 1) / (b - 1)``. That affects no error of a value, nor their
-        mean.
+        If few sets of values are possible (`joint_law`), the messages per set are drawn, from the joint law of the
+        counts. Otherwise each count has its exact law, and counts are independent, without their correlation of
+        ``(b p_c - 1) / (b - 1)``, which changes no error of a value, nor the mean error.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
         n, dummies = participants.public.n_users, self.dummies_of(participants.public.n_users)
@@ -284,7 +264,7 @@ class HashedBallsIntoBins(DealtDummies):
         return np.asarray((np.asarray(aggregate, float) - dummies - n * stray) / (n * (1 - stray)))
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency given the participants' values, (R, k)."""
+        """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
         held = np.asarray(held_counts(participants, self.domain_size), float)
         stray, share = self.family.collision_rate, 1 / self.family.bins
@@ -301,7 +281,7 @@ class HashedBallsIntoBins(DealtDummies):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return bins, prime, collision rate and uniform messages, in total and per user."""
+        """Return bins, prime, collision rate and the number of uniform messages, in total and per user."""
         return {
             "bins": float(self.family.bins),
             "prime": float(self.family.prime),
@@ -313,10 +293,7 @@ class HashedBallsIntoBins(DealtDummies):
 
 @dataclass(frozen=True)
 class _Groups:
-    """Different sets of values that messages count for, (G, k), the first one empty, and their laws.
-
-    `own` is for the message of a user with each value, (k, G), `uniform` for a uniform message, (G,).
-    """
+    """Different sets of values that messages count for, (G, k), with their laws for a user's and a uniform message."""
 
     holds: Ints
     own: Floats
@@ -325,10 +302,7 @@ class _Groups:
 
 @lru_cache(maxsize=64)
 def _groups(family: HashFamily) -> _Groups | None:
-    """Return the sets of values that share a bin under some hash function.
-
-    None where there are many functions or sets.
-    """
+    """Return the sets of values that share a bin under some hash function, or None for many functions or sets."""
     q, b, k = family.prime, family.bins, family.domain_size
     if q * (q - 1) * k * k > _FEW_PAIRS:
         return None
@@ -351,7 +325,7 @@ def _groups(family: HashFamily) -> _Groups | None:
 
 
 def _inverses(u: Ints, prime: int) -> Ints:
-    """Return the inverses of residues 1..q-1 modulo a prime q, by Fermat's theorem."""
+    """Return the inverses of residues 1..q-1 modulo a prime q, by Fermat's little theorem."""
     result, power, exponent = np.ones_like(u), u % prime, prime - 2
     while exponent:
         if exponent & 1:

@@ -1,4 +1,4 @@
-"""Counters with jumps: a counter per value, whose pairs of messages +1 and -1 have a compound Poisson number."""
+"""Counters with jumps: a counter per value, with a compound Poisson number of pairs of messages +1 and -1."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -14,14 +14,9 @@ from shuffledp.protocols.frequency._counters import NoisyCounters
 
 @dataclass(frozen=True)
 class JumpCounts(NoisyCounters):
-    """Histogram of counters with correlated noise from jumps; a message names a value and a sign.
+    """Histogram of counters with correlated noise from jumps; a message is a value and a sign.
 
-    Parameters
-    ----------
-    eps_star : float
-        Nats, of the noise that remains in a count.
-    rate, center : float
-        Parameters of the jumps in the number of pairs that cancel.
+    ``eps_star`` is of the noise that remains, in nats; ``rate`` and ``center`` are of the jumps in the number of pairs.
     """
 
     eps_star: float
@@ -37,17 +32,9 @@ class JumpCounts(NoisyCounters):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, share: OpenUnit = 0.1) -> Self:
-        """Find the noise of every counter, see :func:`shuffledp.accounting.summation.jump_laws.jump_counters`.
+        """Find the noise of every counter with :func:`shuffledp.accounting.summation.jump_laws.jump_counters`.
 
-        Parameters
-        ----------
-        share : float
-            In (0, 1), the part of eps that pays for the noise that cancels.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or the noise is too wide to account for.
+        ``share`` in (0, 1) is the part of eps for the noise that cancels. Raises `Infeasible` if the noise is too wide.
         """
         noise = jump_counters(eps, delta, share=share)
         return cls(n, k, noise.eps_star, noise.rate, noise.center)
@@ -59,14 +46,14 @@ class JumpCounts(NoisyCounters):
 
     @property
     def remaining_eps(self) -> float:
-        """eps_star."""
+        """Parameter eps_star in nats."""
         return self.eps_star
 
     @property
     def pairs(self) -> JumpShare:
-        """Law of the pairs: sums of jumps."""
+        """Law of the number of pairs, a sum of jumps."""
         return JumpShare(self.rate, self.center)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile of the two counters that change; None if part of the noise is missing."""
+        """Return the profile of the two counters that change; None if fewer users than planned send noise."""
         return None if users < self.n_users else JumpCountersProfile(self.noise)

@@ -1,4 +1,4 @@
-"""LOCAL: randomized response that ignores the shuffler."""
+"""LOCAL: randomized response in the local model."""
 
 import math
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from shuffledp.protocols.frequency._randomized_response import RandomizedRespons
 
 @dataclass(frozen=True)
 class Local(LocalSchedule, RandomizedResponse):
-    """Control without amplification: the local budget is the central one."""
+    """Randomized response without amplification: the local budget is the central one."""
 
     name = "local"
     task_kind = "frequency"
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return the profile of one report alone, which is eps-DP without the messages of others."""
+        """Return the exact profile of a single report."""
         keep = math.log(self.response.keep)
         lie = keep - self.eps_local  # lie = keep / E, also where E overflows
         rest = (

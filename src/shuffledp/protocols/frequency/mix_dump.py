@@ -1,10 +1,10 @@
 """mixDUMP: randomized values among dummies from all users.
 
-A small local budget makes many reports uniform, so that few dummies are needed or none, and costs accuracy of every
-report; a large one is pureDUMP. The paper (arXiv 2009.13738) fixes 8 nats. ``best`` is the budget of nearly the least
+With a small local budget many reports are uniform, so that few or no dummies are needed, and every report is less
+accurate; a large one is pureDUMP. The paper (arXiv 2009.13738) fixes 8 nats. ``best`` is the budget of nearly the least
 error for uniform data, which is the mean error over all values for any data. The search tries a few budgets, then steps
-of down to 0.05 nats from the best of them. With few values the result is pureDUMP except for a remainder of randomness
-in reports that costs nothing. Derived for this project.
+of down to 0.05 nats from the best one. For few values the result is nearly pureDUMP, with a remaining randomness of
+reports that does not increase the error. Derived for this project.
 """
 
 import math
@@ -35,7 +35,7 @@ _POINTS = 200
 def best_mix_plan(
     n: int, domain_size: int, eps: float, delta: float, *, accounting: str = "exact"
 ) -> tuple[float, int]:
-    """Return the local budget (nats) of least error, and the dummies of all users that suffice for it."""
+    """Return the local budget (nats) of least error, and the sufficient total number of dummies."""
     dummies: dict[float, int] = {}
 
     def error(eps_local: float) -> float:
@@ -62,7 +62,7 @@ def best_mix_plan(
 
 @dataclass(frozen=True)
 class MixDump(FixedDummies):
-    """Reports of generalized randomized response, and an even part of the dummies per user."""
+    """Reports of generalized randomized response, and equal parts of the dummies from all users."""
 
     name = "mix_dump"
     task_kind = "frequency"
@@ -82,21 +82,11 @@ class MixDump(FixedDummies):
         accounting: str = "exact",
         eps_local: float | str = 8.0,
     ) -> Self:
-        """Find the smallest total number of dummies, in addition to reports that are uniform.
+        """Find the smallest total number of dummies, in addition to uniform reports of budget ``eps_local`` (nats).
 
-        Parameters
-        ----------
-        budget : Budget
-            One eps, delta > 0 unless ``eps_local <= eps``, replacement neighbours.
-        accounting : {"printed", "exact"}
-            Theorem 5.6, for eps <= 1, or the hockey stick, averaged over the number of uniform reports.
-        eps_local : float or "best"
-            Budget of a report, nats. No dummies are needed where it is at most eps. ``best`` is the one of least error.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or the theorem does not hold here.
+        ``printed`` is Theorem 5.6, for eps <= 1, ``exact`` the hockey stick, averaged over the number of uniform
+        reports. ``eps_local="best"`` has the least error; for ``eps_local <= eps`` no dummies are needed, and delta may
+        be 0.
         """
         if isinstance(eps_local, str):
             check_choice(f"{cls.name}: eps_local", eps_local, ("best",))

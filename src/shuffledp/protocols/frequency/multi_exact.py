@@ -14,7 +14,7 @@ from shuffledp.tasks import Budget, Task
 
 @dataclass(frozen=True)
 class MultiExact(PolyaShares):
-    """MULTI-UNION with the largest n1 for which the expected delta of the noise is at most half of the budget."""
+    """MULTI-UNION with the largest n1 for which the mean delta of the noise is at most half of the budget."""
 
     name = "multi_exact"
     label = "MULTI-EXACT"
@@ -33,19 +33,9 @@ class MultiExact(PolyaShares):
         accounting: str = "exact",
         share_form: str = "any_n",
     ) -> Self:
-        """Find n1: half of delta pays for the noise of too few users, half for the secure sum.
+        """Find n1, with half of delta for the noise of too few users and half for the secure sum.
 
-        Parameters
-        ----------
-        task : Frequency
-            Of two values.
-        share_form : {"any_n", "balle", "printed"}
-            Number of shares: proven for any number of users, after Balle et al. 2020 for a likely one, or as printed.
-
-        Raises
-        ------
-        Infeasible
-            If the task has more than two values, delta is 0, or the population is not a law.
+        ``share_form`` is a form of `shuffledp.accounting.share_count`. Raises `Infeasible` for more than two values.
         """
         law = law_for_bits(budget, population, task)
         plan = multi_exact_plan(law, eps, budget.delta)

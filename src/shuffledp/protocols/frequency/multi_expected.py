@@ -42,11 +42,10 @@ _CONTINUOUS = 25.0
 def gaussian_sum_delta(
     law: Law, eps: float, tau: float, precision: int, security_bits: float, unsecured: float = 0.0
 ) -> float:
-    """Return delta of the sum of all users' discrete Gaussian noise, revealed by shuffled shares.
+    """Return delta of the sum of all users' discrete Gaussian noise and of its shuffled shares.
 
-    The hockey stick of the noise, averaged over the number of users of whom `law` has the others; both directions
-    agree. The shares are within ``2^-security_bits`` of the law that their sum determines, except with probability
-    `unsecured`.
+    It is the hockey stick of the noise, the same in both directions, averaged over the number of users (`law` is of the
+    others), plus the delta of shares within ``2^-security_bits`` of their sum, except with probability `unsecured`.
     """
     eps = min(eps, 700.0)  # beyond it e^eps overflows; delta does not grow with eps
     window = law.window()
@@ -62,11 +61,11 @@ def gaussian_sum_delta(
 
 
 def _wide_gaussian_delta(sigma: Floats, shift: int, eps: float) -> Floats:
-    """Return the hockey stick of a discrete Gaussian and its shift, (w,) standard deviations of at least 25.
+    """Return the hockey stick of a discrete Gaussian and its shift, for (w,) standard deviations of at least 25.
 
-    The terms ``g(x) = f(x) - e^eps f(x - shift)``, f the normal density, are positive up to an integer m. By Euler
-    and Maclaurin their sum up to m is the integral plus g/2, plus a twelfth of its first derivative, minus its third
-    over 720, all at m; what follows is of relative order sigma^-4 / 30000.
+    The terms ``g(x) = f(x) - e^eps f(x - shift)``, f the normal density, are positive up to an integer m. By the
+    Euler-Maclaurin formula their sum up to m is the integral plus g/2, plus a twelfth of the first derivative, minus
+    the third derivative over 720, all at m; the remainder is of relative order sigma^-4 / 30000.
     """
     last = np.ceil(shift / 2 - eps * sigma**2 / shift) - 1
     total = np.zeros(sigma.shape)
@@ -91,7 +90,7 @@ def _summed_gaussian_delta(n: int, tau: float, shift: int, eps: float) -> float:
 
 
 def _enough(law: Law, eps: float, delta: float, precision: int, tau: float) -> float:
-    """Return the planned tau, or a larger one where integer noise protects less than its normal limit."""
+    """Return the planned tau, or a larger tau if integer noise protects less than its normal limit."""
     perfect = 1e6  # bits of security: what is lost is lost by the noise
 
     def excess(minus_log: float) -> float:
@@ -106,13 +105,7 @@ def _enough(law: Law, eps: float, delta: float, precision: int, tau: float) -> f
 
 @dataclass(frozen=True)
 class MultiExpected(SecretShares):
-    """Secret shares of bits scaled by p, about the root of the expected number of users, plus discrete Gaussians.
-
-    Parameters
-    ----------
-    tau : float
-        Standard deviation parameter of each user's noise.
-    """
+    """Secret shares of bits, scaled by about the root of the mean number of users, plus discrete Gaussian noise."""
 
     tau: float
 
@@ -134,27 +127,13 @@ class MultiExpected(SecretShares):
         order: Annotated[str, one_of(ORDER_FORMS)] = "safe",
         share_form: str | None = None,
     ) -> Self:
-        """Find tau: half of delta pays for the noise, averaged over the number of users, half for the secure sum.
+        """Find tau, with half of delta for the noise, averaged over the number of users, and half for the secure sum.
 
-        Parameters
-        ----------
-        task : Frequency
-            Of two values.
-        accounting : {"printed", "exact"}
-            ``printed``: Lemma 4 with its misprints corrected. ``exact``: the hockey stick of the noise itself. With
-            either, tau is raised a little where noise on integers protects less than its normal limit, which concerns a
-            handful of users and large budgets only; elsewhere it is the planned one.
-        order : {"safe", "printed"}
-            Group order. The printed one leaves no room for the noise (reading note RP-N26): the estimate wraps around
-            and can become useless, which this form demonstrates.
-        share_form : {"printed", "balle", "any_n"}, optional
-            Number of shares: as printed, after Balle et al. 2020 for a likely number of users, or proven for any.
-            The default is ``printed`` for the printed accounting and ``any_n`` for the others.
-
-        Raises
-        ------
-        Infeasible
-            If the task has more than two values, delta is 0, or the population is not a law.
+        ``printed`` is Lemma 4 with its misprints corrected, ``exact`` the hockey stick of the noise. For a handful of
+        users and large budgets, tau is above the planned value, as noise on integers protects less than its normal
+        limit. The printed ``order`` of the group leaves no room for the noise (reading note RP-N26), so that the
+        estimate can become useless. ``share_form`` is a form of `shuffledp.accounting.share_count`. Raises `Infeasible`
+        for more than two values.
         """
         law, delta = law_for_bits(budget, population, task), budget.delta
         plan = multi_expected_plan(law, eps, delta, accounting=accounting, order=order)
@@ -178,7 +157,7 @@ class MultiExpected(SecretShares):
     def privacy_profile(self) -> PrivacyProfile:
         """Return the exact hockey stick of the noise, averaged over N, plus the distance of the shares.
 
-        Beyond the eps of the budget this distance counts no more than at that eps.
+        Above the budget's eps, the distance adds at most its value at that eps.
         """
 
         @cache
@@ -193,11 +172,11 @@ class MultiExpected(SecretShares):
         )
 
     def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
-        """Draw discrete Gaussians, (users,)."""
+        """Draw discrete Gaussian noise of every user, (users,)."""
         return discrete_gaussian(self.tau, rng, users)
 
     def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
-        """Draw one discrete Gaussian of variance ``N tau^2``; for small tau the exact sum, from counts per value."""
+        """Draw one discrete Gaussian of variance ``N tau^2``, or for small tau the exact sum, from counts per value."""
         if self.tau >= SMOOTH:
             return discrete_gaussian(self.tau * np.sqrt(n_users), rng)
         pmf = discrete_gaussian_pmf(self.tau)
@@ -205,15 +184,15 @@ class MultiExpected(SecretShares):
         return np.asarray(rng.multinomial(n_users, pmf) @ values, np.int64)
 
     def local_epsilon(self) -> float:
-        """Return eps of a user's shares, which add up to its scaled bit and a discrete Gaussian modulo q.
+        """Return an upper bound on the local eps of a user's shares, nearly attained for large q.
 
-        An upper bound: the log ratio of a value and of the next one is the mean of the values of its class over
-        ``tau^2``, which is at most the value itself up to q / 2. Nearly attained where q is large.
+        The shares add up to the scaled bit plus a discrete Gaussian modulo q. The log ratio of neighboring values is
+        the mean of the values in their residue class over ``tau^2``, at most the value itself up to q / 2.
         """
         return self.precision * (self.group_order - self.precision) / (2 * self.tau**2)
 
     def noise_variance(self, n_users: Ints) -> Floats:
-        """Return ``N`` times the variance of a discrete Gaussian, which is tau^2 unless tau is small."""
+        """Return N times the variance of a discrete Gaussian, (R,), which is tau^2 unless tau is small."""
         return np.asarray(n_users * discrete_gaussian_variance(self.tau))
 
     def parameters(self) -> dict[str, float]:

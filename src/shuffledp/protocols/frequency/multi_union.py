@@ -14,7 +14,7 @@ from shuffledp.tasks import Budget, Task
 
 @dataclass(frozen=True)
 class MultiUnion(PolyaShares):
-    """Secret shares with parts of two-sided geometric noise that n1 users complete; a union bound covers N < n1."""
+    """Secret shares with Polya noise, of which n1 users complete geometric noise; a union bound covers N < n1."""
 
     name = "multi_union"
     label = "MULTI-UNION"
@@ -33,24 +33,12 @@ class MultiUnion(PolyaShares):
         accounting: str = "exact",
         share_form: str | None = None,
     ) -> Self:
-        """Find n1: half of delta pays for too few users, half for the secure sum.
+        """Find n1, with half of delta for too few users and half for the secure sum.
 
-        Parameters
-        ----------
-        task : Frequency
-            Of two values.
-        accounting : {"printed", "corrected", "exact"}
-            Rule for n1. The printed Table II is no valid tail bound for binomial laws (errata RP-E16). Privacy fails
-            slowly below n1, so that the total delta still holds in the paper's settings, but not always: at rate 0.01,
-            delta = 1e-8 and eps = 8 it is nearly three times too large. The privacy profile has the exact delta.
-        share_form : {"printed", "balle", "any_n"}, optional
-            Number of shares: as printed, after Balle et al. 2020 for a likely number of users, or proven for any.
-            The default is ``printed`` for the printed accounting and ``any_n`` for the others.
-
-        Raises
-        ------
-        Infeasible
-            If the task has more than two values, delta is 0, or the population is not a law.
+        The printed Table II is no valid tail bound for binomial laws (erratum RP-E16). Privacy degrades slowly below
+        n1, so that the total delta still holds in the paper's settings, but not always: at rate 0.01, delta = 1e-8 and
+        eps = 8 it is nearly three times too large. ``share_form`` is a form of `shuffledp.accounting.share_count`.
+        Raises `Infeasible` for more than two values.
         """
         law = law_for_bits(budget, population, task)
         plan = multi_union_plan(law, eps, budget.delta, accounting=accounting)
@@ -59,6 +47,6 @@ class MultiUnion(PolyaShares):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; the printed table has tail bounds for laws other than the binomial."""
+        """Guarantee of the accounting; the printed table is a tail bound only for laws other than the binomial."""
         known = super().standing
         return UPPER if known == TABLE_II_BINOMIAL and not isinstance(self.population, Binomial) else known

@@ -1,10 +1,9 @@
-r"""One-sided negative binomial noise: dummies that users share, without messages that cancel them.
+"""One-sided negative binomial noise: dummies from all users, without messages that cancel them.
 
-A user sends its value and, for every value j, ``NB(r / n, p)`` dummies: ``c_j = n_j + NB(r, p)``. With ``r = inf`` the
-noise is Poisson (silent users who all report). It is correlated noise without its correlation: compared with Poisson
-noise it saves dummies, for small eps most of them, and never variance.
-
-Delta is the divergence of the two counts that change (`shuffledp.accounting.general.count_pairs`).
+A user sends a value and, for every value j, ``NB(r / n, p)`` dummies: ``c_j = n_j + NB(r, p)``. With ``r = inf`` the
+noise is Poisson, as for silent users who all report. Compared with Poisson noise there are fewer dummies, for small eps
+far fewer, and never a smaller variance. Delta is the divergence of the two counts that change
+(`shuffledp.accounting.general.count_pairs`).
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Derived for this project.
@@ -51,14 +50,14 @@ _STEP, _GAIN, _SHAPES = 0.5, 1e-4, (0.0, 20.0)
 
 @dataclass(frozen=True)
 class OneSidedNoise:
-    """Noise of a count: shape r > 0 and decay ``-ln p`` > 0."""
+    """Negative binomial noise of a count: shape r > 0 and decay ``-ln p`` > 0."""
 
     shape: float
     decay: float
 
     @property
     def mean(self) -> float:
-        """Expected dummies of a value, ``r p / (1 - p)``."""
+        """Expected number of dummies of a value, ``r p / (1 - p)``."""
         return self.shape * math.exp(-self.decay) / -math.expm1(-self.decay)
 
     @property
@@ -67,17 +66,11 @@ class OneSidedNoise:
         return self.mean / -math.expm1(-self.decay)
 
     def count_at(self, tail: float) -> MovingCount:
-        """Return the laws of a count, with `tail` of the mass left out on either side at most."""
+        """Return the laws of a count with and without user 1, omitting a mass of at most `tail` on either side."""
         return added_message(self.window(tail))
 
     def window(self, tail: float) -> Window:
-        """Return the law of the noise, with `tail` of the mass left out on either side at most.
-
-        Raises
-        ------
-        Infeasible
-            If the noise has more than 2^21 values.
-        """
+        """Return the law of the noise, omitting `tail` on either side. Raise `Infeasible` for more than 2^21 values."""
         window = negative_binomial_window(self.shape, self.decay, tail, _MOST_TERMS)
         if window is None:
             raise Infeasible(f"The noise is too wide: it has more than {_MOST_TERMS} values.")
@@ -94,17 +87,17 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
     delta : float
         In (0, 1).
     shape : float, optional
-        r > 0; one whose expected dummies are within about 1e-3 of the fewest by default.
+        r > 0. Default: a shape whose expected number of dummies is within about 1e-3 of the least.
 
     Returns
     -------
     OneSidedNoise
-        With the smallest sufficient p, rounded up by at most 1e-11 relative in ``-ln p``.
+        Noise with the smallest sufficient p, rounded up by at most 1e-11 relative in ``-ln p``.
 
     Raises
     ------
     Infeasible
-        If the noise is so wide that computing its privacy takes too long, as for small shapes.
+        If the noise is too wide to compute its privacy, as for small shapes.
 
     Notes
     -----
@@ -120,7 +113,7 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
 def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSidedNoise:
     """Return the noise of a shape with the smallest sufficient p.
 
-    Delta falls with p: the noise is compound Poisson, jumps of size j at the rate ``r p^j / j`` that grow with p.
+    Delta falls with p: noise is compound Poisson with jumps of size j at the rates ``r p^j / j``, which grow with p.
     """
     tail = negligible(delta)
 
@@ -136,7 +129,7 @@ def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSid
 
 @remember(1024)
 def _best_noise(eps: float, delta: float) -> OneSidedNoise:
-    """Walk along the log of the shape to the fewest dummies, then a parabola: their number is flat there."""
+    """Return the noise with the fewest dummies: steps in the log of the shape, then a parabola."""
     found: dict[float, OneSidedNoise | None] = {}
 
     def mean(log_shape: float) -> float:
@@ -161,15 +154,8 @@ def _best_noise(eps: float, delta: float) -> OneSidedNoise:
 class OneSidedCounts(NoisyCounts, PlannedUsers):
     """Each user's value, and a negative binomial number of dummies of every value; a message is a value.
 
-    All users must add their dummies; the shuffler only permutes. Compared with Poisson dummies there are fewer
-    messages and more variance.
-
-    Parameters
-    ----------
-    shape : float
-        r, of `n_users` users together.
-    decay : float
-        ``-ln p``.
+    All users must add their dummies; the shuffler only permutes. There are fewer messages than with Poisson dummies,
+    and more variance. ``shape`` is r of all users, ``decay`` is ``-ln p``.
     """
 
     n_users: int
@@ -187,23 +173,12 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, shape: float | None = None) -> Self:
-        """Find the noise, see :func:`one_sided_noise`.
-
-        Parameters
-        ----------
-        shape : float, optional
-            r > 0; the one with the fewest messages by default.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or the noise is too wide to account for.
-        """
+        """Find the noise with the fewest messages, or of a given ``shape``, see :func:`one_sided_noise`."""
         found = one_sided_noise(eps, delta, shape=shape)
         return cls(k, n, found.shape, found.decay)
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """Return the negative binomial law of the users' shares: laws of real shape add up."""
+        """Return the negative binomial law of the sum of the users' shares."""
         whole, part = OneSidedNoise(self.shape, self.decay), users / self.n_users
         shapes = np.asarray(self.shape * users / self.n_users)
         return CountNoise(
@@ -214,7 +189,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
         )
 
     def cost(self) -> Cost:
-        """Return the cost of the user's value and its share of the dummies of all values."""
+        """Return the cost of the user's value and of a share of the dummies of all values."""
         part = self.domain_size / self.n_users
         dummies = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
         most = most_sent([dummies], part, self.expected_users)
@@ -225,7 +200,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
         return self.two_counts(self.noise(np.array(users)), "negative binomial dummies")
 
     def client(self) -> Client:
-        """Return the client: the value, and a negative binomial share of dummies of every value."""
+        """Return the client, with the value and a negative binomial share of dummies of every value."""
         law = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
         part, k = Fraction(self.domain_size, self.n_users), self.domain_size
         dummies = shares_part(AtomNoise(law, ((0, 1),)).client_noises(0), part, counters=k, symbols=1)

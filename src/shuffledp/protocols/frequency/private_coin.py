@@ -1,4 +1,4 @@
-"""Private-coin protocol: tuples of Hadamard codeword entries, hidden among uniform tuples."""
+"""Private-coin protocol: tuples of Hadamard codeword entries among uniform tuples."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,19 +37,11 @@ _FEW_SUBSPACES = 200
 
 @dataclass(frozen=True)
 class PrivateCoin(PlannedUsers):
-    """Multi-message Hadamard response; value v is the vector v + 1 of ``bits`` bits.
+    """Multi-message Hadamard response: tau entries of a codeword as a message, among rho uniform tuples per user.
 
-    A codeword holds the vectors that are orthogonal to the value's; a tuple counts for every value to whose vector all
-    its entries are orthogonal.
-
-    Parameters
-    ----------
-    domain_size : int
-        Values are 0..domain_size-1.
-    tuples : int
-        rho, uniform tuples per user.
-    entries : int
-        tau, entries per tuple.
+    Value v is the vector v + 1. Its codeword has the vectors that are orthogonal to it; a tuple counts for every value
+    to whose vector all its entries are orthogonal. ``tuples`` is rho, ``entries`` tau. The shuffler permutes; users
+    rely on all users' tuples.
     """
 
     no_client = (
@@ -85,17 +77,7 @@ class PrivateCoin(PlannedUsers):
     ) -> Self:
         """Find the uniform tuples per user, see :func:`shuffledp.accounting.private_coin_tuples`.
 
-        Parameters
-        ----------
-        entries : int, optional
-            tau; ``log2 n`` rounded down by default.
-        constant : {"theorem", "lemma"}
-            Constants of the printed accounting.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or the printed theorem does not apply.
+        ``entries`` is tau, by default ``log2 n`` rounded down; ``constant`` names the constants of the printed theorem.
         """
         entries = default_entries(n) if entries is None else entries
         tuples = private_coin_tuples(n, eps, delta, accounting=accounting, entries=entries, constant=constant)
@@ -103,7 +85,7 @@ class PrivateCoin(PlannedUsers):
 
     @property
     def bits(self) -> int:
-        """Bits of one entry, ``log2(2 B)`` with B the least power of two that is at least k."""
+        """Number of bits of one entry, ``log2(2 B)``, B the least power of two that is at least k."""
         return (self.domain_size - 1).bit_length() + 1
 
     @property
@@ -120,12 +102,12 @@ class PrivateCoin(PlannedUsers):
         return f"{super().counted_on()}, {self.tuples:,} uniform tuples each"
 
     def cost(self) -> Cost:
-        """Return the cost of the user's tuple and rho uniform ones."""
+        """Return the cost of the user's tuple and of rho uniform ones."""
         sent = 1.0 + self.tuples
         return Cost(sent, self.entries * self.bits, most_messages=sent)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return a tuple from each user's codeword, and rho uniform tuples per user: (n (1 + rho), tau)."""
+        """Draw a tuple from each user's codeword, and rho uniform tuples per user, (n (1 + rho), tau)."""
         values = np.asarray(users.values, np.int64)
         vectors = (values + 1)[:, None]
         own = rng.integers(0, 2**self.bits, size=(len(vectors), self.entries), dtype=self._kind)
@@ -137,7 +119,7 @@ class PrivateCoin(PlannedUsers):
         return Messages(np.concatenate((own, others)))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the tuples that count for each value, (k,): their kernels hold its vector (Gaussian elimination)."""
+        """Return the tuples that count for each value, (k,), those whose kernel contains the value's vector."""
         counts = np.zeros((1, self.domain_size), np.int64)
         step = max(1, _CELLS // max(self.bits, self.entries))
         for begin in range(0, len(messages), step):
@@ -160,10 +142,10 @@ class PrivateCoin(PlannedUsers):
             counts += found.reshape(len(counts), size)[:, 1 : self.domain_size + 1]
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the counts, (R, k), from their exact joint law, by the kernels of the tuples; time grows with rho and k.
+        """Draw the counts, (R, k), from their exact joint law, by the kernels of the tuples. Time grows with rho and k.
 
-        The kernel of a uniform tuple is a uniform subspace of random dimension, and most are {0}. The kernel of a
-        user's own tuple holds the vector of its value, and is uniform otherwise.
+        The kernel of a uniform tuple is a uniform subspace of random dimension; a user's tuple has the value in its
+        kernel.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
         counts = held.copy()
@@ -213,13 +195,13 @@ class PrivateCoin(PlannedUsers):
         return np.asarray(surplus / (1 - self.chance))
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency given the participants' values, (R, k)."""
+        """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
         held = np.asarray(held_counts(participants, self.domain_size), float)
         return np.asarray((n * (self.tuples + 1) - held) * self.chance / (1 - self.chance) / n**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of one user's tuple among all uniform ones."""
+        """Return the profile of one user's tuple among all uniform tuples."""
         return Profile(
             lambda eps: matched_delta(eps, self.tuples * users, 2.0**-self.entries),
             "one tuple among uniform ones, the tuples of all others being known",
@@ -227,6 +209,6 @@ class PrivateCoin(PlannedUsers):
 
 
 def _parts(count: int, width: int) -> Iterator[slice]:
-    """Return slices of `count` lines with at most about a million cells each."""
+    """Return slices of `count` rows with about a million cells each."""
     step = max(1, _CELLS // width)
     return (slice(begin, begin + step) for begin in range(0, count, step))

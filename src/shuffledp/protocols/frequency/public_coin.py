@@ -1,4 +1,4 @@
-"""Public-coin protocol: a count-min sketch in which every cell gets binomial noise."""
+"""Public-coin protocol: a count-min sketch with binomial noise in every cell."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,20 +32,10 @@ _TAIL, _MOST_AT_ONCE = 1e-25, 1 << 26
 
 @dataclass(frozen=True)
 class PublicCoin(PlannedUsers):
-    """Rows of ``2 n`` cells; a user marks the cell of its value in every row, and every cell with probability gamma.
+    """Rows of ``2 n`` cells: a user marks the cell of a value in every row, and every cell with probability gamma.
 
-    Parameters
-    ----------
-    domain_size : int
-        Values are 0..domain_size-1.
-    rows : int
-        tau.
-    rate : float
-        gamma.
-    hash_seed : int
-        The public coin: it fixes the hash functions of all rows.
-    outside_proof : bool
-        True if no guarantee is proven for the rate.
+    ``rows`` is tau, ``rate`` gamma, and ``hash_seed``, the public coin, determines the hash functions. The shuffler
+    permutes; users rely on the marks of all users.
     """
 
     no_client = (
@@ -82,21 +72,11 @@ class PublicCoin(PlannedUsers):
         beyond_proof: bool = False,
         hash_seed: int = 0,
     ) -> Self:
-        """Find rows and rate, see :func:`shuffledp.accounting.public_coin_rate`.
+        """Find the number of rows and the rate, see :func:`shuffledp.accounting.public_coin_rate`.
 
-        Parameters
-        ----------
-        beta : float
-            Probability of an error beyond the analysis, in (0, 1); it fixes the number of rows.
-        beyond_proof : bool
-            Printed: accept gamma in (1/2, 1), as the paper's figures do, and mark it as outside of the proof.
-        hash_seed : int
-            The public coin, in 0..2^32-1.
-
-        Raises
-        ------
-        Infeasible
-            If the number of users is too small, delta is 0, or the printed lemma does not apply.
+        ``beta`` in (0, 1) is the probability of an error beyond the analysis, which determines the number of rows.
+        ``beyond_proof`` accepts a printed gamma in (1/2, 1), outside of the proof, as in the paper's figures. Raises
+        `Infeasible` for too few or too many users, or if the printed lemma does not apply.
         """
         hash_seed = check_count("hash_seed", hash_seed)
         if hash_seed >= 2**32:
@@ -124,20 +104,20 @@ class PublicCoin(PlannedUsers):
         return hashed.astype(np.int64) + rows * self.columns
 
     def cost(self) -> Cost:
-        """Return the cost of one message per row for the value, and noise in every cell."""
+        """Return the cost of one message per row for the value, and of the noise in every cell."""
         rows, columns = float(self.rows), self.columns
         mean, most = rows * (1 + columns * self.rate), rows * (1 + columns)
         return Cost(mean, message_bits(self.rows * columns), own_messages=rows, most_messages=most)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return the cells of each user's value, and every cell with probability gamma; time grows with n^2."""
+        """Draw the cells of each user's value, and every cell with probability gamma. Time grows with n^2."""
         own = self.cells()[:, np.asarray(users.values, np.int64)]
         total = self.rows * self.columns
         noise = [np.nonzero(coins < self.rate)[1] for _, coins in coin_blocks(len(users), total, rng)]
         return Messages(np.concatenate([own.ravel(), *noise]))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the marks of the cell of each value in each row, (tau, k); a shared cell appears several times."""
+        """Return the marks of the cell of each value in each row, (tau, k); several values may share a cell."""
         counts = np.bincount(messages.payload.astype(np.int64), minlength=self.rows * self.columns)
         return np.asarray(counts[self.cells()])
 
@@ -155,7 +135,7 @@ class PublicCoin(PlannedUsers):
         return marks
 
     def _row_totals(self, held: Ints) -> Iterator[tuple[Ints, NDArray[np.int32]]]:
-        """Yield for each row the users per different cell, (R, U), and the index of each value's cell, (k,)."""
+        """Yield for each row the users per occupied cell, (R, U), and the index of each value's cell, (k,)."""
         values = np.arange(self.domain_size)
         for row in range(self.rows):
             cells = hash_values(np.array([self.hash_seed * 2**16 + row]), values, self.columns)
@@ -167,16 +147,13 @@ class PublicCoin(PlannedUsers):
             yield totals, place
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Return relative frequencies, (R, k), biased low.
-
-        The count is the least marked cell less its expected noise, and at least 0.
-        """
+        """Return biased relative frequencies, (R, k): the least marked cell minus its expected noise, at least 0."""
         n = public.users_column
         least = np.min(np.asarray(aggregate), axis=1).astype(float)
         return np.asarray(np.maximum(least - self.rate * n, 0.0) / n)
 
     def expected_squared_error(self, participants: Participants) -> Floats:
-        """Return the squared error of each frequency given the participants' values, (R, k); exact given the hashes."""
+        """Return the squared error of each frequency given the values, (R, k), exact given the hashes."""
         if self.rows * self.domain_size > _MOST_AT_ONCE:
             raise Infeasible(
                 f"Its error is too long a sum for {self.domain_size:,} values: at most "
@@ -200,7 +177,7 @@ class PublicCoin(PlannedUsers):
         return errors / n**2
 
     def _alone(self, noise: Window, at_least: Floats, n: int, held: Ints) -> Floats:
-        """Return ``E[max(W - gamma n, -x)^2]``, W the least of tau independent noises."""
+        """Return ``E[max(W - gamma n, -x)^2]`` for values that share no cell, W the least of tau independent noises."""
         least = -np.diff(np.append(at_least, 0.0) ** self.rows)
         surplus = noise.support - self.rate * n
         above = np.append(np.cumsum((least * surplus**2)[::-1])[::-1], 0.0)
@@ -209,7 +186,7 @@ class PublicCoin(PlannedUsers):
         return np.asarray(above[place] + below[place] * held.astype(float) ** 2)
 
     def _shared(self, noise: Window, at_least: Floats, n: int, held: int, strangers: Ints) -> float:
-        """Return the squared error of a value whose cells in some rows have users of other values."""
+        """Return the squared error of a value that shares cells with users of other values."""
         v = np.arange(noise.start, noise.stop + int(strangers.min()) + 1)
         index = v - strangers[:, None] - noise.start
         padded = np.append(at_least, 0.0)

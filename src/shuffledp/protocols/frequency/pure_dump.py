@@ -1,4 +1,4 @@
-"""pureDUMP: values sent as they are, among dummies from all users."""
+"""pureDUMP: true values among dummies from all users."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from shuffledp.protocols.frequency._dummy_points import FixedDummies
 
 @dataclass(frozen=True)
 class PureDump(FixedDummies):
-    """Values as they are, and an even part per user of the dummies that hide one value."""
+    """True values, and equal parts from all users of the dummies that hide one value."""
 
     name = "pure_dump"
     relies_on = "others' dummies"
@@ -24,17 +24,6 @@ class PureDump(FixedDummies):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
-        """Find the smallest total number of dummies.
-
-        Parameters
-        ----------
-        accounting : {"printed", "exact"}
-            Theorem 5.2, for eps <= 1, or the hockey stick itself.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or the theorem does not hold here.
-        """
+        """Find the smallest total number of dummies, by the hockey stick or, ``printed``, Theorem 5.2 for eps <= 1."""
         total = dummy_count(k, eps, delta, accounting=accounting)
         return cls(n, k, math.inf, total)

@@ -1,4 +1,4 @@
-"""RandomCheckin: every participant picks one of m slots, and each slot keeps one report."""
+"""RandomCheckin: every participant chooses one of m slots, and each slot keeps one report."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,13 +21,7 @@ _MANY_USERS, _MANY_VALUES = 10**9, 2000
 
 @dataclass(frozen=True)
 class RandomCheckin(CheckinSchedule, ValueReports):
-    """Random check-in with a fixed window, for frequencies; fillers are reports of input 0.
-
-    Parameters
-    ----------
-    population, slots, threat
-        As for `shuffledp.protocols._checkin.CheckinSchedule`.
-    """
+    """Random check-in with a fixed window, for frequencies; empty slots get reports of input 0."""
 
     population: Binomial
     slots: int
@@ -37,19 +31,16 @@ class RandomCheckin(CheckinSchedule, ValueReports):
     task_kind = "frequency"
 
     def slot_bits(self) -> float:
-        """Return the bits of one of m slots and one of k values."""
+        """Return the bits of a message, one of m slots and one of k values."""
         return message_bits(self.slots * self.domain_size)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the reports per value, then the number of filled slots, (k + 1,)."""
+        """Return the reports per value, followed by the number of filled slots, (k + 1,)."""
         reports = np.bincount(messages.payload[:, 0].astype(np.int64), minlength=self.domain_size)
         return np.append(reports, messages.payload[:, 1].sum(dtype=np.int64))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the aggregate, (R, k + 1), from its exact law; time grows with N + m, as every user draws a slot.
-
-        The kept users do not depend on the users' values: given their number K, they are a uniform K-subset.
-        """
+        """Draw the aggregate, (R, k + 1), from its exact law: kept users are a uniform subset. Time grows with n."""
         left = held_counts(participants, self.domain_size).astype(np.int64)
         filled = self.filled_slots(participants.public.n_users, rng)
         if self.domain_size > _MANY_VALUES or int(participants.public.n_users.max()) >= _MANY_USERS:
@@ -71,7 +62,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         return kept
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Return unbiased relative frequencies, (R, k), of the kept users, who are a random sample of all."""
+        """Return unbiased relative frequencies, (R, k), as the kept users are a uniform sample."""
         table = np.asarray(aggregate, float)
         filled = table[:, -1]
         held = self.response.debiased(table[:, :-1], np.full(len(table), float(self.slots)))
@@ -79,10 +70,9 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         return np.asarray(held / filled[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency given the participants' values, (R, k).
+        """Return the variance of each frequency given the values, (R, k), within 1e-5 relative (see `inverse_filled`).
 
-        Randomization of all m reports over K^2, plus the sampling of K users out of N. The mean of ``1/K`` and
-        ``1/K^2`` is exact up to 512 slots or users and within 1e-5 relative beyond (see `inverse_filled`).
+        It is the randomization of all m reports over K^2, plus the variance of sampling K of N users.
         """
         n = participants.public.users_column
         share = np.asarray(held_counts(participants, self.domain_size), float) / n

@@ -10,7 +10,7 @@ from shuffledp.protocols.frequency.sageo import MOST_HALF, GeometricDummies, Geo
 
 
 def s1geo_dummies(eps: float) -> GeometricDummies:
-    """Return the dummies per value of S1Geo-Shuffle, which is eps-private: delta is 0.
+    """Return the dummies per value of S1Geo-Shuffle, which is eps-private at delta 0.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def s1geo_dummies(eps: float) -> GeometricDummies:
 
 @dataclass(frozen=True)
 class S1Geo(GeometricShuffle):
-    """Geometric noise from 0 on, and messages dropped to match it; see `GeometricShuffle` for trust."""
+    """Counts after a shuffler dropped messages and added one-sided geometric noise; see `GeometricShuffle`."""
 
     name = "s1geo"
     task_kind = "frequency"
@@ -38,16 +38,6 @@ class S1Geo(GeometricShuffle):
     @classmethod
     @from_request
     def calibrate(cls, usual_users: int, k: int, eps: float) -> Self:
-        """Find the noise of every value, see :func:`s1geo_dummies`.
-
-        Parameters
-        ----------
-        budget : Budget
-            One eps, replacement neighbours; delta may be 0 and is not used.
-        population : Population
-            Number of other users, on which the noise does not depend.
-        accounting : {"printed", "exact"}
-            The same: the printed noise is exactly sufficient.
-        """
+        """Find the noise of every value, see :func:`s1geo_dummies`; delta may be 0, and both accountings agree."""
         found = s1geo_dummies(eps)
         return cls(k, usual_users, found.share, found.half_eps, found.turn)

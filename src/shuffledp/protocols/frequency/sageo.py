@@ -1,4 +1,4 @@
-r"""Two-sided geometric dummies: SAGeo- and S1Geo-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
+"""Two-sided geometric dummies: SAGeo- and S1Geo-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
 
 The protocol is SBin-Shuffle (`shuffledp.protocols.frequency.sbin`) with other laws of the dummies Z of a value:
 
@@ -8,11 +8,12 @@ The protocol is SBin-Shuffle (`shuffledp.protocols.frequency.sbin`) with other l
 *S1Geo*
     SAGeo at ``beta = 1 - e^-h`` and nu = 0, a geometric law; delta is 0.
 
-Two accountings: ``printed`` has the authors' closed forms, a count at (eps/2, delta/2), since two change. ``exact`` has
-the divergence of the two counts. The ratio of the laws of a count with the user's message and without takes three
-values, ``e^h`` above nu, ``e^-h`` from 1 to nu and ``1 - beta`` at 0, so that delta is a sum of nine terms.
+Of the two accountings, ``printed`` has the authors' closed forms for one count at (eps/2, delta/2), as two counts
+change. ``exact`` has the divergence of the two counts. The ratio of the laws of a count with the user's message and
+without takes three values, ``e^h`` above nu, ``e^-h`` from 1 to nu and ``1 - beta`` at 0, so that delta is a sum of
+nine terms.
 
-Conventions as in that module.
+Conventions as in `shuffledp.protocols.frequency.sbin`.
 """
 
 from __future__ import annotations
@@ -86,25 +87,25 @@ class GeometricDummies:
 
     @property
     def left(self) -> float:
-        """q_l, 0 at the least `share`."""
+        """Ratio q_l, 0 at the least `share`."""
         return float(_ratios(self.half_eps, np.float64(self.share))[0])
 
     @property
     def right(self) -> float:
-        """q_r."""
+        """Ratio q_r."""
         return float(_ratios(self.half_eps, np.float64(self.share))[1])
 
     @property
     def right_mass(self) -> float:
-        """``Pr[Z >= nu]``."""
+        """Probability ``Pr[Z >= nu]``."""
         below = self.left * (1 - self.left**self.turn) / (1 - self.left)
         return 1 / (1 + below * (1 - self.right))
 
     @property
     def rates(self) -> tuple[float, float, float]:
-        """``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, the scales of the standard exponential draws.
+        """Values ``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, the scales of the standard exponential draws.
 
-        Where q_l is small, as ``1 + expm1(-h) / beta`` it is off by a rounding of 1, and the law loses more than h.
+        For small q_l the formula ``1 + expm1(-h) / beta`` has the rounding error of 1, so that the loss would exceed h.
         """
         left = max(math.exp(-self.half_eps) - (1 - self.share), 0.0) / self.share if self.left > 0 else 0.0
         odds = left * (1 - left**self.turn) / (1 - left) * (1 - self.right)
@@ -114,24 +115,24 @@ class GeometricDummies:
 
     @property
     def mean(self) -> float:
-        """Expected dummies of a value."""
+        """Expected number of dummies of a value."""
         return self.turn + self.right_mass * self._above - (1 - self.right_mass) * self._below[0]
 
     @property
     def variance(self) -> float:
-        """Variance of the dummies of a value, of the finite law."""
+        """Variance of the number of dummies of a value, for the finite law."""
         upper, (mean, spread) = self.right_mass, self._below
         between = upper * (1 - upper) * (self._above + mean) ** 2
         return upper * self._above / (1 - self.right) + (1 - upper) * spread + between
 
     @property
     def _above(self) -> float:
-        """Mean of ``Z - nu`` given that it is not negative."""
+        """Mean of ``Z - nu``, given that it is not negative."""
         return self.right / (1 - self.right)
 
     @property
     def _below(self) -> tuple[float, float]:
-        """Mean and variance of ``nu - Z`` given that it is positive: a geometric law that ends at nu."""
+        """Mean and variance of ``nu - Z``, given that it is positive, for a geometric law up to nu."""
         if self.turn == 0:
             return 0.0, 0.0
         x = np.arange(1, self.turn + 1, dtype=np.float64)
@@ -141,21 +142,10 @@ class GeometricDummies:
         return mean, float(law @ (x - mean) ** 2)
 
     def delta(self, eps: float) -> float:
-        """Return the exact delta of the two counts that change.
+        """Return the exact delta of the two counts that change, for eps >= 0 in nats: the nine terms of the module's
+        description.
 
-        Parameters
-        ----------
-        eps : float
-            Nats, >= 0.
-
-        Returns
-        -------
-        float
-            In [0, 1]; exact up to rounding, 0 where no outcome has more than eps to lose.
-
-        Notes
-        -----
-        The nine terms of the module's description.
+        It is exact up to rounding, and 0 if no outcome has a loss above eps.
         """
         eps = check_nonnegative("eps", eps)
         top, gone = self.right_mass, self.left**self.turn
@@ -174,12 +164,12 @@ class GeometricDummies:
 
 
 def least_share(eps: float) -> float:
-    """Return ``1 - e^(-eps / 2)``, the least beta of SAGeo and the beta of S1Geo; eps in nats, > 0."""
+    """Return ``1 - e^(-eps / 2)``, the least beta of SAGeo and the beta of S1Geo, for eps > 0 in nats."""
     return -math.expm1(-eps / 2)
 
 
 def _ratios(half: float, share: Shares) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return q_l and q_r."""
+    """Return the ratios q_l and q_r."""
     part = share * math.exp(-half)
     return np.maximum(1 + math.expm1(-half) / share, 0.0), np.asarray(part / (part - math.expm1(-half)))
 
@@ -187,12 +177,12 @@ def _ratios(half: float, share: Shares) -> tuple[NDArray[np.float64], NDArray[np
 def sageo_dummies(
     n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", beta: float | None = None
 ) -> GeometricDummies:
-    """Return the dummies per value of SAGeo-Shuffle and the share of messages that are kept.
+    """Return the dummies per value of SAGeo-Shuffle, with the share of messages that are kept.
 
     Parameters
     ----------
     n, k : int
-        Users and values, >= 1; they matter for the default of `beta` only.
+        Numbers of users and values, >= 1, for the default of `beta`.
     eps : float
         Nats, > 0.
     delta : float
@@ -200,19 +190,19 @@ def sageo_dummies(
     accounting : {"printed", "exact"}
         See the module's description.
     beta : float, optional
-        In ``[1 - e^(-eps/2), 1]``. If left out, the one with the least error for equally frequent values:
-        printed of the authors' bound, exact of the error itself.
+        In ``[1 - e^(-eps/2), 1]``. Default: the least error for equally frequent values, by the authors' bound
+        (printed) or exactly.
 
     Returns
     -------
     GeometricDummies
-        With the least nu that suffices under the accounting.
+        Law with the least nu that suffices under the accounting.
 
     Notes
     -----
-    Murakami, Sei and Eriguchi, arXiv 2504.07362. Their nu makes one count (eps/2, delta/2)-private; only one direction
-    leaks, so that it is sufficient and half of delta is unused. Their error is ``E[(Z - nu)^2]`` for an endless law, an
-    upper bound on the variance. ``exact`` is derived for this project.
+    Murakami, Sei and Eriguchi, arXiv 2504.07362. Their nu makes one count (eps/2, delta/2)-private; delta is positive
+    in one direction only, so that nu suffices and half of delta is unused. Their error is ``E[(Z - nu)^2]`` for an
+    endless law, an upper bound on the variance. ``exact`` is derived for this project.
     """
     n, k = check_count("n", n, 1), check_count("k", k, 1)
     eps, delta = check_budget(eps, delta)
@@ -241,7 +231,7 @@ def _claimed_variance(half: float, share: Shares) -> NDArray[np.float64]:
 
 
 def _turn_of(part: NDArray[np.float64], left: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the least nu with ``left^nu <= part``, >= 0."""
+    """Return the least nu >= 0 with ``left^nu <= part``."""
     with np.errstate(divide="ignore", invalid="ignore"):
         turn = np.ceil(np.log(np.minimum(part, 1.0)) / np.log(left))
     return np.where(part >= 1, 0.0, np.where(left > 0, turn, 1.0))
@@ -256,7 +246,7 @@ def _printed_turn(half: float, delta: float, share: Shares) -> NDArray[np.float6
 
 
 def _exact_turn(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
-    """Return nu up to rounding: delta is a fraction with squares of ``u = q_l^nu`` above and below."""
+    """Return nu up to rounding, from a quadratic equation in ``u = q_l^nu``."""
     left, right = _ratios(half, share)
     above, below = right / (1 - right), left / (1 - left)
     whole = below + 1 / (1 - right)
@@ -274,7 +264,7 @@ def _exact_turn(half: float, delta: float, share: Shares) -> NDArray[np.float64]
 
 
 def _variances(half: float, share: Shares, turn: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return `GeometricDummies.variance` for many laws, with few digits where ``nu (1 - q_l)`` is small."""
+    """Return `GeometricDummies.variance` for many laws, with few correct digits if ``nu (1 - q_l)`` is small."""
     left, right = _ratios(half, share)
     with np.errstate(divide="ignore", invalid="ignore"):
         gone = np.where(turn > 0, left**turn, 1.0)
@@ -300,17 +290,11 @@ def _exact_sageo(half: float, delta: float, share: float) -> GeometricDummies:
 
 @dataclass(frozen=True)
 class GeometricShuffle(ShufflerNoise):
-    """Shuffler that receives values in the clear, drops some of them and adds geometric noise to every count.
+    """Counts after a shuffler, who receives true values, dropped some messages and added geometric noise.
 
-    The shuffler must be honest: the added noise, which it learns, hides no value from shuffler and analyzer together.
-    The guarantee does not depend on the messages of other users.
-
-    Parameters
-    ----------
-    half_eps : float
-        h, nats, half of the budget.
-    turn : int
-        nu, the mode of the noise.
+    The shuffler must be honest: it learns the noise, which hides no value if shuffler and analyzer collude. The
+    guarantee does not rely on other users. ``half_eps`` is h, half of the budget, and ``turn`` is nu, the mode of the
+    noise.
     """
 
     half_eps: float
@@ -318,19 +302,15 @@ class GeometricShuffle(ShufflerNoise):
 
     @property
     def law(self) -> GeometricDummies:
-        """Finite law of the dummies of a value."""
+        """Law of the dummies of a value."""
         return GeometricDummies(self.half_eps, self.share, self.turn)
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """Return the law of the noise, which does not depend on the users who take part."""
+        """Return the law of the noise, which does not depend on the users."""
         return CountNoise(self.law.mean, self.law.variance, self._draw, self._window)
 
     def _draw(self, size: tuple[int, int], rng: np.random.Generator) -> Ints:
-        """Draw exactly, (R, k), a geometric law from nu on, or one that ends at 0 below it.
-
-        Exponential numbers keep the relative precision of small probabilities, which uniform ones round to 2^-53. A
-        geometric number modulo nu has the law that ends.
-        """
+        """Draw exactly, (R, k), by exponential variables, which keep the relative precision of small probabilities."""
         right, left, below = self.law.rates
         above = self.turn + np.floor(rng.standard_exponential(size) / right).astype(np.int64)
         if self.turn == 0:
@@ -339,7 +319,7 @@ class GeometricShuffle(ShufflerNoise):
         return np.where(rng.standard_exponential(size) < below, above, self.turn - 1 - steps)
 
     def _window(self, tail: float) -> Window:
-        """Return the probabilities of 0, 1, .., but for a mass `tail`."""
+        """Return the probabilities of 0, 1, .., omitting a mass `tail`."""
         law = self.law
         upper, decay = law.right_mass, -math.log(law.right)
         above = np.arange(1 + max(math.ceil(-math.log(tail) / decay), 0))
@@ -349,7 +329,7 @@ class GeometricShuffle(ShufflerNoise):
         return Window(0, np.concatenate((below, right)))
 
     def client(self) -> Client:
-        """Return the client, which sends the value, and the shuffler, which drops messages and adds geometric noise."""
+        """Return the client, which sends the value, and the shuffler, who drops messages and adds geometric noise."""
         weights = odds_below(self.half_eps)
         odds = Fraction(int(weights["true_weight"]), int(weights["other_weight"]))
         least = 1 - 1 / odds
@@ -375,7 +355,7 @@ class GeometricShuffle(ShufflerNoise):
 
 @dataclass(frozen=True)
 class SAGeo(GeometricShuffle):
-    """Geometric noise around nu, as accurate as central discrete Laplace noise; see `GeometricShuffle` for trust."""
+    """Counts with geometric noise around nu, as accurate as central discrete Laplace noise; see `GeometricShuffle`."""
 
     name = "sageo"
     task_kind = "frequency"
@@ -395,19 +375,6 @@ class SAGeo(GeometricShuffle):
         accounting: str = "exact",
         beta: float | None = None,
     ) -> Self:
-        """Find the noise of every value, see :func:`shuffledp.protocols.frequency.sageo.sageo_dummies`.
-
-        Parameters
-        ----------
-        population : Population
-            Number of other users; only the default of `beta` depends on its mean.
-        beta : float, optional
-            In ``[1 - e^(-eps/2), 1]``; the one with the least error for equally frequent values by default.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0; S1Geo-Shuffle needs none.
-        """
+        """Find the noise of every value, see :func:`shuffledp.protocols.frequency.sageo.sageo_dummies` for ``beta``."""
         found = sageo_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
         return cls(k, usual_users, found.share, found.half_eps, found.turn)

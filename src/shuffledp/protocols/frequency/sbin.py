@@ -1,14 +1,14 @@
-r"""Fair coins as dummies: SBin-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
+"""Fair coins as dummies: SBin-Shuffle (Murakami, Sei and Eriguchi, arXiv 2504.07362).
 
-Users send their values without noise. A trusted shuffler keeps every message with probability beta, adds ``Z_j ~
-Bin(M, 1/2)`` messages of every value j, independently, permutes, and forwards. The analyzer estimates
+Users send their values without noise. A trusted shuffler keeps every message with probability beta, adds
+``Z_j ~ Bin(M, 1/2)`` messages of every value j, independently, permutes, and forwards. The analyzer estimates
 ``(c_j - M / 2) / beta``. Two accountings:
 
 ``printed``
-    The authors' closed form, a count at (eps/2, delta/2), since two change.
+    The authors' closed form for one count at (eps/2, delta/2), as two counts change.
 ``exact``
-    The divergence of the two counts (`shuffledp.accounting.general.count_pairs`), Z plus a message that is kept
-    against Z.
+    The divergence of the two counts (`shuffledp.accounting.general.count_pairs`), Z plus a message with probability
+    beta against Z.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others and
 does not collude with the shuffler, which learns the dummies. Delta is for values that no other user holds: other
@@ -79,7 +79,7 @@ class BinomialDummies:
     Parameters
     ----------
     share : float
-        beta, in (0, 1], with which the shuffler keeps a user's message.
+        beta, in (0, 1], the probability that the shuffler keeps a user's message.
     coins : int
         M >= 0.
     """
@@ -94,33 +94,33 @@ class BinomialDummies:
 
     @property
     def mean(self) -> float:
-        """Expected dummies of a value."""
+        """Expected number of dummies of a value."""
         return self.coins / 2
 
     @property
     def variance(self) -> float:
-        """Variance of the dummies of a value."""
+        """Variance of the number of dummies of a value."""
         return self.coins / 4
 
     def count_at(self, tail: float) -> MovingCount:
-        """Return the laws of a count, with `tail` of the mass left out on either side at most."""
+        """Return the laws of a count with and without user 1, omitting a mass of at most `tail` on either side."""
         tail = check_open_unit("tail", tail)
         return added_message(binomial_window(self.coins, 0.5, tail), self.share)
 
     def delta(self, eps: float) -> float:
-        """Return the exact delta, see :func:`sbin_dummies`; eps in nats, >= 0."""
+        """Return the exact delta, see :func:`sbin_dummies`, for eps >= 0 in nats."""
         return settled_count_delta(self.count_at, eps)
 
 
 def sbin_dummies(
     n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", beta: float | None = None
 ) -> BinomialDummies:
-    """Return the coins per value of SBin-Shuffle and the share of messages that are kept.
+    """Return the coins per value of SBin-Shuffle, and the share of messages that are kept.
 
     Parameters
     ----------
     n, k : int
-        Users and values, >= 1; they matter for the default of `beta` only.
+        Numbers of users and values, >= 1, for the default of `beta`.
     eps : float
         Nats, > 0.
     delta : float
@@ -128,17 +128,17 @@ def sbin_dummies(
     accounting : {"printed", "exact"}
         See the module's description.
     beta : float, optional
-        In (0, 1]; if left out, the one with the least error for equally frequent values, exact in hundredths.
+        In (0, 1]. Default: the least error for equally frequent values, in hundredths if exact.
 
     Returns
     -------
     BinomialDummies
-        The fewest coins that suffice under the accounting; exact: at least one, unless `beta` is given.
+        Fewest coins that suffice under the accounting, never too few; exact: at least one, unless `beta` is given.
 
     Notes
     -----
     Murakami, Sei and Eriguchi, arXiv 2504.07362 (the closed form of their public code); ``exact`` is derived for this
-    project. Errs to the safe side.
+    project. Errs on the safe side.
     """
     n, k = check_count("n", n, 1), check_count("k", k, 1)
     eps, delta = check_budget(eps, delta)
@@ -156,7 +156,7 @@ def sbin_dummies(
 
 
 def _printed_coins(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
-    """Return M of the closed form, 0 where the share of kept messages is small enough."""
+    """Return M of the closed form, 0 if sufficiently few messages are kept."""
     x = 1 + math.expm1(half) / share
     log_inverse = np.maximum(np.log(4 * share / delta), math.log(2))
     cosh, sinh = (x + 1 / x) / 2, (x - 1 / x) / 2
@@ -166,13 +166,13 @@ def _printed_coins(half: float, delta: float, share: Shares) -> NDArray[np.float
 
 
 def _error(dummies: BinomialDummies, held: float) -> float:
-    """Return the variance of the estimate of a count whose mean over the values is `held`."""
+    """Return the variance of an estimated count, averaged over values with `held` users on average."""
     return float(sampled_count_variance(dummies.variance, dummies.share, held))
 
 
 @remember(1024)
 def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> BinomialDummies:
-    """Return the coins for a share; or the best pair, with the largest share for every number of coins."""
+    """Return the coins for a share, or the best pair, with the largest share for each number of coins."""
     if share is not None:
         return BinomialDummies(share, _coins_for(eps, delta, share))
     most = max(_coins_for(eps, delta, 1.0), 1)
@@ -201,7 +201,7 @@ def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> B
 
 
 def fair_coins(eps: float, delta: float) -> int:
-    """Return the fewest fair coins on each of two counts that hide which of them has a user's message.
+    """Return the fewest fair coins on each of two counts that hide which count has a user's message.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def fair_coins(eps: float, delta: float) -> int:
     Returns
     -------
     int
-        M >= 1; exact. Replacement neighbors. It falls with eps and with delta.
+        M >= 1, exact, for replacement neighbors; M falls with eps and with delta.
 
     Notes
     -----
@@ -225,10 +225,7 @@ def fair_coins(eps: float, delta: float) -> int:
 
 @remember(1024)
 def _coins_for(eps: float, delta: float, share: float) -> int:
-    """Return the fewest coins that suffice.
-
-    More coins are post-processing, so that delta falls with their number.
-    """
+    """Return the fewest coins that suffice; delta falls with their number, as more coins are post-processing."""
     tail = negligible(delta)
 
     def enough(coins: int) -> bool:
@@ -242,7 +239,7 @@ def _coins_for(eps: float, delta: float, share: float) -> int:
 
 
 def _largest_share(eps: float, delta: float, coins: int) -> float:
-    """Return the largest beta that suffices; a smaller one mixes in views without the victim."""
+    """Return the largest beta that suffices; a smaller beta mixes in views without user 1."""
     tail = negligible(delta)
 
     def excess(log_share: float) -> float:
@@ -257,15 +254,10 @@ def _largest_share(eps: float, delta: float, coins: int) -> float:
 
 @dataclass(frozen=True)
 class SBin(ShufflerNoise):
-    """Shuffler that receives values in the clear, drops some of them and adds ``Bin(M, 1/2)`` of every value.
+    """Counts after a shuffler, who receives true values, dropped some messages and added ``Bin(M, 1/2)`` dummies.
 
-    The shuffler must be honest: the added noise, which it learns, hides no value from shuffler and analyzer together.
-    The guarantee does not depend on the messages of other users.
-
-    Parameters
-    ----------
-    coins : int
-        M.
+    The shuffler must be honest: it learns the noise, which hides no value if shuffler and analyzer collude. The
+    guarantee does not rely on other users.
     """
 
     coins: int
@@ -288,20 +280,12 @@ class SBin(ShufflerNoise):
         accounting: str = "exact",
         beta: float | None = None,
     ) -> Self:
-        """Find the coins of every value, see :func:`sbin_dummies`.
-
-        Parameters
-        ----------
-        population : Population
-            Number of other users; only the default of `beta` depends on its mean.
-        beta : float, optional
-            In (0, 1]; the one with the least error for equally frequent values by default.
-        """
+        """Find the number of coins of every value, see :func:`sbin_dummies` for ``beta``."""
         found = sbin_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
         return cls(k, usual_users, found.share, found.coins)
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
-        """Return the law of M fair coins, which does not depend on the users who take part."""
+        """Return the law of M fair coins, which does not depend on the users."""
         return coin_noise(self.coins, 0.5)
 
     def privacy_profile(self) -> PrivacyProfile:
@@ -309,7 +293,7 @@ class SBin(ShufflerNoise):
         return self.two_counts(coin_noise(self.coins, 0.5), "the shuffler's dummies")
 
     def client(self) -> Client:
-        """Return the client, which sends the value, and the shuffler, which drops messages and adds fair coins."""
+        """Return the client, which sends the value, and the shuffler, who drops messages and adds fair coins."""
         steps: list[dict[str, Any]] = [
             {"part": "sampled", "rate": text(self.share)},
             {"part": "with_binomial", "coins": self.coins},

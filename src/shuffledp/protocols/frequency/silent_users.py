@@ -1,13 +1,13 @@
-r"""Silent users: a value is sent with some probability only, among Poisson dummies.
+"""Silent users: each user sends a value only with some probability, among Poisson dummies.
 
-A user sends its value with probability p, and for every value ``Poisson(mu / n)`` dummies: ``c_j = Bin(n_j, p) +
-Poisson(mu)``, estimate ``(c_j - mu) / p`` of a count, with variance ``mu / p^2 + n_j (1 - p) / p``. Randomizing the
-report often saves dummies: at p = 1/4 a 25th of the dummies is enough. It is one level of the segmented protocol of
-sets of one item.
+A user sends a value with probability p, and ``Poisson(mu / n)`` dummies of every value:
+``c_j = Bin(n_j, p) + Poisson(mu)``. The estimate of a count is ``(c_j - mu) / p``, with variance
+``mu / p^2 + n_j (1 - p) / p``. Dropping values often saves dummies: at p = 1/4 a 25th of the dummies suffices. The
+protocol is one level of the segmented protocol for sets of one item.
 
 Delta is the divergence of the two counts that change, each Poisson with or without a message that is sent with
-probability p (`shuffledp.accounting.general.count_pairs`), if no other user holds either value; the values of others
-are additional noise.
+probability p (`shuffledp.accounting.general.count_pairs`), if no other user has either value; other users' values are
+additional noise.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Derived for this project.
@@ -54,17 +54,17 @@ _MOST = 200.0
 
 @dataclass(frozen=True)
 class SilentReport:
-    """Probability p in (0, 1] that a user sends its value, and mean mu >= 0 of a value's dummies in total."""
+    """Probability p in (0, 1] that a user sends a value, and mean mu >= 0 of all users' dummies of a value."""
 
     rate: float
     dummies: float
 
     def count_at(self, tail: float) -> MovingCount:
-        """Return the laws of a count, with `tail` of the mass left out on either side at most."""
+        """Return the laws of a count with and without user 1, omitting a mass of at most `tail` on either side."""
         return added_message(poisson_window(self.dummies, tail), self.rate)
 
     def variance(self, held: float) -> float:
-        """Return the exact variance of the estimated count of a value that `held` users hold."""
+        """Return the exact variance of the estimated count of a value with `held` users."""
         return float(sampled_count_variance(self.dummies, self.rate, held))
 
 
@@ -74,23 +74,23 @@ def silent_report(n: int, k: int, eps: float, delta: float, *, rate: float | Non
     Parameters
     ----------
     n, k : int
-        Users and values, >= 1; they matter for the default of `rate` only.
+        Numbers of users and values, >= 1, for the default of `rate`.
     eps : float
         Nats, > 0.
     delta : float
         In (0, 1).
     rate : float, optional
-        p, in (0, 1]; the one with the least error for equally frequent values by default.
+        p, in (0, 1]. Default: the least error for equally frequent values.
 
     Returns
     -------
     SilentReport
-        With the smallest mu that suffices, rounded up by at most 1e-11 relative; 0 for ``p <= delta``.
+        Report with the smallest sufficient mu, rounded up by at most 1e-11 relative; 0 for ``p <= delta``.
 
     Notes
     -----
-    Derived for this project. The error may have several local minima in p, so that p is searched on a grid of all
-    that can be the best, and then between its neighbors, within 0.2 %; a larger p may be as good.
+    Derived for this project. As the error may have several local minima in p, the search for p uses a grid, then the
+    interval between neighbors of the best point, within 0.2 %; a larger p may be as good.
     """
     n, k = check_count("n", n, 1), check_count("k", k, 1)
     eps, delta = check_budget(eps, delta)
@@ -101,7 +101,7 @@ def silent_report(n: int, k: int, eps: float, delta: float, *, rate: float | Non
 
 
 def poisson_dummies(eps: float, delta: float) -> float:
-    """Return the least mean of Poisson noise on two counts that hides which of them has a user's message.
+    """Return the least mean of Poisson noise on two counts that hides which count has a user's message.
 
     Parameters
     ----------
@@ -113,12 +113,12 @@ def poisson_dummies(eps: float, delta: float) -> float:
     Returns
     -------
     float
-        > 0, rounded up by at most 1e-11 relative. Replacement neighbors.
+        Mean > 0, rounded up by at most 1e-11 relative, for replacement neighbors.
 
     Notes
     -----
-    Derived for this project. All protocols in which every user hides all users' values with dummies converge to this
-    mean.
+    Derived for this project. The number of dummies per value converges to this mean in all protocols in which all
+    users' dummies hide all values.
     """
     eps, delta = check_budget(eps, delta)
     return _least_dummies(eps, delta, 1.0, 1.0, _XTOL)
@@ -126,10 +126,7 @@ def poisson_dummies(eps: float, delta: float) -> float:
 
 @remember(1024)
 def _least_dummies(eps: float, delta: float, rate: float, guess: float, xtol: float) -> float:
-    """Return the least sufficient mean of dummies.
-
-    More dummies are post-processing; without any, delta is the probability of reporting.
-    """
+    """Return the least sufficient mean of dummies; delta falls with the mean, and is the rate without dummies."""
     if rate <= delta:
         return 0.0
     tail = negligible(delta)
@@ -174,15 +171,8 @@ def _best_report(held: float, eps: float, delta: float) -> SilentReport:
 class SilentUsers(NoisyCounts, PlannedUsers):
     """Each user's value with probability p, and ``Poisson(mu / n)`` dummies of every value; a message is a value.
 
-    All users must add their dummies; the shuffler only permutes. A count has the variance ``mu / p^2 + n_j (1 - p) /
-    p``: it grows with the frequency of the value.
-
-    Parameters
-    ----------
-    rate : float
-        p.
-    dummy_mean : float
-        mu, of `n_users` users together.
+    All users must add their dummies; the shuffler only permutes. The variance of a count,
+    ``mu / p^2 + n_j (1 - p) / p``, grows with the frequency of the value. ``rate`` is p, ``dummy_mean`` is mu.
     """
 
     n_users: int
@@ -200,19 +190,13 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: Unit | None = None) -> Self:
-        """Find reporting probability and dummies, see :func:`silent_report`.
-
-        Parameters
-        ----------
-        report_rate : float, optional
-            p, in (0, 1]; the one with the least error for equally frequent values by default.
-        """
+        """Find the reporting probability p, or use ``report_rate``, and the dummies, see :func:`silent_report`."""
         found = silent_report(n, k, eps, delta, rate=report_rate)
         return cls(k, n, found.rate, found.dummies)
 
     @property
     def keep(self) -> float:
-        """p."""
+        """Probability p that a user sends a value."""
         return self.rate
 
     def noise(self, users: NDArray[Any]) -> CountNoise:
@@ -220,7 +204,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
         return poisson_noise(self.dummy_mean * np.asarray(users, float) / self.n_users)
 
     def cost(self) -> Cost:
-        """Return the cost of the value, sent with probability p, and a share of the dummies of all values."""
+        """Return the cost of the value, sent with probability p, and of a share of the dummies of all values."""
         mean = self.domain_size * self.dummy_mean / self.n_users
         return self.cost_of(mean, most_sent([PoissonMessages(mean)], 1.0, self.expected_users), certain=False)
 
@@ -229,6 +213,6 @@ class SilentUsers(NoisyCounts, PlannedUsers):
         return self.two_counts(self.noise(np.array(users)), "Poisson dummies")
 
     def client(self) -> Client:
-        """Return the client: the value with probability p, and a Poisson number of uniform dummies."""
+        """Return the client, with the value with probability p and a Poisson number of uniform dummies."""
         mean = Fraction(self.dummy_mean) * self.domain_size / self.n_users
         return self.client_of(self.n_users, "users", {"part": "poisson_dummies", "mean": text(mean)})

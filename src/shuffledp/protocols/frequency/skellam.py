@@ -1,4 +1,4 @@
-"""Skellam noise in a secure sum: a reference line of a histogram."""
+"""Skellam noise in a secure sum: a reference line for histograms."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,15 +17,9 @@ from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
 @dataclass(frozen=True)
 class Skellam(SkellamNoise):
-    """One-hot rows with each user's Skellam noise of variance ``mu / n`` on each count, added by a secure sum.
+    """One-hot rows of k integers with each user's Skellam noise of variance ``mu / n`` per count, sent to a secure sum.
 
-    A message is a row of k integers. Of two values under replacement a row is (y, 1 - y), of which y is sent: the
-    number of users is public, and noise on both counts would spend the budget twice.
-
-    Parameters
-    ----------
-    domain_size : int
-        Values are 0..domain_size-1.
+    For two values under replacement a row is (y, 1 - y), of which only y is sent, as the number of users is public.
     """
 
     domain_size: int
@@ -36,12 +30,12 @@ class Skellam(SkellamNoise):
 
     @classmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """Return the number of values, by the name of its field."""
+        """Return the field with the number of values."""
         return {"domain_size": domain_size_of(task)}
 
     @property
     def moved(self) -> tuple[int, int]:
-        """Change of a count by one user, 1, and the number of counts that change, one or two."""
+        """Change of a count by one user, 1, and the number of released counts that change, one or two."""
         return moved_counts(self.domain_size, self.relation)
 
     @property
@@ -50,7 +44,7 @@ class Skellam(SkellamNoise):
         return released_counts(self.domain_size, self.relation)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return one-hot rows plus shares of the noise, (n, k)."""
+        """Draw one-hot rows plus shares of the noise, (n, k)."""
         values = checked_values(users.values, self.domain_size)
         shares = skellam(self.variance / self.n_users, rng, (len(values), self.released_counts))
         rows = noise_of_all(shares)
@@ -62,7 +56,7 @@ class Skellam(SkellamNoise):
         return np.asarray(messages.payload.sum(axis=0))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the noisy counts, (R, k), from their exact law, at a cost independent of the number of users."""
+        """Draw the noisy counts, (R, k), from their exact law, at a cost independent of n."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         noise = skellam(self._noise(participants.public)[:, None], rng, (len(held), self.released_counts))
         return np.asarray(held + noise_of_all(noise))
@@ -72,12 +66,12 @@ class Skellam(SkellamNoise):
         return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each frequency, (R, k): the variance of the noise, for all data."""
+        """Return the variance of each frequency, (R, k), which does not depend on the data."""
         n = np.asarray(participants.public.n_users, float)
         return np.repeat((self._noise(participants.public) / n**2)[:, None], self.domain_size, axis=1)
 
     def parameters(self) -> dict[str, float]:
-        """Return the variance of a count when the planned number of users take part."""
+        """Return the variance of a count if the planned number of users take part."""
         return {"noise_variance": self.variance}
 
     def _noise(self, public: Public) -> Floats:

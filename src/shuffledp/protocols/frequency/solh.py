@@ -1,4 +1,4 @@
-"""SOLH: every user reports the randomized hash of its value, and the hash function."""
+"""SOLH, shuffled optimal local hashing: every user reports a hash function and the randomized hash of a value."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -24,15 +24,7 @@ _PAIRS = 2**16
 
 @dataclass(frozen=True)
 class Solh(PureReports):
-    """Shuffled optimal local hashing.
-
-    Parameters
-    ----------
-    eps_local : float
-        Budget of the randomized response over the cells, nats.
-    cells : int
-        Range of the hash functions, d'.
-    """
+    """Seed of a hash function and hashed value after randomized response over d' ``cells``, as one message per user."""
 
     eps_local: float
     cells: int
@@ -51,17 +43,8 @@ class Solh(PureReports):
     def calibrate(
         cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", cells: int | None = None
     ) -> Self:
-        """Find the number of cells and the local budget, see :func:`shuffledp.accounting.solh_report`.
-
-        Parameters
-        ----------
-        cells : int, optional
-            At least 2; chosen for the least error by default.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or the printed theorem does not apply.
+        """Find the number of cells, or use ``cells`` >= 2, and the budget, see
+        :func:`shuffledp.accounting.solh_report`.
         """
         report = solh_report(n, k, eps, delta, accounting=accounting, cells=cells)
         return cls(n, k, report.eps_local, report.cells)
@@ -72,11 +55,11 @@ class Solh(PureReports):
         return GeneralizedResponse(self.eps_local, self.cells)
 
     def cost(self) -> Cost:
-        """Return the cost of one message: a seed and a cell."""
+        """Return the cost of one message, a seed and a cell."""
         return Cost(1.0, SEED_BITS + message_bits(self.cells), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return each user's seed, and its hashed value after randomized response, (n, 2)."""
+        """Draw each user's seed and hashed value after randomized response, (n, 2)."""
         values = checked_values(users.values, self.domain_size)
         seeds = draw_seeds(len(values), rng)
         hashed = hash_values(seeds, values, self.cells).view(np.int64)
@@ -99,18 +82,18 @@ class Solh(PureReports):
 
     @property
     def two_rates(self) -> tuple[float, float, float]:
-        """Rates at which a report matches its value and any other one, and their gap, for fully random hashes."""
+        """Rates at which a report matches its value and another value, and their difference, for random hashes."""
         return self.response.keep, 1 / self.cells, self.response.gap * (1 - 1 / self.cells)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of one report among the uniform reports of the others."""
+        """Return the profile of one report among the uniform reports of other users."""
         return Profile(
             lambda eps: blanketed_delta(eps, users - 1, 1 / self.cells, self.eps_local),
             "privacy blanket of Balle et al. 2019, evaluated exactly for local hashing",
         )
 
     def client(self) -> Client:
-        """Return the client: a uniform seed, and randomized response of the hashed value."""
+        """Return the client, with a uniform seed and randomized response on the hashed value."""
         k, cells = self.domain_size, self.cells
         part = {"part": "local_hash", "cells": cells, **odds_below(self.eps_local)}
         own, other, _ = self.two_rates

@@ -1,12 +1,12 @@
-r"""Subset selection in the shuffle model: the size of the subsets and the local budget.
+"""Subset selection in the shuffle model: the size of the subsets and the local budget.
 
 Every user reports a subset of d of the k values: with probability ``p = d E / (d E + k - d)``, ``E = e^eps_local``, a
-random one that holds its value, else a random one that does not. A report is uniform over all subsets with probability
-``lambda = k / (k + d (E - 1))``, and a uniform subset holds a value with probability ``r = d / k`` and two of them with
-``s = r (d - 1) / (k - 1)``: the blanket is the one in :mod:`shuffledp.accounting.general.matched_blanket` with this
-overlap. For d = 1 it is generalized randomized response. Derived for this project; the bound on delta is at most 1e-6
-relative too large, and the local budget is the largest that it allows, rounded down by at most 1e-8 relative. The size
-of least error is found by downhill steps.
+uniform subset with the user's value, otherwise a uniform subset without it. A report is uniform over all subsets with
+probability ``lambda = k / (k + d (E - 1))``. A uniform subset contains a given value with probability ``r = d / k`` and
+two given values with ``s = r (d - 1) / (k - 1)``, so that :mod:`shuffledp.accounting.general.matched_blanket` with this
+overlap has the blanket. For d = 1 it is generalized randomized response. Derived for this project. The bound on delta
+is at most 1e-6 relative too large, and the local budget is the largest under this bound, rounded down by at most 1e-8
+relative. A downhill search finds the size of least error.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others and
 which of their reports are uniform.
@@ -54,7 +54,7 @@ _FEW_SUBSETS = 200
 
 @dataclass(frozen=True)
 class SubsetReport:
-    """Subsets of d of k values, and the local budget in nats."""
+    """Random subset of d of k values as a report, with the local budget in nats."""
 
     domain_size: int
     size: int
@@ -62,26 +62,26 @@ class SubsetReport:
 
     @property
     def own_rate(self) -> float:
-        """Probability that the subset holds the user's value."""
+        """Probability that the subset contains the user's value."""
         return self.size / (self.size + (self.domain_size - self.size) * math.exp(-self.eps_local))
 
     @property
     def other_rate(self) -> float:
-        """Probability that the subset holds another given value."""
+        """Probability that the subset contains another given value."""
         return (self.size - self.own_rate) / (self.domain_size - 1)
 
     @property
     def match_rate(self) -> float:
-        """Probability that a uniform subset holds a given value."""
+        """Probability that a uniform subset contains a given value."""
         return self.size / self.domain_size
 
     @property
     def both_rate(self) -> float:
-        """Probability that a uniform subset holds two given values."""
+        """Probability that a uniform subset contains two given values."""
         return self.match_rate * (self.size - 1) / (self.domain_size - 1)
 
     def mse(self, n: int) -> float:
-        """Return the squared error of a frequency, averaged over the values, for n users with any data."""
+        """Return the squared error of a frequency, averaged over the values, which is the same for all data."""
         return pure_mse(n, self.domain_size, self.own_rate, self.other_rate)
 
 
@@ -96,7 +96,7 @@ def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
 
 
 def _delta(eps: float, n: int, report: SubsetReport, tail: float, *, typical: bool = False) -> float:
-    """Return delta averaged over the number of uniform reports, or for a typical one."""
+    """Return delta averaged over the number of uniform reports, or for the `typical` number."""
     match, rate = report.match_rate, matched_rate(report.match_rate, report.eps_local)
     if typical:
         reports, block = Window(round((n - 1) * rate), np.ones(1)), 1
@@ -111,7 +111,7 @@ def _delta(eps: float, n: int, report: SubsetReport, tail: float, *, typical: bo
 def subset_report(
     n: int, domain_size: int, eps: float, delta: float, *, size: int | None = None
 ) -> SubsetReport:
-    """Return the subsets, of least error or a given size, with which n shuffled reports are (eps, delta)-private."""
+    """Return the subsets, of least error or a given size, whose n shuffled reports are (eps, delta)-private."""
     asked = (n, domain_size, eps, delta)
     chosen = size or _best_size(*asked)
     if chosen == 1:
@@ -131,7 +131,7 @@ def _contour_budget(
 
 
 def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
-    """Return d of nearly least error: from 1 on in steps that double, and then shrink."""
+    """Return d of nearly the least error: steps from 1 that double, then shrink."""
     errors: dict[int, float] = {}
     guess = math.log(eps) + 0.1
 
@@ -159,7 +159,7 @@ def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
 def _log_budget(
     n: int, domain_size: int, eps: float, delta: float, size: int, guess: float, *, typical: bool
 ) -> float:
-    """Return the log of the largest local budget, for all numbers of uniform reports or the typical one alone."""
+    """Return the log of the largest local budget, for all numbers of uniform reports or the `typical` number."""
     tail = negligible(delta)
 
     def excess(log_budget: float) -> float:
@@ -172,14 +172,9 @@ def _log_budget(
 
 @dataclass(frozen=True)
 class SubsetSelection(PureReports):
-    """Subsets of d values as messages, one per user.
+    """Subset of d values as a message, one per user.
 
     The shuffler permutes. Users rely on the reports of all others, which are uniform with some probability.
-
-    Parameters
-    ----------
-    report : SubsetReport
-        Values, size of the subsets and local budget.
     """
 
     report: SubsetReport
@@ -197,30 +192,24 @@ class SubsetSelection(PureReports):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, size: int | None = None) -> Self:
-        """Find the size of the subsets and the local budget.
-
-        Parameters
-        ----------
-        size : int, optional
-            d, in 1..k-1; chosen for the least error by default.
-        """
+        """Find the largest local budget under the exact blanket, for the given ``size`` d or the one of least error."""
         if size is not None and (size := check_count("size", size, 1)) >= k:
             raise ValueError(f"size must be an integer in [1, {k - 1}], got {size!r}.")
         return cls(n, k, subset_report(n, k, eps, delta, size=size))
 
     @property
     def two_rates(self) -> tuple[float, float, float]:
-        """Rates at which a subset holds the user's value and any other, and their gap."""
+        """Rates at which a subset contains the user's value and another value, and their difference."""
         p, q = self.report.own_rate, self.report.other_rate
         return p, q, p - q
 
     def cost(self) -> Cost:
-        """Return the cost of one of all subsets of this size."""
+        """Return the cost of one message, the index of a subset of this size."""
         subsets = math.comb(self.domain_size, self.report.size)
         return Cost(1.0, message_bits(subsets), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return each user's subset, in increasing order, (n, d)."""
+        """Draw each user's subset, in increasing order, (n, d)."""
         values, size = checked_values(users.values, self.domain_size), self.report.size
         holds = rng.random(len(values)) < self.report.own_rate
         subsets = np.empty((len(values), size), np.int64)
@@ -230,20 +219,20 @@ class SubsetSelection(PureReports):
         return Messages(np.sort(subsets, axis=1))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the number of subsets that hold each value, (k,)."""
+        """Return the number of subsets that contain each value, (k,)."""
         return np.bincount(np.asarray(messages.payload, np.int64).ravel(), minlength=self.domain_size)
 
     @property
     def joint_law(self) -> bool:
-        """True if subsets are of one value, or there are few different subsets."""
+        """True for subsets of one value, or for few different subsets."""
         return self.report.size == 1 or math.comb(self.domain_size, self.report.size) <= _FEW_SUBSETS
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the subsets that hold each value, (R, k), at a cost that does not depend on the number of users.
+        """Draw the number of subsets that contain each value, (R, k), at a cost independent of n.
 
-        The joint law is exact for subsets of one value, and where there are few different subsets. Elsewhere the law of
-        every single count is exact, and counts are drawn independently: the constraint that the counts add up to d for
-        each user is dropped, which affects no error of a value, nor their mean.
+        For subsets of one value, and for few different subsets, the joint law is exact. Otherwise each count has its
+        exact law, and counts are independent, without the constraint of d values per user, which changes no error of a
+        value.
         """
         held = held_counts(participants, self.domain_size).astype(np.int64)
         if self.report.size == 1:
@@ -259,18 +248,18 @@ class SubsetSelection(PureReports):
         return counts
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of one subset among the uniform ones of the others."""
+        """Return the profile of one subset among the uniform subsets of other users."""
         return Profile(
             lambda eps: subset_delta(eps, users, self.report),
             "privacy blanket of Balle et al. 2019, evaluated exactly for subset selection",
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return the size of the subsets, and the local budget."""
+        """Return the size of the subsets and the local budget."""
         return {"subset_size": float(self.report.size), "eps_local": self.report.eps_local}
 
     def client(self) -> Client:
-        """Return the client: a subset whose odds of holding the value are those of the local budget."""
+        """Return the client, which draws a subset that contains the value with the odds of the local budget."""
         k, size = self.domain_size, self.report.size
         part = {"part": "subset", "values": k, "size": size, **odds_below(self.report.eps_local)}
         own, other, _ = self.two_rates

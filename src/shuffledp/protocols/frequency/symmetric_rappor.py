@@ -1,4 +1,4 @@
-"""Symmetric RAPPOR under secure summation: rows of randomized bits, of which the server learns the sums only."""
+"""Symmetric RAPPOR under secure summation: rows of randomized bits, of which the server learns only the sums."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,8 +19,7 @@ from shuffledp.tasks import Users
 class SymmetricRappor(FlippedBits):
     """Rows of bits, one per value, each flipped with probability p, as messages; secure summation adds the rows.
 
-    The server learns the sums only. Users rely on the bits of all others, and on secure summation, whose traffic is not
-    counted.
+    The server learns only the sums. Users rely on all others' bits, and on secure summation, whose cost is not counted.
     """
 
     no_client = "Messages are added up in a secure sum, which a client in the shuffle model does not have."
@@ -38,19 +37,9 @@ class SymmetricRappor(FlippedBits):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float) -> Self:
-        """Find the largest budget of a bit for which the sums are private for every data set of the others.
+        """Find the largest budget of a bit for which the sums are private for every data set of the other users.
 
-        Parameters
-        ----------
-        population : Population
-            Number of other users, at least 1.
-        accounting : {"exact"}
-            The calibration ``proven`` of :func:`shuffledp.accounting.rappor_flip_probability`.
-
-        Raises
-        ------
-        Infeasible
-            If there is one user only, or delta is 0.
+        It is ``proven`` of :func:`shuffledp.accounting.rappor_flip_probability`. Raises `Infeasible` for one user.
         """
         if n < 2:
             raise Infeasible(
@@ -60,15 +49,15 @@ class SymmetricRappor(FlippedBits):
         return cls(n, k, 1 - p, p)
 
     def cost(self) -> Cost:
-        """Return the cost of one row that holds a number up to the number of users for each value."""
+        """Return the cost of one row, with a number up to the number of users for each value."""
         return Cost(1.0, self.domain_size * message_bits(self.usual_users + 1), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return the rows of bits, (n, k)."""
+        """Draw the rows of bits, (n, k)."""
         return Messages(self.rows(users, rng))
 
     def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
-        """Return the sum of the rows of these users as one row, (1, k): secure summation."""
+        """Return the sum of the rows of these users as one row, (1, k), by secure summation."""
         return Messages(self.aggregate(messages)[None])
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:

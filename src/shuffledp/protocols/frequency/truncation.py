@@ -1,4 +1,4 @@
-"""Truncation-based histogram: every user adds a coin flip to every count, and small counts become 0."""
+"""Truncation-based histogram: every user adds a coin to every count, and small counts become 0."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -23,16 +23,9 @@ _TAIL = 1e-25
 
 @dataclass(frozen=True)
 class Truncation(PlannedUsers):
-    """Counts with binomial noise; with truncation, counts not above the number of users become 0.
+    """Counts with binomial noise, where a user adds nothing with probability ``miss_rate``, ``1 - p``.
 
-    Parameters
-    ----------
-    domain_size : int
-        Values are 0..domain_size-1.
-    miss_rate : float
-        Probability ``1 - p`` with which a user adds nothing to a count.
-    truncate : bool
-        If True, small counts become 0; otherwise the estimate is unbiased.
+    With ``truncate``, counts that are at most the number of users become 0; otherwise the estimate is unbiased.
     """
 
     no_client = "The client of balls_into_bins adds the same noise to counts, which it does not truncate."
@@ -58,30 +51,22 @@ class Truncation(PlannedUsers):
     ) -> Self:
         """Find the rate of the coins, see :func:`shuffledp.accounting.truncation_miss_rate`.
 
-        Parameters
-        ----------
-        truncate : bool
-            If True, small counts become 0, as in the original.
-
-        Raises
-        ------
-        Infeasible
-            If the number of users is too small, delta is 0, or the printed theorem does not apply.
+        ``truncate`` sets small counts to 0, as in the original.
         """
         return cls(n, k, truncation_miss_rate(n, eps, delta, accounting=accounting), bool(truncate))
 
     @property
     def alphabet_size(self) -> int:
-        """Number of kinds of message, one per value."""
+        """Number of different messages, one per value."""
         return self.domain_size
 
     def cost(self) -> Cost:
-        """Return the cost of the user's value, and ``k p`` ones of k coins."""
+        """Return the cost of the user's value, and of ``k p`` dummies."""
         extra = self.domain_size * (1 - self.miss_rate)
         return Cost(1 + extra, message_bits(self.domain_size), most_messages=1 + self.domain_size)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return each user's value, and for every value one more message with probability p."""
+        """Draw each user's dummies, of every value with probability p, and return them with the values."""
         values = np.asarray(users.values, np.int64)
         added = np.zeros(self.domain_size, np.int64)
         for _, coins in coin_blocks(len(values), self.domain_size, rng):
@@ -89,20 +74,20 @@ class Truncation(PlannedUsers):
         return Messages(np.concatenate((values, np.repeat(np.arange(self.domain_size), added))))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the counts, (R, k), from their exact law: binomial noise, independent over values."""
+        """Draw the counts, (R, k), from their exact law, with binomial noise independent over values."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         n = participants.public.n_users[:, None]
         return held + n - rng.binomial(n, self.miss_rate, held.shape)
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Return relative frequencies, (R, k); 0 where truncated."""
+        """Return relative frequencies, (R, k), 0 for truncated counts."""
         n = public.users_column
         above = np.asarray(aggregate, float) - n  # the held count minus the coins that added nothing
         frequency = above / n + self.miss_rate
         return np.where(above > 0, frequency, 0.0) if self.truncate else np.asarray(frequency)
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Return the variance of each frequency, (R, k), ``p (1 - p) / n``; None with truncation."""
+        """Return the variance of each frequency, ``p (1 - p) / n``, (R, k); None with truncation."""
         if self.truncate:
             return None
         n = participants.public.users_column
@@ -110,7 +95,7 @@ class Truncation(PlannedUsers):
         return np.asarray(np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, held.shape).copy())
 
     def expected_squared_error(self, participants: Participants) -> Floats:
-        """Return the exact squared error of each frequency given the participants' values, (R, k)."""
+        """Return the exact squared error of each frequency given the values, (R, k)."""
         if (unbiased := self.expected_variance(participants)) is not None:
             return unbiased
         held = held_counts(participants, self.domain_size).astype(np.int64, copy=False)
@@ -121,10 +106,7 @@ class Truncation(PlannedUsers):
         return errors
 
     def _truncated_error(self, n: int, held: NDArray[np.int64]) -> Floats:
-        """Return ``E[1{W >= x} (x/n)^2 + 1{W < x} ((n (1 - p) - W) / n)^2]``.
-
-        W ~ Bin(n, 1 - p) is the number of coins that add nothing.
-        """
+        """Return ``E[1{W >= x} (x/n)^2 + 1{W < x} ((n (1 - p) - W) / n)^2]`` for W ~ Bin(n, 1 - p) missing messages."""
         missing = binomial_window(n, self.miss_rate, _TAIL)
         squares = missing.pmf * (n * self.miss_rate - missing.support) ** 2
         kept = np.append(0.0, np.cumsum(squares))

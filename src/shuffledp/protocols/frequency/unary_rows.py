@@ -1,4 +1,4 @@
-r"""Unary encoding with whole rows as messages: the rates of the bits.
+"""Unary encoding with whole rows as messages: the rates of the bits.
 
 Every user sends a row of k bits: the bit of its value is set with probability p, every other one with probability q,
 and the row is one message. With the local budget ``eps_local = ln(p (1 - q) / (q (1 - p)))`` three forms are in use:
@@ -11,15 +11,15 @@ and the row is one message. With the local budget ``eps_local = ln(p (1 - q) / (
     p = 1/2: OUE, with the least error for a given local budget and many values, which is not optimal under shuffling.
 
 Any row is at least ``(1 - p) / (1 - q)`` times as likely under every input as a row of zeros whose bits are flipped
-with probability q. So a row is such a uniform row with probability ``lambda = (1 - p) / (1 - q)``, and its blanket is
-the one in :mod:`shuffledp.accounting.general.matched_blanket` with match rate q and independent matches: **the same as
-for a local hash with d' = 1/q cells** and the same local budget, and so is the error. Rows need neither a rounded d'
-nor a seed.
+with probability q. So a row is a row of zeros with flipped bits with probability ``lambda = (1 - p) / (1 - q)``, and
+its blanket is the one in :mod:`shuffledp.accounting.general.matched_blanket` with match rate q and independent matches:
+**the same as for a local hash with d' = 1/q cells** and the same local budget, and so is the error. Rows need neither a
+rounded d' nor a seed.
 
 The local budget is the largest that the bound allows, rounded down by at most 1e-8 relative: of the blanket of the
-rows, derived for this project and inverted up to 2e-3 relative above delta, or of the clones that any local randomizer
-has (Feldman, McMillan and Talwar 2023). The error of the best p is within about 1e-3 relative of the least for uniform
-data, which is the mean over all values for any data.
+rows, derived for this project and inverted up to 2e-3 relative above delta, or of the clones of any local randomizer
+(Feldman, McMillan and Talwar 2023). The error of the best p is within about 1e-3 relative of the least error for
+uniform data, which is the mean error over all values for any data.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Unary encoding: Wang, Blocki, Li and Jha 2017.
@@ -80,14 +80,14 @@ _STEPS, _HALVINGS = 12, 60
 
 @dataclass(frozen=True)
 class RowRates:
-    """Probabilities p > q that the bit of the user's value, and any other bit, of a row is set."""
+    """Probabilities p > q that a row has bit 1 for the user's value, and for another value."""
 
     own_rate: float
     other_rate: float
 
     @property
     def eps_local(self) -> float:
-        """Local budget, nats: ``ln(p (1 - q) / (q (1 - p)))``."""
+        """Local budget ``ln(p (1 - q) / (q (1 - p)))`` in nats."""
         p, q = self.own_rate, self.other_rate
         return math.log(p / q) + math.log1p(-q) - math.log1p(-p)
 
@@ -102,7 +102,7 @@ def _symmetric(eps_local: float) -> RowRates:
 
 
 def _of_log_odds(eps_local: float, log_odds: float = 0.0) -> RowRates:
-    """Return the rates with these log odds of p, nats; by default of a fair coin."""
+    """Return the rates for these log odds of p, by default of a fair coin."""
     return RowRates(1 / (1 + math.exp(-log_odds)), 1 / (1 + math.exp(eps_local - log_odds)))
 
 
@@ -113,7 +113,7 @@ _SHAPES: dict[str, Callable[[float], RowRates]] = {"symmetric": _symmetric, "opt
 def row_rates(
     n: int, domain_size: int, eps: float, delta: float, *, form: str = "best", bound: str = "blanket"
 ) -> RowRates:
-    """Return the rates with which n shuffled rows of bits are (eps, delta)-private."""
+    """Return the rates for which n shuffled rows of bits are (eps, delta)-private."""
     if bound == "clones":
         budget = local_budget(Fixed(n - 1), eps, delta, accounting="exact")
         if form != "best":
@@ -134,7 +134,7 @@ def row_rates(
 
 
 def _within(rates: RowRates, budget: float) -> RowRates:
-    """Return the rates with q moved by rounding so that their own budget is not above a given one, nats."""
+    """Return the rates with q moved by rounding, so that their local budget is at most `budget`, in nats."""
     excess = rates.eps_local - budget + _ROUNDING * (1 + budget)
     if excess <= 0:
         return rates
@@ -142,7 +142,7 @@ def _within(rates: RowRates, budget: float) -> RowRates:
 
 
 class _Search:
-    """Search for the largest local budget of rates that depend on it, started where the last one ended."""
+    """Search for the largest local budget of rates that depend on it; each search starts from the previous result."""
 
     def __init__(self, n: int, eps: float, delta: float) -> None:
         self.n, self.eps, self.delta = n, eps, delta
@@ -153,13 +153,13 @@ class _Search:
         self.slope: float | None = None
 
     def rates(self, shape: Callable[[float], RowRates]) -> RowRates:
-        """Return the rates of the largest budget; eps itself always suffices."""
+        """Return the rates of the largest local budget, which is at least eps."""
         guess = self._root(shape, self._typical, self._guess(shape), _SEARCHED)
         budget = math.exp(self._root(shape, self._all_numbers, guess, _XTOL))
         return _within(shape(budget), budget)
 
     def roughly(self, log_odds: float) -> RowRates:
-        """Return rates with these log odds of p, and nearly the largest budget."""
+        """Return rates with these log odds of p and nearly the largest budget."""
 
         def shape(budget: float) -> RowRates:
             return _of_log_odds(budget, log_odds)
@@ -197,7 +197,7 @@ class _Search:
         return root
 
     def _guess(self, shape: Callable[[float], RowRates]) -> float:
-        """Return the log of the budget with as many matches as in the last search."""
+        """Return the log of the budget with as many matches as in the previous search."""
 
         def surplus(log_budget: float) -> float:
             matches = max(self._matches(shape(math.exp(log_budget))), 1e-300)
@@ -206,7 +206,7 @@ class _Search:
         return root_below(surplus, self.low + 0.1, self.low, self.high, xtol=1e-5)
 
     def _matches(self, rates: RowRates) -> float:
-        """Return the expected number of uniform rows of others with a given bit set."""
+        """Return the expected number of other users' uniform rows in which a given bit is set."""
         rate = (1 - rates.own_rate) / (1 - rates.other_rate)
         return (self.n - 1) * rate * rates.other_rate
 
@@ -215,12 +215,12 @@ class _Search:
         return Window(round((self.n - 1) * rate), np.ones(1)), 1
 
     def _all_numbers(self, rate: float) -> tuple[Window, int]:
-        """Return the law of the number of uniform rows, and the length of blocks."""
+        """Return the law of the number of uniform rows, and the length of its blocks."""
         return binomial_window(self.n - 1, rate, self.tail), block_length(self.n - 1, rate, _BLOCKS)
 
 
 def _limiting_rates(n: int, eps: float, delta: float) -> NDArray[np.float64]:
-    """Return an estimate of q at `_LOG_ODDS`, (m,): the limit of many matches, where both laws are normal."""
+    """Return an estimate of q at `_LOG_ODDS`, (m,), from the limit of many matches, in which both laws are normal."""
     log_delta = math.log(delta)
     log_distance = root_below(
         lambda x: log_gaussian_delta(math.exp(x), eps) - log_delta, math.log(eps), -30.0, 30.0, xtol=1e-4
@@ -241,10 +241,9 @@ def _limiting_rates(n: int, eps: float, delta: float) -> NDArray[np.float64]:
 def _least(
     rates_at: Callable[[float], RowRates], estimated: NDArray[np.float64], n: int, domain_size: int
 ) -> RowRates:
-    """Return rates of nearly least error: downhill from the local minima of an estimate, then parabolas.
+    """Return rates of nearly the least error: downhill from the local minima of an estimate, then parabolas.
 
-    The error has two local minima, one for few values and one for many, and where few rows match it has kinks.
-    `estimated` has q at `_LOG_ODDS`.
+    The error has two local minima, for few and for many values. `estimated` has q at `_LOG_ODDS`.
     """
     known: dict[float, tuple[RowRates, float]] = {}
 
@@ -278,10 +277,10 @@ def _least(
 
 @dataclass(frozen=True)
 class UnaryRows(WholeRows):
-    """Rows of bits, one bit per value, as messages, one per user.
+    """Row of bits, one bit per value, as a message, one per user.
 
-    The shuffler permutes rows. Users rely on the rows of all others, which look like rows without a value with some
-    probability.
+    The shuffler permutes rows. Users rely on all others: with some probability a row does not depend on its user's
+    value.
     """
 
     name = "unary_rows"
@@ -300,12 +299,8 @@ class UnaryRows(WholeRows):
     ) -> Self:
         """Find the rates of the bits, see :func:`row_rates`.
 
-        Parameters
-        ----------
-        form : {"best", "symmetric", "optimized"}
-            Rates of least error, symmetric ones (SUE), or a fair coin for the bit of the user's value (OUE).
-        bound : {"blanket", "clones"}
-            Basis of the local budget: the blanket of the rows or, for comparison, the clones reduction.
+        ``form`` is ``best`` (least error), ``symmetric`` (SUE) or ``optimized`` (OUE). ``bound`` is the ``blanket`` of
+        the rows or, for comparison, the ``clones`` reduction.
         """
         check_choice(f"{cls.name}: form", form, ROW_FORMS)
         check_choice(f"{cls.name}: bound", bound, ROW_BOUNDS)
@@ -318,18 +313,18 @@ class UnaryRows(WholeRows):
         return RowRates(self.own_rate, self.other_rate)
 
     def cost(self) -> Cost:
-        """Return the cost of one row with a bit per value."""
+        """Return the cost of one row with one bit per value."""
         return Cost(1.0, float(self.domain_size), most_messages=1.0)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of one row among the rows of others that look like rows without a value."""
+        """Return the profile of one row among the other users' uniform rows."""
         return Profile(
             lambda eps: blanketed_delta(eps, users - 1, self.other_rate, self.rates.eps_local),
             "privacy blanket of Balle et al. 2019, evaluated exactly for rows of bits",
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return the rates of the bits, and the local budget."""
+        """Return the rates of the bits and the local budget."""
         return {
             "own_rate": self.own_rate,
             "other_rate": self.other_rate,

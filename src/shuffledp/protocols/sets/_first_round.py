@@ -1,4 +1,4 @@
-"""First round as a protocol: users announce privacy levels through a shuffle-private histogram."""
+"""First round of two: users announce privacy levels through a shuffle-private histogram."""
 
 from __future__ import annotations
 
@@ -21,19 +21,9 @@ _MOST_EPS = 700.0
 
 @dataclass(frozen=True)
 class FirstRound:
-    """Announcement of privacy levels through a frequency protocol.
+    """Announcement of privacy levels through a frequency protocol, whose values are the levels, with its own budget.
 
-    Parameters
-    ----------
-    protocol : str
-        A frequency protocol, as `shuffledp.protocols.get` finds it; its values are the levels.
-    eps, delta : float
-        Budget of the announcement; nats, > 0, and in (0, 1).
-    accounting : str, optional
-        Accounting of the frequency protocol. By default the accounting of the data round if available, otherwise the
-        first available one.
-    options : tuple of (str, value) pairs
-        Further options of its ``calibrate``.
+    The default accounting is the accounting of the data round if available, otherwise the first available one.
     """
 
     protocol: str
@@ -44,13 +34,7 @@ class FirstRound:
 
     @staticmethod
     def of(config: Mapping[str, Any] | FirstRound) -> FirstRound:
-        """Return the first round of a configuration with these keys.
-
-        Raises
-        ------
-        ValueError
-            If a key is missing or unknown, or a budget is outside its range.
-        """
+        """Return the first round of a configuration. Raise ValueError for wrong keys, or a budget outside its range."""
         if isinstance(config, FirstRound):
             first = config
         else:
@@ -68,15 +52,7 @@ class FirstRound:
         return first
 
     def calibrated(self, budget: Budget, population: Population, accounting: str) -> ProtocolBase:
-        """Return the protocol of the announcement for users of all levels of a budget.
-
-        Raises
-        ------
-        ValueError
-            If the frequency protocol refuses the request, or there is one level only.
-        Infeasible
-            If it cannot meet its budget.
-        """
+        """Return the frequency protocol of the announcement for users of all levels."""
         found = get("frequency", self.protocol)
         how = self.accounting or (accounting if accounting in found.accountings else found.accountings[0])
         task = Frequency(len(budget.levels))
@@ -85,13 +61,7 @@ class FirstRound:
         )
 
     def left(self, budget: Budget) -> Budget:
-        """Return the part of a budget that the announcement leaves for the data round.
-
-        Raises
-        ------
-        Infeasible
-            If nothing is left of the smallest eps, or of delta.
-        """
+        """Return the budget minus the announcement's. Raise `Infeasible` if nothing is left."""
         if self.eps >= budget.levels[0] or self.delta >= budget.delta:
             raise Infeasible(
                 f"first_round must have eps below {budget.levels[0]:g} and delta below {budget.delta:g}, the "
@@ -101,7 +71,7 @@ class FirstRound:
 
 
 def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.Generator) -> Public:
-    """Return noisy numbers of users of each level, integers of at least 0 that sum to the known number of users."""
+    """Draw noisy numbers of users of each level, integers >= 0 that sum to the known number of users."""
     if public.level_counts is None:
         raise ValueError(
             "public.level_counts is missing: the first round needs the number of users of each privacy level."
@@ -112,9 +82,9 @@ def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.G
 
 
 def settled(shares: Floats, n_users: Floats) -> Floats:
-    """Return noisy shares of the levels, (R, levels), as numbers of users.
+    """Return the numbers of users for noisy shares of the levels, (R, levels).
 
-    Each is at least one; they are rescaled to (R,) users and rounded.
+    Each level has at least one user before the numbers are scaled to the total number of users and rounded.
     """
     least_one = np.maximum(shares * n_users[:, None], 1.0)
     ends = np.rint(np.cumsum(least_one, axis=1) * (n_users / least_one.sum(axis=1))[:, None])

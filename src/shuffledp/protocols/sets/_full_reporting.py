@@ -1,4 +1,4 @@
-"""Protocols that send every item as it is: their calibration, its guarantee and its profile."""
+"""Protocols that send every item without noise: calibration, guarantee and profile."""
 
 from __future__ import annotations
 
@@ -17,15 +17,9 @@ from shuffledp.tasks import Budget, Sets, Task
 
 
 class FullReporting(SetProtocol, PlannedUsers):
-    """All items as they are, among blanket messages from all users, in one group of users or in several.
+    """All items without noise, among blanket messages from all users, in one group of users or in several.
 
-    A protocol of this kind is a dataclass with this field among its own, and defines ``planned``, ``groups`` and
-    ``blankets_per_user`` besides ``encode``, ``sample_aggregate`` and ``estimate``.
-
-    Parameters
-    ----------
-    calibration : {"variation_ratio", "numeric", "analytic"}
-        Method that determines the numbers of blanket messages.
+    ``calibration`` is the method that determines the numbers of blanket messages.
     """
 
     calibration: str
@@ -40,12 +34,12 @@ class FullReporting(SetProtocol, PlannedUsers):
     def planned(
         cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
     ) -> Self:
-        """Return the protocol with the smallest numbers of blanket messages, for a checked request."""
+        """Return the protocol with the smallest numbers of blanket messages, for a valid request."""
 
     @property
     @abstractmethod
     def groups(self) -> Sequence[SegmentedPlan]:
-        """Plans of the groups of users that hide among each other, the most private one first."""
+        """Plans of the groups of users, each of which hides its users, the most private group first."""
 
     @property
     @abstractmethod
@@ -64,23 +58,10 @@ class FullReporting(SetProtocol, PlannedUsers):
         accounting: str = "exact",
         calibration: str = "variation_ratio",
     ) -> Self:
-        """Find the smallest numbers of blanket messages.
+        """Find the smallest numbers of blanket messages, by a ``calibration`` of `shuffledp.accounting.mm_plan`.
 
-        Parameters
-        ----------
-        budget : Budget
-            One eps, or, if ``multi_level``, one per privacy level of the task; delta > 0, replacement neighbours.
-        population : Population
-            Number of other users; with privacy levels it is announced, and parameters follow it.
-        accounting : {"printed", "corrected", "exact"}
-            As for the segmented protocol.
-        calibration : {"variation_ratio", "numeric", "analytic"}
-            See `shuffledp.accounting.mm_plan`.
-
-        Raises
-        ------
-        Infeasible
-            If too many messages would be needed, or the calibration does not exist under this accounting.
+        With privacy levels, parameters follow the announced numbers of users. Raises `Infeasible` if too many messages
+        would be needed, or the accounting lacks the calibration.
         """
         sets = sets_task(task)
         if cls.multi_level:
@@ -89,7 +70,7 @@ class FullReporting(SetProtocol, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Proven bound, since all items are sent; for a published calibration only if the divergence confirms it."""
+        """Guarantee of the claim: proven for all items; a published calibration needs confirmation."""
         return full_reporting_standing(self.groups, self.calibration)
 
     def counted_on(self) -> str:
@@ -97,7 +78,7 @@ class FullReporting(SetProtocol, PlannedUsers):
         return f"all other users, of {sum(plan.n for plan in self.groups):,} in all"
 
     def cost(self) -> Cost:
-        """Return the cost of all items and the blanket messages, one item of the alphabet per message."""
+        """Return the cost of all items and the blanket messages of a user."""
         own = float(self.set_size)
         most, certain = most_blankets(self.groups, self.population)
         bits = message_bits(self.alphabet_size)

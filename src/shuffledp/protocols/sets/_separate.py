@@ -1,4 +1,4 @@
-"""SepMM: one balls-into-bins protocol per privacy level, among the users of that level; the estimates are averaged."""
+"""SepMM: a balls-into-bins protocol for each privacy level, among its users, and a mean of the estimates."""
 
 from __future__ import annotations
 
@@ -28,22 +28,9 @@ from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users, e
 
 @dataclass(frozen=True)
 class SeparateLevels(FullReporting):
-    """Balls-into-bins protocols, one per privacy level; messages are labeled with the level of their sender.
+    """Balls-into-bins protocols, one per privacy level with users; messages are labeled with the level of their sender.
 
-    Levels without users have none. Estimates are unbiased over a random assignment of levels to users.
-
-    Parameters
-    ----------
-    level_sizes : tuple of int
-        Users of each level as announced; nearly equal until then.
-    eps : tuple of float
-        Budgets of the levels, nats.
-    delta : float
-        Delta of every user.
-    accounting, calibration : str
-        As for balls-into-bins.
-    plan : SeparatePlan
-        Parameters of the levels that have users, and the weights of their estimates.
+    The sizes of levels are equal until the announcement. Estimates are unbiased over a random assignment of levels.
     """
 
     level_sizes: tuple[int, ...]
@@ -63,7 +50,7 @@ class SeparateLevels(FullReporting):
     def planned(
         cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
     ) -> Self:
-        """Return the protocol for levels of equal sizes, for a checked request."""
+        """Return the protocol for levels of equal sizes, for a valid request."""
         sizes = even_sizes(n_users, task.levels)
         plan = sep_mm_plan(
             sizes,
@@ -87,7 +74,7 @@ class SeparateLevels(FullReporting):
 
     @property
     def alphabet_size(self) -> int:
-        """Number of kinds of message, one per level and item."""
+        """Number of different messages, one per level and item."""
         return len(self.eps) * self.domain_size
 
     @property
@@ -102,7 +89,7 @@ class SeparateLevels(FullReporting):
 
     @property
     def blankets_per_user(self) -> float:
-        """Expected number of blanket messages of a user's level, averaged over users."""
+        """Expected number of blanket messages per user, averaged over users of all levels."""
         return sum(group.n * group.blankets for group in self.groups) / self.plan.n
 
     def refine(self, public: Public) -> Self:
@@ -123,7 +110,7 @@ class SeparateLevels(FullReporting):
         return replace(self, level_sizes=sizes, plan=plan)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return all items and blanket messages, each as ``level * d + item``."""
+        """Draw blanket messages, and return them with all items, each as ``level * d + item``."""
         levels = levels_of(users, len(self.eps))
         parts = [(levels[:, None] * self.domain_size + users.values.astype(np.int64)).ravel()]
         for level, group in zip(self.inhabited, self.groups, strict=True):
@@ -132,10 +119,7 @@ class SeparateLevels(FullReporting):
         return Messages(np.concatenate(parts))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the messages per level and item, (R, levels * d), from their exact law.
-
-        The cost does not depend on the number of users.
-        """
+        """Draw the messages per level and item, (R, levels * d), from their exact law, at a cost independent of n."""
         counts = holders(participants).astype(np.int64)
         for level, group in zip(self.inhabited, self.groups, strict=True):
             counts[:, level] += blanket_counts(group, np.full(len(counts), group.n), rng)
@@ -151,21 +135,21 @@ class SeparateLevels(FullReporting):
         return self.real(np.sum(shares, axis=0))
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Return the divergence that the accounting evaluates, for the most private group; a proven bound."""
+        """Return the proven divergence bound that the accounting evaluates, for the most private group."""
         return SegmentedProfile(self.groups[0], 0)
 
     @property
     def _noise(self) -> float:
-        """Variance of every share that the blanket messages cause."""
+        """Variance of each share from the blanket messages."""
         pairs = zip(self.groups, self.plan.weights, strict=True)
         return sum(weight**2 * group.blanket_sse() for group, weight in pairs) / self.domain_size
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each share given the items and levels of all users."""
+        """Return the variance of each share given the items and levels of all users, (R, d - padding_items)."""
         return self.real(np.full((participants.public.repeats, self.domain_size), self._noise)).copy()
 
     def expected_squared_error(self, participants: Participants) -> Floats:
-        """Return the mean squared error of each share over noise and a random assignment of levels."""
+        """Return the mean squared error of each share over the noise and a random assignment of levels."""
         squares = sum(w**2 / group.n for group, w in zip(self.groups, self.plan.weights, strict=True))
         return self.real(self._noise + assignment_error(squares, participants))
 

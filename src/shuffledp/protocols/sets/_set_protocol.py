@@ -1,7 +1,7 @@
 """Protocols for set-valued data: their task, items with privacy levels, and blanket messages.
 
-A user holds s distinct items of d. Blanket messages are items drawn uniformly from all d; a `SegmentedPlan` defines the
-law of their number. Estimates are shares of holders of the items that are no padding.
+A user holds s distinct items of d. Blanket messages are uniform items of all d; a `SegmentedPlan` defines the law of
+their number. Estimates are shares of holders, without padding items.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Sets, Ta
 
 
 def sets_task(task: Task) -> Sets:
-    """Return the task, or raise ValueError if it is no sets task."""
+    """Return the task. Raise ValueError for another kind of task."""
     if not isinstance(task, Sets):
         raise ValueError(f"Expected a sets task, got {task!r}.")
     return task
 
 
 def shape_of(task: Sets) -> tuple[int, int, int]:
-    """Return the first fields of every `SetProtocol`."""
+    """Return the values of the first fields of every `SetProtocol`."""
     return task.domain_size, task.set_size, task.padding_items
 
 
@@ -43,17 +43,7 @@ def check_levels(name: str, budget: Budget, task: Sets) -> None:
 
 @dataclass(frozen=True)
 class SetProtocol(ProtocolBase):
-    """Protocol for sets of items.
-
-    Parameters
-    ----------
-    domain_size : int
-        Items are 0..domain_size-1, padding included.
-    set_size : int
-        Items per user.
-    padding_items : int
-        Number of padding items, the last ones, which are not estimated.
-    """
+    """Protocol for sets of items 0..domain_size-1, the last ``padding_items`` of which are not estimated."""
 
     no_client = "A client reports one value; none is written for sets of items."
 
@@ -63,22 +53,16 @@ class SetProtocol(ProtocolBase):
 
     @property
     def alphabet_size(self) -> int:
-        """Number of kinds of message, one per item."""
+        """Number of different messages, one per item."""
         return self.domain_size
 
     def real(self, per_item: NDArray[Any]) -> Floats:
-        """Return the numbers of the items that are no padding, (R, d) -> (R, d - padding_items)."""
+        """Return the numbers without padding items, (R, d) -> (R, d - padding_items)."""
         return np.asarray(per_item, float)[:, : self.domain_size - self.padding_items]
 
 
 def holders(participants: Participants) -> NDArray[Any]:
-    """Return the users per privacy level and item, (R, levels, d).
-
-    Raises
-    ------
-    ValueError
-        If the counts have another shape.
-    """
+    """Return the users per privacy level and item, (R, levels, d). Raise ValueError for another shape."""
     counts = np.asarray(participants.counts)
     if counts.ndim != 3:
         raise ValueError(f"Counts of sets are (R, levels, d), got shape {counts.shape}.")
@@ -86,18 +70,12 @@ def holders(participants: Participants) -> NDArray[Any]:
 
 
 def shares(participants: Participants) -> Floats:
-    """Return the relative frequency of every item among all participants, (R, d)."""
+    """Return the share of holders of each item among all participants, (R, d)."""
     return np.asarray(holders(participants).sum(axis=1) / participants.public.n_users[:, None])
 
 
 def levels_of(users: Users, levels: int) -> Ints:
-    """Return the privacy level of every user, (n,); all are 0 where there is one level.
-
-    Raises
-    ------
-    ValueError
-        If there are several levels and the users do not state theirs.
-    """
+    """Return the privacy level of each user, (n,), 0 for a single level. Raise ValueError if levels are missing."""
     if users.levels is not None:
         return users.levels
     if levels > 1:
@@ -108,13 +86,7 @@ def levels_of(users: Users, levels: int) -> Ints:
 
 
 def announced_sizes(public: Public, levels: int) -> tuple[int, ...]:
-    """Return the announced users of each privacy level, which must agree in all repeats.
-
-    Raises
-    ------
-    ValueError
-        If they were not announced, or differ between the repeats.
-    """
+    """Return the announced users of each level. Raise ValueError if they are missing or differ between repeats."""
     if public.level_counts is None:
         if levels > 1:
             raise ValueError(
@@ -133,7 +105,7 @@ def announced_sizes(public: Public, levels: int) -> tuple[int, ...]:
 def assignment_error(squares: float, participants: Participants) -> Floats:
     """Return the error per item, (R, d), of a weighted share whose weights follow a random assignment of levels.
 
-    The weights of the n users add up to 1 and their squares to `squares`; equal weights have no error.
+    The weights of the n users sum to 1, and their squares to `squares`.
     """
     n, w = participants.public.users_column, shares(participants)
     excess = np.maximum(squares - 1 / n, 0.0)
@@ -141,7 +113,7 @@ def assignment_error(squares: float, participants: Participants) -> Floats:
 
 
 def blankets_sent(plan: SegmentedPlan, users: int, rng: np.random.Generator) -> Ints:
-    """Draw the blanket messages of `users` users together."""
+    """Draw the blanket messages of all `users` users."""
     if plan.blanket_law == "poisson":
         number = int(rng.poisson(plan.blankets, users).sum())
     else:
@@ -150,9 +122,9 @@ def blankets_sent(plan: SegmentedPlan, users: int, rng: np.random.Generator) -> 
 
 
 def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None) -> tuple[float, bool]:
-    """Return the most blanket messages of a user of any group, and whether this bound is certain.
+    """Return the largest number of blanket messages of any user, and whether it is a certain bound.
 
-    A random number of users counts with its mean, or with the number of users of the plans if that is larger.
+    A random number of users is replaced by its mean, or by the plans' number of users if that is larger.
     """
     every = list(plans)
     if all(plan.blanket_law == "binomial" for plan in every):
@@ -164,7 +136,7 @@ def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None)
 
 
 def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: np.random.Generator) -> Ints:
-    """Draw the blanket messages per item of (R,) users, (R, d), from their exact law."""
+    """Draw the blanket messages per item, (R, d), of (R,) users, from their exact law."""
     d = plan.domain_size
     if plan.blanket_law == "poisson":
         return np.asarray(rng.poisson((n_users * plan.blankets / d)[:, None], (len(n_users), d)))
@@ -173,6 +145,6 @@ def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: np.random.Generator)
 
 
 def blanket_variance(plan: SegmentedPlan, n_users: NDArray[Any]) -> Floats:
-    """Return the variance of the number of blanket messages of one item, (R,), of (R,) users."""
+    """Return the variance of the number of blanket messages of one item, (R,), for (R,) users."""
     kept = 1.0 if plan.blanket_law == "poisson" else 1 - plan.slots.rate / plan.domain_size
     return np.asarray(n_users * plan.blankets / plan.domain_size * kept)

@@ -1,4 +1,4 @@
-"""Subset exponential mechanism: every user sends a random subset of k items, likelier if it meets the user's set."""
+"""Subset exponential mechanism: each user sends a random subset of k items, likelier if it meets the user's set."""
 
 from __future__ import annotations
 
@@ -26,13 +26,7 @@ TOGETHER = 1 << 18
 
 
 def selectable(task: Sets) -> tuple[int, int]:
-    """Return the number of items and the number of items per user.
-
-    Raises
-    ------
-    Infeasible
-        If every user holds all items: each set meets every subset, and all subsets are equally likely.
-    """
+    """Return the numbers of items and of items per user. Raise `Infeasible` if every user holds all items."""
     if task.set_size == task.domain_size:
         raise Infeasible(
             f"set_size must be below domain_size = {task.domain_size}: every user holds all items."
@@ -42,13 +36,7 @@ def selectable(task: Sets) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class SubsetReports(SetProtocol):
-    """One message per user, a subset of items.
-
-    Parameters
-    ----------
-    mechanism : SubsetExponential
-        Size of the subsets and local budget.
-    """
+    """One message per user, a subset of items from the subset exponential mechanism."""
 
     mechanism: SubsetExponential
 
@@ -56,22 +44,19 @@ class SubsetReports(SetProtocol):
 
     @property
     def gap(self) -> float:
-        """Difference of the probabilities of an item in a message of a holder and of another user."""
+        """Difference of the probabilities that a message contains an item, for a holder and for another user."""
         return self.mechanism.own_rate - self.mechanism.other_rate
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return one subset per user, (n, k), with increasing items."""
+        """Draw one subset per user, (n, k), with increasing items."""
         return Messages(np.sort(drawn_subsets(self.mechanism, users.values, rng), axis=1).astype(np.int64))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the number of messages that hold each item, (d,)."""
+        """Return the number of messages that contain each item, (d,)."""
         return super().aggregate(Messages(messages.payload.ravel()))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the messages per item, (R, d), many users at a time.
-
-        The law depends on which items are held together, so that it needs the users' sets.
-        """
+        """Draw the messages per item, (R, d), in blocks of users, whose whole sets are needed."""
         n = participants.public.n_users
         most = self._users_at_once
         if int(n.max()) > most:
@@ -85,7 +70,7 @@ class SubsetReports(SetProtocol):
 
     @property
     def _users_at_once(self) -> int:
-        """Number of users whose messages are held in memory together."""
+        """Largest number of users whose messages are in memory together."""
         return max(1, min(USERS_AT_ONCE, _ITEMS // self.mechanism.subset_size))
 
     def _in_blocks(self, participants: Participants, repeat: int, rng: np.random.Generator) -> Ints:
@@ -109,12 +94,12 @@ class SubsetReports(SetProtocol):
         return self.real(coins / (n * self.gap) ** 2)
 
     def cost(self) -> Cost:
-        """Return the cost of one message per user that identifies one of all subsets."""
+        """Return the cost of one message per user, the index of a subset."""
         subsets = math.comb(self.domain_size, self.mechanism.subset_size)
         return Cost(1.0, message_bits(subsets), most_messages=1.0)
 
     def parameters(self) -> dict[str, float]:
-        """Return the local budget and the items per message."""
+        """Return the local budget and the number of items per message."""
         return {"eps_local": self.mechanism.eps_local, "subset_size": float(self.mechanism.subset_size)}
 
 
@@ -143,7 +128,7 @@ def _sets_of(participants: Participants) -> Callable[[int], Iterator[Users]]:
 
 
 def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-    """Draw messages of users with the sets `held`, (n, s) -> (n, k), in any order."""
+    """Draw messages of users with the sets `held`, (n, s) -> (n, k), in any order of items."""
     n, s, k = len(held), mechanism.set_size, mechanism.subset_size
     sets = held.astype(np.int32)
     own = np.searchsorted(_overlap_law(mechanism), rng.random(n), side="right")
@@ -159,10 +144,7 @@ def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.rand
 
 
 def counted(items: NDArray[Any], kinds: int) -> Ints:
-    """Return the number of times that each of 0..kinds-1 is among the items, (n, k) -> (kinds,).
-
-    The items are not copied.
-    """
+    """Return the frequency of each of 0..kinds-1 among the items, (n, k) -> (kinds,), without a copy of the items."""
     counts = np.zeros(kinds, np.int64)
     by_place = items.T  # as they were drawn: one place of all messages after the other
     step = max(1, _AT_ONCE // max(1, by_place.shape[1]))
@@ -172,7 +154,7 @@ def counted(items: NDArray[Any], kinds: int) -> Ints:
 
 
 def _overlap_law(mechanism: SubsetExponential) -> Floats:
-    """Return cumulative probabilities that a message holds 0, 1, .. of the user's items, without the last, 1."""
+    """Return cumulative probabilities of 0, 1, .. of the user's items in a message, without the last one, 1."""
     d, s, k = mechanism.domain_size, mechanism.set_size, mechanism.subset_size
     weights = [math.comb(s, i) * math.comb(d - s, k - i) / math.comb(d, k) for i in range(min(s, k) + 1)]
     weights[0] *= math.exp(-mechanism.eps_local)
@@ -197,7 +179,7 @@ def _distinct(n: int, size: int, count: int, rng: np.random.Generator) -> NDArra
 
 
 def _repeated(drawn: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return True where any two of a user's numbers are equal, (n,)."""
+    """Return whether any two numbers of a user are equal, (n,)."""
     found = np.zeros(drawn.shape[1], bool)
     for column in range(1, len(drawn)):
         found |= (drawn[:column] == drawn[column]).any(axis=0)

@@ -1,6 +1,6 @@
-"""Subset exponential mechanism (PrivSet, Wang et al. 2018): its rates, its error, and the pair that bounds it.
+"""Subset exponential mechanism (PrivSet, Wang et al. 2018): rates, error, and the pair that bounds its privacy loss.
 
-A user sends a random subset of k items, ``e^eps`` times more likely if it shares an item with the user's set.
+A user sends a random subset of k items, which is ``e^eps`` times more likely if it shares an item with the user's set.
 Conventions: eps in nats; replacement neighbors; errors are sums over the d items of squared errors of relative
 frequencies, ``spread = sum_j w_j (1 - w_j)`` for true frequencies w.
 """
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 @guarded_methods
 @dataclass(frozen=True)
 class SubsetExponential:
-    """Subset exponential mechanism.
+    """Subset exponential mechanism: a random subset of items, likelier if it shares an item with the user's set.
 
     Parameters
     ----------
     domain_size, set_size : int
-        Items d, and items per user s, ``1 <= s < d``.
+        Number of items d, and of items per user s, ``1 <= s < d``.
     subset_size : int
-        Items per message k, in [1, d - s].
+        Number of items per message k, in [1, d - s].
     eps_local : float
         Local budget, nats.
 
@@ -70,19 +70,19 @@ class SubsetExponential:
 
     @property
     def own_rate(self) -> float:
-        """Probability that the message holds a given item of the user."""
+        """Probability that the message contains a given item of the user."""
         return self.subset_size / self.domain_size / self._total
 
     @property
     def other_rate(self) -> float:
-        """Probability that the message holds a given item that the user does not have."""
+        """Probability that the message contains a given item that the user does not have."""
         d, k = self.domain_size, self.subset_size
         without = _log_miss(d - 1, k - 1, range(self.set_size))  # given that it holds the item
         return k / d * (-math.expm1(without) + math.exp(without - self.eps_local)) / self._total
 
     @property
     def distance(self) -> float:
-        """Largest total variation between the messages of two sets, beta of the variation-ratio reduction."""
+        """Largest total variation distance between the messages of two sets, beta of the variation-ratio reduction."""
         d, s, k = self.domain_size, self.set_size, self.subset_size
         only_one = -math.expm1(
             _log_miss(d, k, range(s, min(2 * s, d)))
@@ -90,9 +90,9 @@ class SubsetExponential:
         return -math.expm1(-self.eps_local) * only_one * self.miss / self._total
 
     def expected_sse(self, n: int, spread: float | None = None, *, truth: str = "empirical") -> float:
-        """Return the exact expected error of n users; parameters as in :meth:`SegmentedPlan.expected_sse`.
+        """Return the exact expected error for n users; parameters as in :meth:`SegmentedPlan.expected_sse`.
 
-        Against the frequencies of the n users it does not depend on `spread`.
+        The error against the frequencies of the n users does not depend on `spread`.
         """
         n = check_count("n", n, 1)
         spread = checked_spread(spread, self.domain_size, self.set_size)
@@ -103,9 +103,9 @@ class SubsetExponential:
 
 
 def _log_miss(domain_size: int, subset_size: int, items: range) -> float:
-    """Return the log probability that a uniform subset misses these items, given that it misses those before.
+    """Return the log of ``prod (d - k - i) / (d - i)``, the probability that a uniform subset misses the items i.
 
-    ``prod (d - k - i) / (d - i)``: ratios of binomial coefficients, which themselves need not fit into floats.
+    It is conditional on missing the items before them.
     """
     if subset_size > domain_size - items.stop:
         return -math.inf
@@ -115,15 +115,15 @@ def _log_miss(domain_size: int, subset_size: int, items: range) -> float:
 def inclusion_sse(own_rate: float, other_rate: float, holders: int, others: int) -> float:
     """Return the variance of the unbiased estimate from one report, summed over `holders` and `others` items.
 
-    ``(h p (1 - p) + o q (1 - q)) / (p - q)^2`` for a report that holds an item of the user's at rate p and another one
-    at rate q; infinite where the rates are equal as floats. Wang et al. 2018 (PrivSet), rederived.
+    ``(h p (1 - p) + o q (1 - q)) / (p - q)^2`` for a report that contains an item of the user at rate p and another
+    item at rate q; infinite for equal rates. Wang et al. 2018 (PrivSet), rederived.
     """
     coins = holders * own_rate * (1 - own_rate) + others * other_rate * (1 - other_rate)
     return coins / (own_rate - other_rate) ** 2 if own_rate != other_rate else math.inf
 
 
 def checked_sets(domain_size: int, set_size: int) -> tuple[int, int]:
-    """Return both numbers as integers, or raise ValueError unless ``set_size < domain_size``."""
+    """Return both numbers as integers. Raise ValueError unless ``set_size < domain_size``."""
     domain_size, set_size = check_count("domain_size", domain_size, 2), check_count("set_size", set_size, 1)
     if set_size >= domain_size:
         raise ValueError(f"set_size must be below domain_size = {domain_size}, got {set_size}.")
@@ -133,11 +133,9 @@ def checked_sets(domain_size: int, set_size: int) -> tuple[int, int]:
 def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, float, float]:
     """Return the labels of the variation-ratio pair, the rate at which a message hides each, and a factor on delta.
 
-    ``p = q = e^eps_local``. If `sound`, the pair is for a user 1 without residual component, and its delta is to be
-    multiplied by the factor; else the factor is 1. See :mod:`shuffledp.accounting.general.variation_ratio`.
-
-    The delta of the pair times the factor is an upper bound if `sound`, an estimate otherwise. Wang et al. 2024, arXiv
-    2407.19639, Theorem 1; the sound form is derived for this project.
+    ``p = q = e^eps_local``. The delta of the pair times the factor is an upper bound if `sound`, otherwise an estimate
+    (factor 1). The sound pair is for a user 1 without residual component. Wang et al. 2024, arXiv 2407.19639, Theorem
+    1; the sound form is derived for this project, see :mod:`shuffledp.accounting.general.variation_ratio`.
     """
     decay, beta = math.exp(-mechanism.eps_local), mechanism.distance
     larger, most = -1 / math.expm1(-mechanism.eps_local), math.tanh(mechanism.eps_local / 2)
@@ -156,9 +154,9 @@ class SubsetExponentialProfile:
     ----------
     mechanism : SubsetExponential
     n : int
-        Number of users, >= 1; with one, the local mechanism itself.
+        Number of users, >= 1. One user is the local mechanism.
     sound : bool
-        As in :func:`shuffledp.accounting.shuffled_subset_exponential`.
+        See :func:`shuffledp.accounting.shuffled_subset_exponential`.
 
     Notes
     -----
@@ -179,11 +177,11 @@ class SubsetExponentialProfile:
 
     @property
     def kind(self) -> Kind:
-        """``upper`` if sound, or without others, ``approximate`` for the theorem as the paper uses it."""
+        """Kind of the bound: ``upper`` if sound or for one user, otherwise ``approximate``."""
         return "upper" if self.sound or self.n == 1 else "approximate"
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        """Return delta for each eps (nats, >= 0), shape of `eps`. Both directions have the same delta."""
         labels, rate, factor = reduced_pair(self.mechanism, self.sound)
         blanket_at = partial(binomial_blanket, self.n - 1, rate)
         return at_each(lambda e: factor * settled_delta(blanket_at, labels, e), eps)

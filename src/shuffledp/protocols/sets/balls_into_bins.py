@@ -1,4 +1,4 @@
-"""MM, balls-into-bins: all items as they are, among blanket messages from all users."""
+"""MM, balls-into-bins: all items without noise, among blanket messages from all users."""
 
 from __future__ import annotations
 
@@ -26,15 +26,7 @@ from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users
 
 @dataclass(frozen=True)
 class BallsIntoBins(FullReporting):
-    """Balls-into-bins protocol with one budget for all users; privacy levels are ignored.
-
-    Parameters
-    ----------
-    plan : SegmentedPlan
-        With one level and reporting probability 1.
-    calibration : {"variation_ratio", "numeric", "analytic"}
-        Method that determines the number of blanket messages.
-    """
+    """All items without noise, among blanket messages from all users, with one budget; privacy levels are ignored."""
 
     plan: SegmentedPlan
     calibration: str = "variation_ratio"
@@ -47,7 +39,7 @@ class BallsIntoBins(FullReporting):
     def planned(
         cls, budget: Budget, n_users: int, delta: float, task: Sets, accounting: str, calibration: str
     ) -> Self:
-        """Return the protocol with the smallest number of blanket messages, for a checked request."""
+        """Return the protocol with the smallest number of blanket messages, for a valid request."""
         plan = mm_plan(
             n_users,
             task.domain_size,
@@ -70,12 +62,12 @@ class BallsIntoBins(FullReporting):
         return self.plan.blankets
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return all items, and blanket messages."""
+        """Draw blanket messages, and return them with all items."""
         blankets = blankets_sent(self.plan, len(users), rng)
         return Messages(np.concatenate((users.values.astype(np.int64).ravel(), blankets)))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the messages per item, (R, d), from their exact law, at a cost independent of the number of users."""
+        """Draw the messages per item, (R, d), from their exact law, at a cost independent of n."""
         held = holders(participants).astype(np.int64).sum(axis=1)
         return np.asarray(held + blanket_counts(self.plan, participants.public.n_users, rng))
 
@@ -85,7 +77,7 @@ class BallsIntoBins(FullReporting):
         return self.real(np.asarray(aggregate, float) / n - self.plan.blankets / self.domain_size)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each share: the variance of the blanket messages."""
+        """Return the variance of each share, which is due to the blanket messages."""
         n = np.asarray(participants.public.n_users, float)
         per_item = np.broadcast_to(
             (blanket_variance(self.plan, n) / n**2)[:, None], (len(n), self.domain_size)
@@ -103,9 +95,9 @@ class BallsIntoBins(FullReporting):
         return super().averages and self.calibration == "variation_ratio"
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the divergence that the accounting evaluates; a proven bound."""
+        """Return the proven divergence bound that the accounting evaluates."""
         return SegmentedProfile(replace(self.plan, level_sizes=(users,)), 0)
 
     def parameters(self) -> dict[str, float]:
-        """Return the blanket messages per user, and of one item in all."""
+        """Return the number of blanket messages per user, and of one item in all."""
         return {"blankets": self.plan.blankets, "blankets_per_item": self.plan.blankets_per_item}

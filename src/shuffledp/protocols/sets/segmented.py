@@ -1,4 +1,4 @@
-"""SegMM: items reported with a probability that depends on the privacy level, among blanket messages of all users."""
+"""SegMM: users report items with a probability that depends on their privacy level, among blanket messages."""
 
 from __future__ import annotations
 
@@ -47,26 +47,12 @@ _STREAM = 20240719
 class Segmented(SetProtocol, PlannedUsers):
     """Items reported with probability lambda_k by users of level k, and m expected blanket messages per user.
 
-    Two rounds: the privacy levels are announced, the server chooses m and the probabilities, then the data are sent.
-    Announced exactly, levels are public. With a ``first_round``, users send them through a frequency protocol whose
-    budget is taken out of the budget of every level. The sum over both rounds, (eps_k, delta), covers a user who
-    exchanges its items and its announcement; the user reports with the probability of its true level. Estimates are
-    unbiased over a random assignment of levels to users; a private first round adds a small bias, as the noisy numbers
-    of users are in the denominator.
-
-    Parameters
-    ----------
-    plan : SegmentedPlan
-        Parameters of the data round, whose budgets are those left by the first round. Until the first round has taken
-        place, for levels of equal sizes.
-    blankets : float, optional
-        m, if it was given; otherwise the best one is searched for the announced sizes.
-    objective : {"bound", "error"}
-        Quantity that the search minimizes.
-    first_round : FirstRound, optional
-        Announcement of the levels.
-    announcing : ProtocolBase, optional
-        The calibrated frequency protocol of the first round.
+    Users announce their levels, the server chooses m and the probabilities, and users send data. An exact announcement
+    makes levels public. With a ``first_round``, a frequency protocol announces levels, and its budget is subtracted
+    from the budget of every level: (eps_k, delta) covers a user who exchanges items and announcement, and reports with
+    the probability of the true level. Estimates are unbiased over a random assignment of levels, with a small bias
+    after a private first round, as the estimate divides by noisy numbers of users. If ``blankets`` (m) is None, m
+    minimizes the ``objective``.
     """
 
     plan: SegmentedPlan
@@ -100,32 +86,12 @@ class Segmented(SetProtocol, PlannedUsers):
         objective: str = "bound",
         first_round: Mapping[str, Any] | FirstRound | None = None,
     ) -> Self:
-        """Find the reporting probabilities, and the best number of blanket messages unless it is given.
+        """Find the reporting probabilities, and the number m of blanket messages unless ``blankets`` fixes it.
 
-        Parameters
-        ----------
-        budget : Budget
-            One eps per privacy level of the task, delta > 0, replacement neighbours: of both rounds together.
-        population : Population
-            Number of other users; it is announced, and parameters follow it.
-        task : Sets
-        accounting : {"printed", "corrected", "exact"}
-            See `shuffledp.accounting.segmented.plans`. Blankets are binomial for ``printed``, otherwise Poisson.
-        blankets : float, optional
-            Expected number of blanket messages per user m, > 0.
-        objective : {"bound", "error"}
-            Quantity that the search minimizes: the paper's bound, or the expected error for items that are equally
-            frequent, which is largest. Neither depends on the data.
-        first_round : mapping or FirstRound, optional
-            ``{protocol, eps, delta, accounting, options}`` of the announcement of levels. Exact by default.
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If delta is 0, nothing is left for the data round, or the search needs too
-            many messages.
+        The budget, one eps per level, is for both rounds. ``printed`` has binomial blanket messages, the others Poisson
+        ones. ``objective`` is the paper's ``bound``, or the expected ``error`` for equally frequent items, the largest
+        one. ``first_round``, by default exact, is ``{protocol, eps, delta, accounting, options}``. Raises `Infeasible`
+        if nothing is left for the data round, or the search needs too many messages.
         """
         check_choice("objective", objective, OBJECTIVES)
         sets = sets_task(task)
@@ -148,7 +114,7 @@ class Segmented(SetProtocol, PlannedUsers):
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:
-        """Check the number of blanket messages, the objective, and the first round and its budget."""
+        """Check the number of blanket messages, the objective, and the first round with its budget."""
         check_choice("objective", options.get("objective", OBJECTIVES[0]), OBJECTIVES)
         if (blankets := options.get("blankets")) is not None:
             check_positive("blankets", blankets)
@@ -157,7 +123,7 @@ class Segmented(SetProtocol, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Weaker guarantee of both rounds; the paper's pair of counts is a proven bound where all items are sent."""
+        """Guarantee of the claim, the weaker of both rounds; the data round is proven if users send all items."""
         certain = all(self.level_profile(level).kind == "upper" for level in range(len(self.plan.rates)))
         data = UPPER if certain else self.guarantees[self.plan.accounting]
         if self.announcing is None:
@@ -168,7 +134,7 @@ class Segmented(SetProtocol, PlannedUsers):
     # -- the first round --------------------------------------------------------------------------------------------
 
     def announce(self, participants: Participants, rng: np.random.Generator) -> Public:
-        """Return the users of each level: exactly, or from the private histogram of the first round."""
+        """Return the users of each level, exact or from the private histogram of the first round."""
         if self.announcing is None:
             return participants.public
         return announced_privately(self.announcing, participants.public, rng)
@@ -195,14 +161,14 @@ class Segmented(SetProtocol, PlannedUsers):
     # -- the data round ---------------------------------------------------------------------------------------------
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return each item with its user's probability, and blanket messages."""
+        """Draw the reported items and blanket messages."""
         rates = np.array(self.plan.rates)[levels_of(users, len(self.plan.rates))]
         kept = rng.random(users.values.shape) < rates[:, None]
         blankets = blankets_sent(self.plan, len(users), rng)
         return Messages(np.concatenate((users.values[kept].astype(np.int64), blankets)))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the messages per item, (R, d), from their exact law, at a cost independent of the number of users."""
+        """Draw the messages per item, (R, d), from their exact law, at a cost independent of n."""
         reports = rng.binomial(holders(participants).astype(np.int64), np.array(self.plan.rates)[:, None])
         return np.asarray(reports.sum(axis=1) + blanket_counts(self.plan, participants.public.n_users, rng))
 
@@ -221,12 +187,11 @@ class Segmented(SetProtocol, PlannedUsers):
         return self.real((coins + blankets) / self.plan.reports**2)
 
     def expected_squared_error(self, participants: Participants) -> Floats | None:
-        """Return the mean squared error of each share over noise and a random assignment of levels.
+        """Return the mean squared error of each share over the noise and a random assignment of levels.
 
-        With a private first round, over the announcement too: the mean of the exact error given the announcement over
-        32,768 announcements drawn from their exact law, always the same ones. Its standard error is below 1 % even
-        where the announcement alone makes most of the error; where the server searches the number of blanket messages,
-        the assumed choice is made by `shuffledp.accounting.segmented.plan_search.segmented_choices`.
+        After a private first round it is also the mean over 32,768 fixed announcements, drawn from their exact law. Its
+        standard error is below 1 %, even if the announcement causes most of the error. If the server searches m,
+        `shuffledp.accounting.segmented.plan_search.segmented_choices` approximates the choice.
         """
         if self.announcing is not None:
             return self._error_after_announcement(self.announcing, participants)
@@ -238,11 +203,7 @@ class Segmented(SetProtocol, PlannedUsers):
         return self.real(noise + assignment_error(squares, participants))
 
     def _error_after_announcement(self, announcing: ProtocolBase, participants: Participants) -> Floats:
-        """Return `expected_squared_error` over the law of the announcement.
-
-        Given the announcement, the estimate of a share w has the mean w times ``reports`` sent over ``reports`` that
-        the server divides by, so that besides coins, blanket messages and assignment there is a common factor.
-        """
+        """Return `expected_squared_error` over the law of the announcement, which gives estimates a common factor."""
         true = np.array(announced_sizes(participants.public, len(self.plan.eps)))
         n = int(true.sum())
         many = Public(np.full(_ANNOUNCEMENTS, n), np.tile(true.astype(float), (_ANNOUNCEMENTS, 1)))
@@ -271,7 +232,7 @@ class Segmented(SetProtocol, PlannedUsers):
         return f"all other users, of {self.plan.n:,} in all"
 
     def cost(self) -> Cost:
-        """Return the cost of reported items and blanket messages of the data round, one item per message."""
+        """Return the cost of reported items and blanket messages in the data round."""
         own = self.set_size * self.plan.reports / self.plan.n
         most, certain = most_blankets([self.plan], self.population)
         most += self.set_size
@@ -279,19 +240,16 @@ class Segmented(SetProtocol, PlannedUsers):
         return Cost(own + self.plan.blankets, bits, own, most_messages=most, most_certain=certain)
 
     def level_profile(self, level: int) -> SegmentedProfile:
-        """Return the profile of the data round for a user of a level, under the accounting."""
+        """Return the profile of the data round for a user of this level, under the accounting."""
         return SegmentedProfile(self.plan, level)
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Return the profile of the most private level.
-
-        None where it is no proven bound, or covers one of two rounds only.
-        """
+        """Return the profile of the most private level; None after a private first round, or without a proven bound."""
         profile = self.level_profile(0)
         return profile if profile.kind == "upper" and self.announcing is None else None
 
     def parameters(self) -> dict[str, float]:
-        """Return blanket messages, rate and budget of each level, the flat range of a search, and the first round."""
+        """Return blanket messages, rate and budget of each level, the flat range of the search, and the first round."""
         plan = self.plan
         numbers = {"blankets": plan.blankets, "delta_data": plan.delta}
         for level, (rate, eps) in enumerate(zip(plan.rates, plan.eps, strict=True), 1):

@@ -7,7 +7,7 @@ from shuffledp.protocols.sets._separate import SeparateLevels
 
 @dataclass(frozen=True)
 class Separate(SeparateLevels):
-    """SepMM with equal weights of the estimates of all levels."""
+    """SepMM with equal weights for the estimates of all levels."""
 
     name = "separate"
     label = "SepMM"

@@ -7,7 +7,7 @@ from shuffledp.protocols.sets._separate import SeparateLevels
 
 @dataclass(frozen=True)
 class SeparateWeighted(SeparateLevels):
-    """SepMM weighted by the paper's inverse standard deviations, with n read as n_k (SEG-N6.4.7)."""
+    """SepMM weighted by the paper's inverse standard deviations, where its n is read as n_k (SEG-N6.4.7)."""
 
     name = "separate_weighted"
     label = "Weighted SepMM"

@@ -1,4 +1,4 @@
-"""Subset exponential mechanism without shuffling: the best number of items per message, all of which are tried."""
+"""Subset exponential mechanism without shuffling, with the best number of items per message."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def local_subset_exponential(
     Parameters
     ----------
     domain_size, set_size : int
-        Items d >= 2, and items per user s in [1, d - 1].
+        Number of items d >= 2, and of items per user s in [1, d - 1].
     eps_local : float
         Local budget, nats, > 0.
     selection : {"error", "published_code"}
-        ``error``: smallest expected error. ``published_code``: the rule of the authors' code, which counts one item
-        of the user instead of s; the error differs by little.
+        ``error``: smallest expected error. ``published_code``: rule of the authors' code, which counts one item of the
+        user instead of s; the errors differ little.
 
     Returns
     -------
     SubsetExponential
-        Exact: all numbers of items are tried.
+        Exact minimum over all numbers of items.
 
     Notes
     -----
@@ -61,7 +61,7 @@ def local_subset_exponential(
 
 @dataclass(frozen=True)
 class SubsetLocal(SubsetReports):
-    """Subset exponential mechanism with the central budget as the local one; privacy levels are ignored."""
+    """Subset of items as a message in the local model, with the central budget; privacy levels are ignored."""
 
     name = "subset_local"
     label = "Subexp, local"
@@ -73,23 +73,9 @@ class SubsetLocal(SubsetReports):
     @classmethod
     @from_request
     def calibrate(cls, population: Population, task: Task, eps: float, *, selection: str = "error") -> Self:
-        """Find the best number of items per message.
+        """Find the best number of items per message for ``eps_local = eps``, with any delta.
 
-        Parameters
-        ----------
-        budget : Budget
-            One eps; delta is not used. Replacement neighbours.
-        task : Sets
-            Sets smaller than the domain.
-        accounting : {"printed", "corrected", "exact"}
-            All the same: the mechanism is exactly eps-private.
-        selection : {"error", "published_code"}
-            See `shuffledp.accounting.local_subset_exponential`.
-
-        Raises
-        ------
-        Infeasible
-            If the number of users follows no known law.
+        ``selection`` is described in `shuffledp.accounting.local_subset_exponential`.
         """
         sets = sets_task(task)
         law_of(population)
@@ -98,5 +84,5 @@ class SubsetLocal(SubsetReports):
         return cls(*shape, sets.padding_items, mechanism)
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return the profile of one message alone."""
+        """Return the exact profile of a single message."""
         return SubsetExponentialProfile(self.mechanism, 1, sound=True)

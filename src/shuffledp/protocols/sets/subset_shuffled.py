@@ -42,20 +42,20 @@ def shuffled_subset_exponential(
     n : int
         Number of users, >= 1.
     domain_size, set_size : int
-        Items d >= 2, and items per user s in [1, d - 1].
+        Number of items d >= 2, and of items per user s in [1, d - 1].
     eps : float
-        Nats, > 0. One message carries the whole set, so that nothing is composed.
+        Nats, > 0. One message reports the whole set, so that there is no composition.
     delta : float
         In (0, 1).
     sound : bool
         False: the variation-ratio theorem as the paper uses it, which is not valid in general here. True: its sound
-        replacement. See :mod:`shuffledp.accounting.general.variation_ratio`; there is no default.
+        replacement, see :mod:`shuffledp.accounting.general.variation_ratio`.
 
     Returns
     -------
     SubsetExponential
-        With the number of items per message whose expected error is smallest and, for that, the largest local budget
-        (rounded down by 1e-10 relative, at most 50). Meets its budget if `sound`.
+        Mechanism with the largest local budget (rounded down by 1e-10 relative, at most 50) for the number of items per
+        message with the smallest expected error. It meets the budget if `sound`.
 
     Notes
     -----
@@ -104,21 +104,13 @@ def _largest_local(
 
 
 def has_residual(mechanism: SubsetExponential) -> bool:
-    """Return whether a message may come from a component that depends on neither of two inputs, beyond rounding."""
+    """Return whether a message has a component that depends on neither of two inputs, beyond rounding."""
     return reduced_pair(mechanism, sound=False)[0].silent > 1e-12
 
 
 @dataclass(frozen=True)
 class SubsetShuffled(SubsetReports, PlannedUsers):
-    """One shuffled message per user for the whole set; privacy levels are ignored.
-
-    Parameters
-    ----------
-    n_users : int
-        Number of users, user 1 included.
-    sound : bool
-        True if the local budget follows from a proven form of the variation-ratio theorem.
-    """
+    """Subset of items as a message, shuffled; ``sound`` if the bound is proven. Privacy levels are ignored."""
 
     n_users: int
     sound: bool
@@ -137,14 +129,10 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
     def calibrate(
         cls, task: Task, n: int, eps: float, delta: float, *, accounting: str = "corrected"
     ) -> Self:
-        """Find the best number of items per message and, for that number, the largest local budget.
+        """Find the best number of items per message, and the largest local budget for it.
 
-        Parameters
-        ----------
-        task : Sets
-            Sets smaller than the domain.
-        accounting : {"printed", "corrected"}
-            Theorem 1 as the paper uses it, which is not valid in general (SEG-6.2), or its sound replacement.
+        ``printed`` is Theorem 1 as the paper uses it, not valid in general (SEG-6.2), ``corrected`` its sound
+        replacement.
         """
         sets = sets_task(task)
         sound = accounting == "corrected"
@@ -154,7 +142,7 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; the printed theorem holds without a residual component, or without others."""
+        """Guarantee of the accounting; the printed theorem is proven without a residual component, or for one user."""
         proven = self.sound or self.n_users == 1 or not has_residual(self.mechanism)
         return UPPER if proven else FORGOTTEN_RESIDUAL
 

@@ -1,4 +1,4 @@
-"""Base of the sums with correlated noise: messages, their exact law, error and guarantee."""
+"""Base class of the sums with correlated noise: messages, their exact law, error and guarantee."""
 
 from __future__ import annotations
 
@@ -49,14 +49,7 @@ _REMARKS: Mapping[Origin, str] = {
 
 @dataclass(frozen=True)
 class Chosen:
-    """Noise design of one sum, and its origin.
-
-    Parameters
-    ----------
-    design : NoiseDesign
-    origin : {"shipped", "family", "moments", "closed form"}
-        ``family`` and ``moments`` are made at the call, see :func:`chosen_design`.
-    """
+    """Noise design of one sum, and its origin, see `chosen_design`."""
 
     design: NoiseDesign
     origin: Origin
@@ -74,38 +67,18 @@ def chosen_design(
     eps_star: float | None = None,
     law: str = "negative_binomial",
 ) -> Chosen:
-    """Return the design of the noise of one sum.
+    """Return the noise design of one sum with largest number D, for a budget in nats.
 
-    Parameters
-    ----------
-    max_value : int
-        Largest integer D that a user may add.
-    eps, delta : float
-        Budget of the sum, nats and in (0, 1).
-    accounting : {"printed", "corrected", "exact"}
-        ``printed``: the paper's parameters in closed form. ``corrected``: the smallest noises that its modular theorem
-        allows. ``exact``: the shipped design if there is one. Otherwise one of a one-parameter family: up to D = 20
-        certified by the exact accountant, for larger D or where this takes long by exponential moments
-        (:func:`~shuffledp.accounting.summation.wide_designs.wide_design`).
-    atoms : {"halving", "star", "hub", "best"}, optional
-        Other atoms than ``halving``, the paper's, are for ``exact`` only. Default: ``halving`` where they have a
-        design within seconds, otherwise ``best``.
-    hubs : sequence of int, optional
-        For atoms ``hub``.
-    gamma : float
-        In (0, 1), for ``printed`` below 1/2: the error is discrete Laplace noise with ``(1 - gamma) eps``.
-    eps_star : float, optional
-        Nats; instead of ``(1 - gamma) eps``.
-    law : {"negative_binomial", "jumps"}
-        Law of the numbers of atoms; ``jumps``, derived for this project, needs fewer messages and is for ``exact``
-        only.
+    ``printed`` has the paper's parameters in closed form, ``corrected`` the smallest noise that its modular theorem
+    allows. ``exact`` has the shipped design if there is one, otherwise a design of a one-parameter family: certified by
+    the exact accountant up to D = 20, and by exponential moments
+    (:func:`~shuffledp.accounting.summation.wide_designs.wide_design`) for larger D or if the accountant takes long. The
+    error is discrete Laplace noise with `eps_star`, by default ``(1 - gamma) eps``; gamma is in (0, 1), below 1/2 for
+    ``printed``.
 
-    Raises
-    ------
-    ValueError
-        If these atoms or this law have no such accounting.
-    Infeasible
-        If `eps_star` is not below `eps`, the theorem does not hold here, or no design is known.
+    Atoms other than the paper's ``halving``, and the law ``jumps`` of the numbers of atoms (derived for this project,
+    with fewer messages), are for ``exact`` only. Raises ValueError if the accounting lacks the atoms or the law, and
+    `Infeasible` if ``eps_star >= eps``, the theorem does not hold, or no design is known.
     """
     if max_value > MOST_VALUE:
         raise Infeasible(f"Noise designs exist for at most {MOST_VALUE} levels, got {max_value}.")
@@ -137,7 +110,7 @@ def _exact(
     hubs: Sequence[int] | None,
     law: str,
 ) -> Chosen:
-    """Return the shipped design, or one that is made at the call."""
+    """Return the shipped design, or a design that is computed at the call."""
     small = max_value <= MOST_QUICK
     usual = atoms or ("halving" if small else "best")
     shipped = shipped_design(max_value, eps, delta, star, atoms=usual, hubs=hubs, law=law)
@@ -157,18 +130,10 @@ def _modular(max_value: int, eps: float, delta: float, eps_star: float) -> Noise
 
 @dataclass(frozen=True)
 class DesignProfile:
-    """Privacy profile of the one or two sums that a change of one input moves, each with its own noise.
+    """Upper bound on the privacy profile of the one or two (`touched`) sums that a change of one input moves.
 
-    Parameters
-    ----------
-    design : NoiseDesign
-        Design of the noise of each sum.
-    touched : int
-        Number of sums that a change of one input moves, 1 or 2; their budgets add up.
-    moments : bool
-        True if delta is bounded by exponential moments of the losses instead of their law.
-    certified : float
-        Upper bound on the delta of one sum at ``design.eps``, if one is known.
+    Delta comes from the law of the losses or, with `moments`, from their exponential moments; `certified` is a known
+    delta of one sum at ``design.eps``.
     """
 
     design: NoiseDesign
@@ -181,7 +146,7 @@ class DesignProfile:
 
     @property
     def source(self) -> str:
-        """Origin of the bound."""
+        """Method of the bound."""
         if self.moments:
             return "exponential moments of the losses of all noises"
         return "losses of all noises, added on a grid and rounded up"
@@ -197,7 +162,7 @@ class DesignProfile:
         return found.reshape(eps_.shape)
 
     def _of_one(self, eps: float) -> float:
-        """Return delta of one sum; it grows by at most as much as eps falls."""
+        """Return delta of one sum, which grows by at most the decrease of eps."""
         if not self.moments:
             return correlated_noise_delta(self.design, eps)
         known = self.certified + max(self.design.eps - eps, 0.0)
@@ -208,13 +173,7 @@ class DesignProfile:
 class CorrelatedNoiseSum(NoisySum):
     """Sums with correlated noise, one design per sum; its ``max_value`` is D.
 
-    Parameters
-    ----------
-    alphabet : {"paper", "used"}
-        Messages that count for the bits of one: ``paper``, all of ``{-D, .., D}`` but 0; ``used``, the messages that
-        occur.
-    origin : {"shipped", "family", "moments", "closed form"}
-        Origin of the design, see :class:`Chosen`.
+    Bits count an ``alphabet``: ``paper``, all of ``{-D, .., D}`` except 0, or ``used``, the messages that occur.
     """
 
     design: NoiseDesign
@@ -225,13 +184,13 @@ class CorrelatedNoiseSum(NoisySum):
 
     @classmethod
     def with_noise(cls, n: int, numbers: Numbers, chosen: Chosen, alphabet: str) -> Self:
-        """Return the protocol with this design; raise ValueError for an unknown alphabet."""
+        """Return the protocol with this design. Raise ValueError for an unknown alphabet."""
         checked = check_choice("alphabet", alphabet, ALPHABETS)
         return cls(n, numbers, chosen.design, checked, chosen.origin)
 
     @cached_property
     def _noises(self) -> list[Noise]:
-        """Independent parts of the noise of one sum, summed over all users."""
+        """Independent parts of the noise of one sum, each the total of all users."""
         a = self.design.central_ratio
         found: list[Noise] = [AtomNoise(NegativeBinomialShare(1.0, 1 - a), ((sign, 1),)) for sign in (1, -1)]
         d = self.design
@@ -251,7 +210,7 @@ class CorrelatedNoiseSum(NoisySum):
         return int(2 ** math.ceil(math.log2(2 * self.levels)))
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the exact accountant's upper bound for any design; None for less noise than planned."""
+        """Return an upper bound by the losses or their moments; None if fewer users than planned send noise."""
         if users < self.n_users:
             return None
         d, touched = self.design, 1 if self.numbers.coordinates == 1 else 2
@@ -265,7 +224,7 @@ class CorrelatedNoiseSum(NoisySum):
 
     @property
     def remark(self) -> str:
-        """Origin of the noise design, its distance from the best shipped one, and the rounding of numbers."""
+        """Origin of the noise design, its messages relative to the best shipped design, and the rounding of numbers."""
         d, text = self.design, _REMARKS[self.origin]
         shipped = [shipped_design(d.max_value, d.eps, d.delta, d.eps_star, law=law) for law in LAWS]
         over = max((d.messages / one.design.messages for one in shipped if one is not None), default=1.0)
@@ -278,5 +237,5 @@ class CorrelatedNoiseSum(NoisySum):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return the levels, the error of the noise alone, and the expected noise messages per sum."""
+        """Return the parameters of the noise and its number of independent parts."""
         return {**super().parameters(), "noises": float(len(self.design.indices))}

@@ -1,4 +1,4 @@
-"""Sums with integer noise from a trusted curator: base of the reference lines."""
+"""Base class of the reference lines: sums with integer noise of a trusted curator."""
 
 from __future__ import annotations
 
@@ -22,13 +22,7 @@ def moved_sums(numbers: Numbers, relation: Neighbours) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class NoisySums(CuratorNoise):
-    """Sums of the users' numbers, to each of which the curator adds one noise, in steps. Users who hold 0 send nothing.
-
-    Parameters
-    ----------
-    numbers : Numbers
-        The users' numbers.
-    """
+    """Sums of the users' positive numbers, to each of which the curator adds integer noise."""
 
     numbers: Numbers
 
@@ -41,7 +35,7 @@ class NoisySums(CuratorNoise):
 
     @classmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """Return the numbers of the task; raise Infeasible if they may be negative."""
+        """Return the numbers of the task. Raise `Infeasible` if they may be negative."""
         return {"numbers": numbers_of(task, coordinates=True)}
 
     @property
@@ -50,7 +44,7 @@ class NoisySums(CuratorNoise):
         return moved_sums(self.numbers, self.relation)
 
     def cost(self) -> Cost:
-        """Return the expected communication: one number per user, and one noise per sum from the curator."""
+        """Return the cost of one number per user, and of one noise message per sum from the curator."""
         n = self.numbers
         return Cost(
             1.0,
@@ -60,17 +54,17 @@ class NoisySums(CuratorNoise):
         )
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Return the numbers above 0."""
+        """Return the positive numbers of the users."""
         where, number = self.numbers.inputs(users)
         return Messages(self.numbers.rows(where[number > 0], number[number > 0]))
 
     def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
-        """Draw the curator's noise, one number per sum."""
+        """Draw the curator's noise, one integer per sum."""
         copies = self.numbers.coordinates
         return Messages(self.numbers.rows(np.arange(copies), self.noise.draw(rng, (copies,))))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the sums in steps, (1,) or (coordinates,)."""
+        """Return the sums in units of the step, (coordinates,)."""
         where, number = self.numbers.read(messages.payload)
         total = np.zeros(self.numbers.coordinates, np.int64)
         np.add.at(total, where, number)
@@ -88,12 +82,12 @@ class NoisySums(CuratorNoise):
         return total.reshape(len(total), *self.numbers.estimate_shape)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of the noise, (R, *estimate_shape)."""
+        """Return the variance of the noise, (R, *estimate_shape), which does not depend on the data."""
         held = self.numbers.held(participants)
         return np.full(held.shape[:-1], self.noise.variance * self.numbers.step**2)
 
     def parameters(self) -> dict[str, float]:
-        """Return sigma in steps, or the budget, and the error of a sum."""
+        """Return sigma in steps, or the budget, and the root mean squared error of a sum."""
         noise = self.noise
         scale = {"sigma": noise.sigma} if isinstance(noise, DiscreteGaussian) else {"eps_star": noise.eps}
         return {**scale, "noise_rmse": math.sqrt(noise.variance) * self.numbers.step}

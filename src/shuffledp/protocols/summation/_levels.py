@@ -1,4 +1,4 @@
-"""Base of the sums whose numbers are rounded at random to the levels 0, 1 / g, .., 1 of the largest number."""
+"""Base class of the sums of numbers that are rounded at random to the levels 0, 1 / g, .., 1 of the largest number."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from shuffledp.tasks import Floats, Participants, Public, Users
 
 
 def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Floats:
-    """Return the variance that a user of each number adds to a sum, over the squared largest number, (max_value + 1,).
+    """Return the variance of a user's part of the sum, relative to the squared largest number, (max_value + 1,).
 
-    With x the rounded number over the largest one a message has mean ``(1 - lambda) x + lambda / 2`` and second moment
-    ``(1 - lambda) x^2 + lambda (2 g + 1) / (6 g)``. Exact, rounding included; derived for this project.
+    With x the rounded number over the largest one, a message has the mean ``(1 - lambda) x + lambda / 2`` and the
+    second moment ``(1 - lambda) x^2 + lambda (2 g + 1) / (6 g)``. Exact, rounding included; derived for this project.
     """
     rate, rounding = uniform_rate, numbers.rounding_variance(levels)
     x = np.arange(numbers.max_value + 1) / numbers.max_value
@@ -36,18 +36,9 @@ def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Float
 
 @dataclass(frozen=True)
 class LevelReports(PlannedUsers):
-    """Sum with one message per user: the level of its number, or, with probability lambda, a uniform level.
+    """Level of the user's number, one of g + 1, as a message, or, with probability lambda, a uniform level.
 
-    Parameters
-    ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
-    numbers : Numbers
-        The users' numbers.
-    levels : int
-        g >= 1; a message is one of g + 1.
-    eps_local : float
-        Local budget in nats: ``lambda = (g + 1) / (e^eps_local + g)``.
+    ``lambda = (g + 1) / (e^eps_local + g)``, g = ``levels`` >= 1 and eps_local in nats.
     """
 
     n_users: int
@@ -81,16 +72,16 @@ class LevelReports(PlannedUsers):
         return self.levels + 1
 
     def cost(self) -> Cost:
-        """Return the expected communication of a user: one level."""
+        """Return the cost of one level per user."""
         return Cost(1.0, message_bits(self.levels + 1), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Draw the levels that users send after generalized randomized response."""
+        """Draw each user's level after generalized randomized response."""
         levels = self.numbers.rounded_inputs(self.levels, self.numbers.inputs(users)[1], rng)
         return Messages(self.response.randomize(levels, rng))
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the messages per level, (R, levels + 1), from their exact law; time does not depend on the users."""
+        """Draw the messages per level, (R, levels + 1), from their exact law, at a cost independent of n."""
         held = self.numbers.held(participants).astype(np.int64)
         return self.response.sample_counts(self.numbers.rounded(self.levels, held, rng), rng)
 
@@ -101,12 +92,12 @@ class LevelReports(PlannedUsers):
         return np.asarray((total - n * rate / 2) / self.response.gap * self.numbers.unit)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of the sum given the participants' numbers, (R,), rounding included."""
+        """Return the variance of the sum given the numbers, (R,), which includes rounding."""
         each = level_variances(self.numbers, self.levels, self.uniform_rate)
         return np.asarray(self.numbers.held(participants) @ each * self.numbers.unit**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of the privacy blanket: the uniform levels of the other users."""
+        """Return the profile of the privacy blanket, the uniform levels of the other users."""
         return favored_profile(users, self.levels + 1, self.eps_local)
 
     def parameters(self) -> dict[str, float]:
@@ -118,7 +109,7 @@ class LevelReports(PlannedUsers):
         }
 
     def client(self) -> Client:
-        """Return the client: randomized response of the level to which the number is rounded at random."""
+        """Return the client, with randomized response on the randomly rounded level."""
         report = {"part": "response", "levels": self.levels, "max_value": self.numbers.max_value}
         analyzer = {
             "estimating": "leveled_sum",

@@ -1,4 +1,4 @@
-"""Sums whose noise is shared by all users, in independent parts: messages, their exact law and the error."""
+"""Sums with noise that all users share, in independent parts: messages, their exact law and the error."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class SumDesign(Protocol):
 
     @property
     def eps_star(self) -> float:
-        """Parameter eps_star of the error, nats; its law has the ratio ``e^(-eps_star / D)``."""
+        """Parameter of the error in nats: discrete Laplace noise of ratio ``e^(-eps_star / D)``."""
 
     @property
     def messages(self) -> float:
-        """Expected noise messages of all users."""
+        """Expected number of noise messages of all users."""
 
     @property
     def symbols(self) -> int:
@@ -54,19 +54,9 @@ _most_sent = remember(1024)(most_sent)  # several accountings and copies of a pr
 
 @dataclass(frozen=True)
 class NoisySum(PlannedUsers):
-    """Sums of rounded numbers. Messages are integers of -D..D, with a coordinate if there are several sums.
+    """Integers in -D..D as messages: a user sends a positive number and a share of the noise of every sum.
 
-    A user sends its number and a share of the noise of every sum. The number is rounded at random to a multiple of
-    ``1 / D`` of the largest number unless D is the largest number; 0 is not sent.
-
-    Parameters
-    ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included; each sends its share of the noise.
-    numbers : Numbers
-        The users' numbers.
-    design : SumDesign
-        Design of the noise of each sum.
+    The number is rounded at random to a multiple of ``1 / D`` of the largest number, unless D is the largest number.
     """
 
     n_users: int
@@ -87,11 +77,11 @@ class NoisySum(PlannedUsers):
     @property
     @abstractmethod
     def _noises(self) -> list[Noise]:
-        """Independent parts of the noise of one sum, summed over all users."""
+        """Independent parts of the noise of one sum, each the total of all users."""
 
     @property
     def _symbols(self) -> int:
-        """Number of different messages of one sum, as it enters the bits of a message."""
+        """Number of different messages of one sum, which determines the bits of a message."""
         return self.design.symbols
 
     @property
@@ -101,15 +91,15 @@ class NoisySum(PlannedUsers):
 
     @property
     def _worth(self) -> float:
-        """Value of one level in the sum."""
+        """Contribution of one level to the sum."""
         return self.numbers.step * self.numbers.max_value / self.levels
 
     def counted_on(self) -> str:
-        """Return a description of the users who share the noise."""
+        """Name the users who send shares of the noise."""
         return self.all_users()
 
     def cost(self) -> Cost:
-        """Return the expected communication: a user's number, counted for all users, and its shares of the noise."""
+        """Return the cost of a user's number, counted also for users with 0, and of the shares of the noise."""
         copies = self.numbers.coordinates
         part = copies / self.n_users
         most = 1 + _most_sent(tuple(self._noises), part, self.expected_users)
@@ -117,7 +107,7 @@ class NoisySum(PlannedUsers):
         return Cost(1 + part * self.design.messages, bits, most_messages=most, most_certain=False)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Draw the rounded numbers above 0 and all users' shares of each noise; time grows with users times sums."""
+        """Draw the positive levels and all shares of the noise. Time grows with n times the number of sums."""
         where, number = self.numbers.inputs(users)
         level = self.numbers.rounded_inputs(self.levels, number, rng)
         noise = self._noise_of(len(users), rng)
@@ -132,7 +122,7 @@ class NoisySum(PlannedUsers):
         )
 
     def _noise_of(self, users: int, rng: np.random.Generator) -> Ints:
-        """Draw the noise messages of some users by sum and integer -D..D, share by share."""
+        """Draw the numbers of noise messages, (sums, 2 D + 1), from the shares of `users` users."""
         copies = self.numbers.coordinates
         total = np.zeros((copies, 2 * self.levels + 1), np.int64)
         step = max(1, _DRAWS // copies)
@@ -145,13 +135,7 @@ class NoisySum(PlannedUsers):
         return total
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the number of messages of each kind, (2 D + 1,) for -D..D, or (coordinates, 2 D + 1).
-
-        Raises
-        ------
-        ValueError
-            If a message is outside of the range.
-        """
+        """Return the number of messages of each kind -D..D, (.., 2 D + 1). Raise ValueError for other messages."""
         where, number = self.numbers.read(messages.payload)
         width, copies = 2 * self.levels + 1, self.numbers.coordinates
         if number.size and np.abs(number).max() > self.levels:
@@ -160,7 +144,7 @@ class NoisySum(PlannedUsers):
         return counts.reshape(*self.numbers.estimate_shape, width)
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the number of messages of each kind from its exact law; the shares of the noise add up."""
+        """Draw the number of messages of each kind from its exact law, as shares of the noise add up."""
         held = self.numbers.held(participants).astype(np.int64)
         counts = np.zeros((*held.shape[:-1], 2 * self.levels + 1), np.int64)
         counts[..., self.levels :] = self.numbers.rounded(self.levels, held, rng)
@@ -177,7 +161,7 @@ class NoisySum(PlannedUsers):
         return np.asarray(counts @ np.arange(-self.levels, self.levels + 1) * self._worth, float)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each sum given the numbers: of the noise that does not cancel, and of rounding."""
+        """Return the variance of each sum given the numbers, which includes the noise and rounding."""
         held = np.asarray(self.numbers.held(participants), float)
         chance = self.numbers.rounding(self.levels)[1]
         rounding = held @ (chance * (1 - chance))
@@ -185,7 +169,7 @@ class NoisySum(PlannedUsers):
         return np.asarray((rounding + noise) * self._worth**2)
 
     def parameters(self) -> dict[str, float]:
-        """Return the levels, the error of the noise alone, and the expected noise messages per sum."""
+        """Return levels, eps_star, the root mean squared error of the noise, and expected noise messages per sum."""
         return {
             "levels": float(self.levels),
             "eps_star": self.design.eps_star,
@@ -194,7 +178,7 @@ class NoisySum(PlannedUsers):
         }
 
     def client(self) -> Client:
-        """Return the client: the level of the number, and a share of every noise."""
+        """Return the client, with the level of the number and a share of each part of the noise."""
         if self.numbers.coordinates > 1:
             raise Infeasible(f"{self.name} has no client for several sums: the client estimates one.")
         top, numbers = self.levels, self.numbers

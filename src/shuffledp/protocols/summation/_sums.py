@@ -1,4 +1,4 @@
-"""Base of the protocols for sums: the numbers of a task, and messages about them."""
+"""Base classes of the protocols for sums: the numbers of a task, and messages about them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,8 @@ from shuffledp.tasks import Floats, Ints, Participants, Summation, Task, Users
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of a task: multiples 0..max_value of a step, in one of several coordinates.
-
-    Parameters
-    ----------
-    max_value : int
-        Largest multiple, >= 1.
-    real : bool
-        The step is ``1 / max_value`` instead of 1.
-    coordinates : int
-        Sums, >= 1; every user adds to one of them.
+    """Numbers of a task: multiples 0..max_value of 1, or of ``1 / max_value`` if ``real``, in one of ``coordinates``
+    sums.
     """
 
     max_value: int
@@ -34,12 +26,12 @@ class Numbers:
 
     @property
     def step(self) -> float:
-        """Value of one multiple."""
+        """Difference of consecutive numbers."""
         return 1 / self.max_value if self.real else 1.0
 
     @property
     def unit(self) -> float:
-        """Value of the largest number."""
+        """Largest number."""
         return self.max_value * self.step
 
     @property
@@ -48,13 +40,7 @@ class Numbers:
         return () if self.coordinates == 1 else (self.coordinates,)
 
     def held(self, participants: Participants) -> NDArray[Any]:
-        """Return the users per number, (R, *estimate_shape, max_value + 1), as given: integers or expectations.
-
-        Raises
-        ------
-        ValueError
-            If the shape is another one.
-        """
+        """Return the users per number, (R, *estimate_shape, max_value + 1). Raise ValueError for another shape."""
         counts = np.asarray(participants.counts)
         want = (*self.estimate_shape, self.max_value + 1)
         if counts.shape[1:] != want:
@@ -62,21 +48,21 @@ class Numbers:
         return counts
 
     def total(self, held: Ints) -> Ints:
-        """Return the sums in steps, (R, *estimate_shape), from users per number."""
+        """Return the sums in units of the step, (R, *estimate_shape), from the users per number."""
         return np.asarray(held @ np.arange(self.max_value + 1))
 
     def rounding(self, levels: int) -> tuple[Ints, Floats]:
-        """Return the level below each number of 0..max_value, and the probability of the next level (unbiased)."""
+        """Return the level below each number of 0..max_value, and the probability of the next level."""
         below, part = np.divmod(np.arange(self.max_value + 1) * levels, self.max_value)
         return below, part / self.max_value
 
     def rounding_variance(self, levels: int) -> Floats:
-        """Return the variance of each rounded number over the largest one, a Bernoulli variance, (max_value + 1,)."""
+        """Return the variance of each rounded number over the largest number, (max_value + 1,)."""
         chance = self.rounding(levels)[1]
         return np.asarray(chance * (1 - chance) / levels**2)
 
     def rounded(self, levels: int, held: Ints, rng: np.random.Generator) -> Ints:
-        """Draw the users per level, (.., levels + 1), from the users per number, (.., max_value + 1); exact law."""
+        """Draw the users per level, (.., levels + 1), from the users per number, (.., max_value + 1)."""
         below, chance = self.rounding(levels)
         up = rng.binomial(held, chance)
         found = np.zeros((*held.shape[:-1], levels + 2), np.int64)
@@ -85,20 +71,14 @@ class Numbers:
         return found[..., :-1]
 
     def rounded_inputs(self, levels: int, number: Ints, rng: np.random.Generator) -> Ints:
-        """Draw the level of each user's number, (n,), with the number as its mean."""
+        """Draw the level of each user's number, (n,), unbiased."""
         below, part = np.divmod(number * levels, self.max_value)
         if levels == self.max_value:
             return np.asarray(below)
         return np.asarray(below + (rng.random(number.shape) * self.max_value < part), np.int64)
 
     def inputs(self, users: Users) -> tuple[Ints, Ints]:
-        """Return the coordinate and the multiple of each user, (n,) each.
-
-        Raises
-        ------
-        ValueError
-            If a coordinate or a number is outside of the task.
-        """
+        """Return the coordinate and the multiple of each user, each (n,). Raise ValueError for values out of range."""
         values = np.asarray(users.values, np.int64)
         if self.coordinates == 1:
             where, number = np.zeros(len(values), np.int64), values
@@ -113,7 +93,7 @@ class Numbers:
         return where, number
 
     def rows(self, where: Ints, what: Ints) -> Ints:
-        """Return the messages: (M,) numbers, or (M, 2) coordinates and numbers."""
+        """Return messages: (M,) numbers, or (M, 2) coordinates and numbers."""
         return what if self.coordinates == 1 else np.column_stack((where, what))
 
     def read(self, payload: NDArray[np.generic]) -> tuple[Ints, Ints]:
@@ -125,19 +105,7 @@ class Numbers:
 
 
 def numbers_of(task: Task, *, coordinates: bool = False) -> Numbers:
-    """Return the numbers of a summation task.
-
-    Parameters
-    ----------
-    task : Summation
-    coordinates : bool
-        True if the protocol estimates several sums at once.
-
-    Raises
-    ------
-    Infeasible
-        If numbers may be negative, or there are several coordinates where one is expected.
-    """
+    """Return the numbers of a task. Raise `Infeasible` for negative numbers, or several sums without `coordinates`."""
     assert isinstance(task, Summation)  # check_request has seen to it
     if task.signed:
         raise Infeasible("Numbers must not be negative here; add the largest one to all of them.")
@@ -148,15 +116,7 @@ def numbers_of(task: Task, *, coordinates: bool = False) -> Numbers:
 
 @dataclass(frozen=True)
 class SumReports(PlannedUsers):
-    """Base of the protocols whose users send messages about their numbers.
-
-    Parameters
-    ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
-    numbers : Numbers
-        The users' numbers.
-    """
+    """Base class of the protocols whose users send messages about their numbers."""
 
     n_users: int
     numbers: Numbers

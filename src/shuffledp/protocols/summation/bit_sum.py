@@ -1,4 +1,4 @@
-"""Bit sum: a number rounded to one bit, then randomized response."""
+"""Bit sum: every user rounds a number to one bit at random and sends the bit by randomized response."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from shuffledp.tasks import Task
 
 @dataclass(frozen=True)
 class BitSum(LevelReports):
-    """A message is one bit; the shuffler permutes, and all other users are relied on for the blanket."""
+    """Randomly rounded bits as messages, by randomized response; users rely on all others for the blanket."""
 
     name = "bit_sum"
     label = "one randomized bit"
@@ -25,20 +25,9 @@ class BitSum(LevelReports):
     @classmethod
     @from_request
     def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
-        """Return the protocol with the smallest probability of a fair coin that meets the budget.
+        """Find the smallest probability of a fair coin under the privacy blanket, averaged over the number of coins.
 
-        Parameters
-        ----------
-        task : Summation
-            One sum of numbers that are not negative.
-        accounting : {"printed", "exact"}
-            The published rate, whose theorem was read in code of third parties only, or the hockey stick, averaged
-            over the number of coins.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, numbers may be negative, or there are several sums.
+        ``printed`` is the published rate, quoted from code of third parties. Raises `Infeasible` for negative numbers.
         """
         numbers = numbers_of(task)
         if accounting == "exact":

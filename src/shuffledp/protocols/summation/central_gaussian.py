@@ -1,4 +1,4 @@
-"""Discrete Gaussian noise from a trusted curator: a reference line of a sum."""
+"""Discrete Gaussian noise of a trusted curator: a reference line for sums."""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralGaussian(NoisySums):
-    """Users send their numbers, and nothing if they hold 0; the curator adds discrete Gaussian noise to each sum.
-
-    Parameters
-    ----------
-    sigma : float
-        Parameter of the noise, in steps.
-    relation : {"replace_one", "add_remove"}
-        Neighboring relation of the guarantee.
-    """
+    """Numbers, unless 0, to whose sums the curator adds discrete Gaussian noise; ``sigma`` is in steps."""
 
     sigma: float
     relation: Neighbours = "replace_one"

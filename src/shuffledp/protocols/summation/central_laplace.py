@@ -1,4 +1,4 @@
-"""Discrete Laplace noise from a trusted curator: a reference line of a sum."""
+"""Discrete Laplace noise of a trusted curator: a reference line for sums."""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralLaplace(NoisySums):
-    """Users send their numbers, and nothing if they hold 0; the curator adds one noise to each sum.
-
-    Parameters
-    ----------
-    eps : float
-        Budget of all sums together, nats.
-    relation : {"replace_one", "add_remove"}
-        Neighboring relation of the guarantee.
-    """
+    """Numbers, unless 0, to whose sums the curator adds discrete Laplace noise; ``eps`` is for all sums together."""
 
     eps: float
     relation: Neighbours = "replace_one"

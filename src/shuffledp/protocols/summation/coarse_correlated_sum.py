@@ -1,4 +1,4 @@
-"""Sums with coarse correlated noise, derived for this project: most noise messages are the largest number."""
+"""Sum with coarse correlated noise, derived for this project: most noise messages are the largest number."""
 
 from __future__ import annotations
 
@@ -28,14 +28,7 @@ _MOST_PROFILED = 3
 
 @dataclass(frozen=True)
 class CoarseProfile:
-    """Privacy profile of a sum with coarse noise.
-
-    Parameters
-    ----------
-    design : CoarseDesign
-    certificate : CoarseCertificate
-        At the eps of the design.
-    """
+    """Upper bound on the privacy profile of a sum with coarse noise; the certificate is for the eps of the design."""
 
     design: CoarseDesign
     certificate: CoarseCertificate
@@ -47,13 +40,7 @@ class CoarseProfile:
     )
 
     def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps (nats, >= 0), shape of `eps`.
-
-        Raises
-        ------
-        Infeasible
-            If D is above 3 and an eps is below the certified one.
-        """
+        """Return delta for each eps >= 0; raise `Infeasible` below the certified eps if D is above 3."""
         eps_ = np.asarray(eps, np.float64)
         certified = eps_ >= self.design.eps * (1 - 1e-12)
         found = np.where(certified, self.certificate.delta, 1.0)
@@ -71,13 +58,7 @@ class CoarseProfile:
 
 @dataclass(frozen=True)
 class CoarseCorrelatedSum(NoisySum):
-    """Messages are the numbers 1..D and -D; D is the largest number of the task.
-
-    Parameters
-    ----------
-    certificate : CoarseCertificate
-        Certificate of the design, for all ordered pairs of inputs.
-    """
+    """Integers 1..D and -D as messages, D the largest number; the certificate is for all pairs of inputs."""
 
     design: CoarseDesign
     certificate: CoarseCertificate
@@ -99,21 +80,10 @@ class CoarseCorrelatedSum(NoisySum):
         gamma: float = 0.1,
         eps_star: float | None = None,
     ) -> Self:
-        """Return the protocol with the shipped design, or, for numbers up to 3, with one certified at the call.
+        """Choose the shipped design that meets the budget, or, for numbers up to 3, certify a design at the call.
 
-        Parameters
-        ----------
-        task : Summation
-            One sum of numbers that are not negative.
-        gamma : float
-            The error is discrete Laplace noise with ``(1 - gamma) eps``.
-        eps_star : float, optional
-            Nats; instead of ``(1 - gamma) eps``.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, numbers may be negative, there are several sums, or no design is known.
+        The error is discrete Laplace noise with ``eps_star``, by default ``(1 - gamma) eps``. Raises `Infeasible` for
+        negative numbers or if no design is known.
         """
         numbers = numbers_of(task)
         star = (1 - check_open_unit("gamma", gamma)) * eps
@@ -130,7 +100,7 @@ class CoarseCorrelatedSum(NoisySum):
 
     @cached_property
     def _noises(self) -> list[Noise]:
-        """Independent parts of the noise of the sum, summed over all users."""
+        """Independent parts of the noise of the sum, each the total of all users."""
         design, size = self.design, self.levels
         found: list[Noise] = [CoarseCentralNoise(design.central_ratio, size)]
         for index, (rate, center) in enumerate(zip(design.rates, design.centers, strict=True), 1):
@@ -139,11 +109,11 @@ class CoarseCorrelatedSum(NoisySum):
         return found
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the exact accountant's upper bound; None for less noise than planned."""
+        """Return the certified upper bound; None if fewer users than planned send noise."""
         return None if users < self.n_users else CoarseProfile(self.design, self.certificate)
 
     def parameters(self) -> dict[str, float]:
-        """Return levels, error, expected noise messages of all users, and the delta, margin and pairs certified."""
+        """Return the parameters of the noise, and delta, margin and number of pairs of the certificate."""
         return {
             **super().parameters(),
             "certified_delta": self.certificate.delta,

@@ -1,4 +1,4 @@
-"""Correlated-noise Delta-summation: integers among messages that mostly cancel."""
+"""Correlated-noise Delta-summation: integers among noise messages that mostly cancel."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from shuffledp.tasks import Task
 
 @dataclass(frozen=True)
 class CorrelatedSum(CorrelatedNoiseSum):
-    """Numbers are sent as they are, D is the largest one."""
+    """Integers as messages, without rounding, among correlated noise of all users; D is the largest number."""
 
     name = "correlated_sum"
     label = "correlated noise"
@@ -35,30 +35,10 @@ class CorrelatedSum(CorrelatedNoiseSum):
         alphabet: str = "paper",
         law: str = "negative_binomial",
     ) -> Self:
-        """Return the protocol with the noise of :func:`shuffledp.protocols.summation._correlated.chosen_design`.
+        """Choose the noise design that meets the budget, see `shuffledp.protocols.summation._correlated.chosen_design`.
 
-        Parameters
-        ----------
-        task : Summation
-            One sum of numbers that are not negative.
-        atoms : {"halving", "star", "hub", "best"}, optional
-            Other atoms than ``halving`` are for ``exact`` only. Default: ``halving`` for small numbers.
-        hubs : sequence of int, optional
-            For atoms ``hub``.
-        gamma : float
-            The error is discrete Laplace noise with ``(1 - gamma) eps``.
-        eps_star : float, optional
-            Nats; instead of ``(1 - gamma) eps``.
-        alphabet : {"paper", "used"}
-            Messages that count for the bits of one.
-        law : {"negative_binomial", "jumps"}
-            Law of the numbers of atoms; ``jumps``, derived for this project, needs about a quarter fewer messages and
-            is for ``exact`` only.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, numbers may be negative, or no design is known.
+        ``alphabet``, ``paper`` or ``used``, is the set of messages that determines their bits. Law ``jumps`` needs
+        about a quarter fewer messages. Raises `Infeasible` for negative numbers or if no design is known.
         """
         numbers = numbers_of(task)
         chosen = chosen_design(

@@ -1,4 +1,4 @@
-"""Fragmented RAPPOR: one randomized bit per value, each one-bit a message of its own."""
+"""Fragmented RAPPOR: one randomized bit per value, and each one-bit is a separate message."""
 
 import math
 from collections.abc import Mapping
@@ -29,16 +29,9 @@ _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class FragmentedRappor(SumReports):
-    """A message is a value whose bit is set after every bit was flipped with probability p.
+    """Values with bit 1 as messages, after each user flips each bit, one per value, with probability p.
 
-    Parameters
-    ----------
-    flip_probability : float
-        p, in (0, 1/2).
-    estimator : {"plain", "centred"}
-        ``plain``: the value 0 has no bit. ``centred``: it has one, and weights are values less D / 2.
-    calibration : {"sound", "worst_case", "optimistic"}
-        Data sets of the other users for which p was calibrated, see `calibrate`.
+    With the estimator ``plain`` the value 0 has no bit. With ``centred`` it has one, and weights are values less D / 2.
     """
 
     no_client = (
@@ -57,7 +50,7 @@ class FragmentedRappor(SumReports):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee: ``upper`` if p holds for every data set of the others, ``violated`` if for one of them."""
+        """Guarantee of the claim: ``violated`` if p is for one data set of the other users, otherwise ``upper``."""
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
@@ -73,27 +66,12 @@ class FragmentedRappor(SumReports):
         estimator: str = "plain",
         calibration: str | None = None,
     ) -> Self:
-        """Return the protocol with the smallest flip probability for all data sets of the other users, or for one.
+        """Find the smallest flip probability, for all data sets of the other users or for one.
 
-        Parameters
-        ----------
-        population : Population
-            Number of other users, at least 1.
-        task : Summation
-            One sum of numbers that are not negative.
-        accounting : {"printed", "exact"}
-            ``printed`` assumes other users who are not the worst (corrected, see reading note SUM-N4): the budget is
-            violated for other data sets. ``exact`` holds for all of them, but for ``worst_case``.
-        estimator : {"plain", "centred"}
-        calibration : {"optimistic", "sound", "worst_case"}, optional
-            Data of the other users, see :func:`shuffledp.accounting.rappor_flip_probability`. ``printed`` has
-            ``optimistic`` alone: a third value. ``exact`` has ``sound``, the default, a bound for all data sets, and
-            ``worst_case``: one of the two values; the budget is violated for other data sets.
-
-        Raises
-        ------
-        Infeasible
-            If there is one user only, delta is 0, or numbers may be negative.
+        ``calibration`` names them, see :func:`shuffledp.accounting.rappor_flip_probability`: under ``exact`` ``sound``
+        (default) for all data sets, or ``worst_case``, one of the two values; under ``printed`` ``optimistic``, a third
+        value (corrected, see reading note SUM-N4). The last two violate the budget for other data. Raises `Infeasible`
+        for one user.
         """
         numbers = numbers_of(task)
         check_choice(f"{cls.name}: estimator", estimator, RAPPOR_ESTIMATORS)
@@ -108,7 +86,7 @@ class FragmentedRappor(SumReports):
 
     @property
     def averages(self) -> bool:
-        """True for the calibration that holds for every data set of the other users."""
+        """True for ``sound``, the calibration for every data set of the other users."""
         return self.calibration == "sound"
 
     @property
@@ -123,12 +101,12 @@ class FragmentedRappor(SumReports):
 
     @property
     def weights(self) -> Floats:
-        """Contribution of each bit to the sum, in steps, (bits,)."""
+        """Contribution of each bit to the sum in steps, (bits,)."""
         values = np.arange(self.first, self.numbers.max_value + 1, dtype=float)
         return values if self.estimator == "plain" else values - self.numbers.max_value / 2
 
     def local_epsilon(self) -> float:
-        """Return the local eps of a user's own bits. At most two of them depend on its number."""
+        """Return the local eps of a user's bits, at most two of which depend on the user's number."""
         p = self.flip_probability
         return min(self.bits, 2) * (math.log1p(-p) - math.log(p))
 
@@ -139,7 +117,7 @@ class FragmentedRappor(SumReports):
         return Cost(mean, bits, own_messages=1 - p, most_messages=self.bits)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Draw the values with a one-bit, counted from the smallest value with a bit."""
+        """Draw the values with a one-bit, numbered from the smallest value with a bit."""
         _, number = self.numbers.inputs(users)
         sent = []
         for block, coins in coin_blocks(len(number), self.bits, rng):
@@ -154,7 +132,7 @@ class FragmentedRappor(SumReports):
         return self.bits
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the one-bits of each value, (R, bits), from their exact law."""
+        """Draw the number of one-bits of each value, (R, bits), from their exact law."""
         held = self.numbers.held(participants).astype(np.int64)
         own: Ints = held[:, self.first :]
         others = participants.public.n_users[:, None] - own
@@ -175,7 +153,7 @@ class FragmentedRappor(SumReports):
         return np.asarray(n * one * self.numbers.step**2)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return a bound for every data set of the other users; None for the other two calibrations."""
+        """Return a bound for every data set of the other users; None for calibrations other than ``sound``."""
         if self.calibration != "sound" or users < 2:
             return None
         return Profile(
@@ -184,7 +162,7 @@ class FragmentedRappor(SumReports):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return the flip probability and the error of a sum."""
+        """Return the flip probability and the root mean squared error of the sum."""
         mse = rappor_mse(
             self.usual_users, self.numbers.max_value, self.flip_probability, estimator=self.estimator
         )

@@ -1,4 +1,4 @@
-"""Sum of numbers that are rounded at random to few levels, then correlated noise."""
+"""Sum of numbers that are rounded at random to few levels, with correlated noise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _MOST_LEVELS = 1000
 
 @dataclass(frozen=True)
 class RealSum(CorrelatedNoiseSum):
-    """Numbers become multiples of ``1 / D`` of the largest number with the right mean."""
+    """Numbers, rounded at random to unbiased multiples of ``1 / D`` of the largest number, among correlated noise."""
 
     name = "real_sum"
     label = "correlated noise, rounded"
@@ -43,26 +43,13 @@ class RealSum(CorrelatedNoiseSum):
         alphabet: str = "paper",
         law: str = "negative_binomial",
     ) -> Self:
-        """Return the protocol with the levels and the noise of each sum that meet the budget.
+        """Choose the levels and the noise design of each sum, with ``eps_star = (1 - zeta / 2) eps``, half in several
+        sums.
 
-        Parameters
-        ----------
-        task : Summation
-            One sum of numbers that are not negative; for `SparseSum` several.
-        accounting, atoms, hubs, alphabet, law
-            As for `CorrelatedSum.calibrate`.
-        zeta : float
-            The noise has ``eps_star = (1 - zeta / 2) eps``, and half of that in each of several sums.
-        levels : int, optional
-            D. Default: the smallest for which rounding and noise together have at most the error of Laplace noise with
-            ``(1 - zeta) eps``, half of that in each of several sums; with fewer levels rounding adds more. At most 1000
-            under the exact accounting. Integers are never rounded in several sums.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, the numbers may be negative or are integers with no more than the default levels, there are
-            several sums instead of one or one instead of several, or no design is known for this number of levels.
+        By default ``levels`` is the smallest D for which rounding and noise together have at most the error of Laplace
+        noise with ``(1 - zeta) eps`` (half in each of several sums), and at most 1000 under ``exact``.
+        `CorrelatedSum.calibrate` describes the other options. Raises `Infeasible` for negative numbers, integers with
+        no more than the default levels, the wrong number of sums, or if no design is known.
         """
         numbers = numbers_of(task, coordinates=cls.touched > 1)
         if levels is not None:
@@ -84,7 +71,7 @@ class RealSum(CorrelatedNoiseSum):
 
     @classmethod
     def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:
-        """Return D: the given number of levels, or the default; raise Infeasible for integers that have fewer."""
+        """Return D, given or by default. Raise `Infeasible` for integers with at most D levels."""
         found = levels or real_summation_levels(n, eps, zeta)
         if not numbers.real and found >= numbers.max_value:
             raise Infeasible(

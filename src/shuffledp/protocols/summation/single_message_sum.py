@@ -1,9 +1,9 @@
-r"""Single-message sum: a number rounded to few levels, then generalized randomized response under the blanket.
+"""Single-message sum: a number rounded to few levels, then generalized randomized response under the blanket.
 
-A message is one of g + 1 levels (Balle, Bell, Gascon and Nissim 2019). With many users
-``lambda = 2 (g + 1) / (n mu^2)``, where Gaussian noise with a ratio mu of sensitivity to deviation meets the budget.
-This lambda ranks all g. The local budget of the first gives a factor, with which the next few are ranked again and
-calibrated. Around the best g the error is flat; the choice of the paper is not known.
+A message is one of g + 1 levels (Balle, Bell, Gascon and Nissim 2019). For many users
+``lambda = 2 (g + 1) / (n mu^2)``, where Gaussian noise with the ratio mu of sensitivity to deviation meets the budget.
+This lambda ranks all g. The exact local budget of the best g gives a corrected factor of lambda, which ranks the next
+few g. Around the best g the error is flat; the paper's choice is not known.
 """
 
 import math
@@ -26,10 +26,10 @@ _TRIED = 3
 
 
 def spread_error(numbers: Numbers, levels: int, uniform_rate: float) -> float:
-    """Return the squared error per user for users spread evenly over all numbers, which are at most 1.
+    """Return the squared error per user for users spread evenly over all numbers, scaled to at most 1.
 
-    The mean of `level_variances` in closed form, as there may be a million numbers: where g / D is h / P in lowest
-    terms the parts behind the point are 0, 1 / P, .., (P - 1) / P equally often, but for the largest number.
+    It is the mean of `level_variances` in closed form, as there may be a million numbers. With g / D = h / P in lowest
+    terms, the fractional parts 0, 1 / P, .., (P - 1) / P occur equally often, except for the largest number.
     """
     d, g, rate = numbers.max_value, levels, uniform_rate
     period = d // math.gcd(g, d)
@@ -43,7 +43,7 @@ def spread_error(numbers: Numbers, levels: int, uniform_rate: float) -> float:
 def best_levels(
     numbers: Numbers, n: int, eps: float, delta: float, budget_of: Callable[[int], float]
 ) -> tuple[int, float]:
-    """Return the levels with the least `spread_error`, and their local budget by `budget_of`."""
+    """Return the number of levels with the least `spread_error`, and its local budget from `budget_of`."""
     hidden = n * gaussian_ratio(eps, delta) ** 2
     weight = 2 / hidden
     every = range(1, 9 + math.ceil(4 * hidden ** (1 / 3)))
@@ -62,7 +62,7 @@ def best_levels(
 
 @dataclass(frozen=True)
 class SingleMessageSum(LevelReports):
-    """A message is one of g + 1 levels; the shuffler permutes, and all other users are relied on for the blanket."""
+    """One of g + 1 levels as a message, by randomized response; users rely on all others for the blanket."""
 
     name = "single_message_sum"
     label = "single message, levels"
@@ -81,23 +81,10 @@ class SingleMessageSum(LevelReports):
         accounting: str = "exact",
         levels: int | None = None,
     ) -> Self:
-        """Return the protocol with the given or best levels and the largest local budget for them.
+        """Find the largest local budget under the privacy blanket, averaged over the number of uniform levels.
 
-        Parameters
-        ----------
-        task : Summation
-            One sum of numbers that are not negative.
-        accounting : {"printed", "exact"}
-            The theorem for generalized randomized response over the levels, for eps <= 1, or the hockey stick, averaged
-            over the number of uniform levels.
-        levels : int, optional
-            g >= 1. Default: the g with the least error, under this accounting, for users who are spread evenly over
-            all numbers.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, numbers may be negative, there are several sums, or the theorem does not hold here.
+        ``printed`` is the theorem for eps <= 1. ``levels`` fixes g >= 1; the default has the least error for users
+        spread evenly over all numbers. Raises `Infeasible` for negative numbers or several sums.
         """
         numbers = numbers_of(task)
 

@@ -1,4 +1,4 @@
-"""Skellam noise in a secure sum: a reference line of a sum."""
+"""Skellam noise in a secure sum: a reference line for sums."""
 
 import math
 from dataclasses import dataclass
@@ -17,13 +17,7 @@ from shuffledp.tasks import Floats, Participants, Public, Task, Users
 
 @dataclass(frozen=True)
 class Skellam(SkellamNoise):
-    """Users add Skellam noise of variance ``mu / n`` to their numbers; a secure sum adds them up.
-
-    Parameters
-    ----------
-    numbers : Numbers
-        The users' numbers.
-    """
+    """Numbers plus Skellam noise of variance ``mu / n``, sent to a secure sum."""
 
     numbers: Numbers
 
@@ -34,25 +28,25 @@ class Skellam(SkellamNoise):
 
     @classmethod
     def counted(cls, task: Task) -> dict[str, Any]:
-        """Return the numbers of the task; raise Infeasible for negative numbers or several sums."""
+        """Return the numbers of the task. Raise `Infeasible` for negative numbers or several sums."""
         return {"numbers": numbers_of(task)}
 
     @property
     def moved(self) -> tuple[int, int]:
-        """Largest change of the sum by one user, and the number of sums that change, one."""
+        """Largest change of the sum by one user, and the number of sums that change, 1."""
         return moved_sums(self.numbers, self.relation)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Draw the users' numbers plus their shares of the noise, (n,)."""
+        """Draw the users' numbers plus shares of the noise, (n,)."""
         _, number = self.numbers.inputs(users)
         return Messages(number + skellam(self.variance / self.n_users, rng, number.shape))
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the sum in steps, (1,)."""
+        """Return the sum in units of the step, (1,)."""
         return np.array([messages.payload.sum()])
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the noisy sum, (R, 1), from its exact law, in time independent of the number of users."""
+        """Draw the noisy sum, (R, 1), from its exact law, at a cost independent of n."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         noise = self.variance * over_users(participants, self.n_users, self.numbers)
         return np.asarray(total + skellam(noise, rng, total.shape))[:, None]
@@ -67,5 +61,5 @@ class Skellam(SkellamNoise):
         return np.asarray(noise * self.numbers.step**2)
 
     def parameters(self) -> dict[str, float]:
-        """Return the error of the sum if the planned number of users takes part."""
+        """Return the root mean squared error of the sum if the planned number of users take part."""
         return {"noise_rmse": math.sqrt(self.variance) * self.numbers.step}

@@ -37,20 +37,9 @@ _NEGLIGIBLE = 1e-6
 
 @dataclass(frozen=True)
 class SplitAndMix(SumReports):
-    """Every user adds a share of discrete Laplace noise and splits the result into uniform shares modulo q.
+    """Additive uniform shares modulo q, the ``group_order``, of a user's number plus a share of discrete Laplace noise.
 
-    Parameters
-    ----------
-    eps : float
-        Budget of the noise, nats.
-    shares : int
-        m, messages per user.
-    group_order : int
-        q.
-    form : {"figure", "average", "worst_case", "collision"}
-        Formula of m.
-    most_users : int
-        Largest number of users for which q is made, if their number is random; 0 for `n_users`.
+    ``form`` is the formula of m, the number of ``shares`` per user; q is for up to ``most_users`` users.
     """
 
     no_client = "No client is written for secret shares; correlated_sum has one for noise that users share."
@@ -88,33 +77,12 @@ class SplitAndMix(SumReports):
         group: str = "wide",
         failure: float = 1e-9,
     ) -> Self:
-        """Return the protocol that spends all of eps on the noise and all of delta on the shares.
+        """Spend all of eps on the noise and all of delta on the shares, whose number follows a formula.
 
-        Parameters
-        ----------
-        budget : Budget
-            One eps, delta > 0, replacement neighbours.
-        population : Population
-            Number of other users; where it is random, with an upper tail, for which the group is made.
-        task : Summation
-            One sum of numbers that are not negative.
-        accounting : {"printed"}
-        form : {"figure", "average", "worst_case", "collision"}
-            Formula of the number of shares, see :func:`shuffledp.accounting.ikos_shares`. Only ``worst_case`` and
-            ``collision`` are proven for all inputs.
-        group : {"wide", "figure"}
-            ``wide``: the noisy sum wraps around with probability at most `failure`. ``figure``: ``n D``, for which sums
-            near 0 and n D wrap around and the estimate is biased by up to n D.
-        failure : float
-            In (0, 1).
-
-        Raises
-        ------
-        ValueError
-            If the request does not fit this protocol.
-        Infeasible
-            If too few users are certain for the formula, delta is 0, numbers may be negative, or the
-            group is too large for 64-bit integers.
+        ``form`` is one of :func:`shuffledp.accounting.ikos_shares`; only ``worst_case`` and ``collision`` are proven
+        for all inputs. For group ``wide`` the noisy sum wraps around with probability at most ``failure``; for
+        ``figure``, ``q = n D``, the bias is up to n D. Raises `Infeasible` if too few users are certain, or if q does
+        not fit 64-bit integers.
         """
         cls.check_request(budget, task, accounting)
         numbers, eps = numbers_of(task), budget.largest_eps
@@ -144,7 +112,7 @@ class SplitAndMix(SumReports):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee, by the formula of the number of shares."""
+        """Guarantee of the claim, which depends on the formula of the number of shares."""
         return TOO_FEW_SHARES.get(self.form, super().standing)
 
     @property
@@ -153,21 +121,21 @@ class SplitAndMix(SumReports):
         return -math.expm1(-self.eps / self.numbers.max_value)
 
     def _noise(self, parts: Floats, rng: np.random.Generator) -> Ints:
-        """Draw the noise of users who send the given parts of it."""
+        """Draw the noise of users who send these parts of it."""
         draws = rng.negative_binomial(parts, self._stop) - rng.negative_binomial(parts, self._stop)
         return np.asarray(draws, np.int64)
 
     def counted_on(self) -> str:
-        """Return a description of the users who share the noise."""
+        """Name the users who send shares of the noise."""
         return self.all_users()
 
     def local_epsilon(self) -> float:
-        """Return the local eps of a user's own shares, which add up to its number plus its part of the noise."""
+        """Return the local eps of a user's shares, which add up to the number plus the user's part of the noise."""
         size = self.numbers.max_value
         return polya_local_epsilon(1 / self.n_users, self.eps / size, size)
 
     def cost(self) -> Cost:
-        """Return the expected communication of a user: m shares, any single one of them uniform."""
+        """Return the cost of m shares per user, each of which is uniform."""
         return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
@@ -201,7 +169,7 @@ class SplitAndMix(SumReports):
 
     @property
     def biased(self) -> bool:
-        """True if the noise may wrap a sum around the group, with a probability that is not negligible."""
+        """True if the noise may wrap a sum around the group with a probability above 1e-6."""
         users = max(self.n_users, self.most_users)
         room = (self.group_order - 1 - users * self.numbers.max_value) // 2
         rate = self.eps / self.numbers.max_value
@@ -210,8 +178,7 @@ class SplitAndMix(SumReports):
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of the estimate, (R,).
 
-        If `biased`, the variance of the decoded sum, and None unless the planned number of users takes part. Otherwise
-        the variance of the noise, without wrapping.
+        If `biased`, it is the variance of the decoded sum, and None unless the planned number of users take part.
         """
         if self.biased:
             moments = self._decoded_error(participants)
@@ -227,11 +194,12 @@ class SplitAndMix(SumReports):
         return None if moments is None else moments[1]
 
     def _decoded_error(self, participants: Participants) -> tuple[Floats, Floats] | None:
-        """Return mean and mean square of the error, wrapping included, (R,) each; None for other numbers of users.
+        """Return mean and mean square of the error, wrapping included, each (R,); None for other numbers of users.
 
-        With noise X and the sum r places above the lowest of the q integers that are decoded, the error is ``X - q J``,
-        ``J = floor((r + X) / q)``. For r in 0..q-1 (others differ by multiples of q) and discrete Laplace X all moments
-        are geometric series: J reaches k if X reaches ``k q - r``, and -k if -X reaches ``(k - 1) q + r + 1``.
+        Let X be the noise and let the sum be r places above the lowest of the q integers that are decoded. The error is
+        ``X - q J``, ``J = floor((r + X) / q)``. For r in 0..q-1 (other sums differ by multiples of q) and discrete
+        Laplace X all moments are geometric series: ``J >= k`` if ``X >= k q - r``, and ``J <= -k`` if
+        ``-X >= (k - 1) q + r + 1``.
         """
         n = np.asarray(participants.public.n_users, np.int64)
         if np.any(n != self.n_users):
@@ -256,7 +224,7 @@ class SplitAndMix(SumReports):
         return mean * self.numbers.step, square * self.numbers.step**2
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile of the noise in the sum, with the statistical distance of the shares.
+        """Return the profile of the noise in the sum, plus the statistical distance of the shares.
 
         None if the distance is not proven for all inputs, or if fewer users than planned send noise.
         """
@@ -272,7 +240,7 @@ class SplitAndMix(SumReports):
         return laplace_profile(self.eps / self.numbers.max_value, self.numbers.max_value, distance=distance)
 
     def parameters(self) -> dict[str, float]:
-        """Return the budget, the error, the number of shares and the order of the group."""
+        """Return the budget, the root mean squared error, the number of shares and the order of the group."""
         variance = central_laplace_mse(self.numbers.max_value, self.eps)
         return {
             "eps_star": self.eps,

@@ -1,15 +1,15 @@
 r"""Unary bits: a number as r bits, as many ones as its level, each replaced by a fair coin with probability lambda.
 
 The protocol is by Cheu, Smith, Ullman, Zeber and Zhilyaev (2019), for real numbers; the accounting is derived for this
-project. Reveal to the adversary which bits of the *other* users became coins: these add M fair coins to the number of
-ones, ``M ~ Bin(r (n - 1), lambda)``, for all inputs of the others. With more ones in the victim's input the likelihood
-ratio to any smaller level grows with the count, so that the best event is "the count is at least t" (or at most), which
-gains most between the levels 0 and r. So delta is at most the delta of the count
+project. Let the adversary know which bits of the *other* users became coins: these coins add M fair coins to the number
+of ones, ``M ~ Bin(r (n - 1), lambda)``, for all inputs of the others. With more ones in user 1's input the likelihood
+ratio to any smaller level grows with the count, so that the best event is "the count is at least t" (or at most t). Its
+gain is largest between the levels 0 and r. So delta is at most the delta of the count
 
 .. math:: Bin(M, 1/2) + Bin(r, 1 - \lambda/2) \quad\text{against}\quad Bin(M, 1/2) + Bin(r, \lambda/2),
 
-averaged over M. Counting bits from the other side exchanges the two laws, so both directions agree. Replacement
-neighbors; eps in nats.
+averaged over M. Counting zeros instead of ones exchanges the two laws, so that both directions have the same delta.
+Replacement neighbors; eps in nats.
 """
 
 import math
@@ -44,18 +44,15 @@ _XTOL = 1e-7
 
 
 def unary_bits_delta(eps: float, n: int, bits: int, uniform_rate: float) -> float:
-    """Return an upper bound on delta for every data set of n users.
-
-    Each block of numbers of coins is taken at its smallest number, which adds less than 1 %.
-    """
+    """Return an upper bound on delta for every data set of n users; blocks of numbers of coins add less than 1 %."""
     return settled(lambda tail: _delta(n, bits, uniform_rate, eps, tail))
 
 
 @remember(1024)
 def unary_bits_rate(n: int, bits: int, eps: float, delta: float) -> float:
-    """Return the smallest lambda of the bound, rounded up by at most 1e-7 relative.
+    """Return the smallest lambda for the bound, rounded up by at most 1e-7 relative.
 
-    At most ``2 / (e^(eps/r) + 1)``, with which the bits of a user are private alone.
+    It is at most ``2 / (e^(eps/r) + 1)``, for which a user's bits are private without other users.
     """
     tail = max(_OMITTED * delta, 1e-300)
 
@@ -102,7 +99,7 @@ def _mixed_delta(coins: Window, bits: int, rate: float, eps: float, tail: float,
 
 
 def _with_own(noise: Floats, own: Window, bits: int, *, turned: bool) -> Floats:
-    """Return the laws (rows, w + bits) of noise plus the victim's ones; `own` is the law of these at level 0."""
+    """Return the laws (rows, w + bits) of noise plus user 1's ones; `own` is the law of user 1's ones at level 0."""
     law = np.zeros((noise.shape[0], noise.shape[1] + bits))
     for ones, mass in zip(own.support.tolist(), own.pmf.tolist(), strict=True):
         place = bits - ones if turned else ones
@@ -111,25 +108,16 @@ def _with_own(noise: Floats, own: Window, bits: int, *, turned: bool) -> Floats:
 
 
 def bit_variances(numbers: Numbers, bits: int, uniform_rate: float) -> Floats:
-    """Return the variance that a user of each number adds to a sum, over the squared largest number, (max_value + 1,).
-
-    Exact, rounding included: every bit has the variance of a coin with ``lambda / 2``.
-    """
+    """Return the exact variance of a user's part of the sum, over the squared largest number, (max_value + 1,)."""
     half = uniform_rate / 2
     return half * (1 - half) / (bits * (1 - 2 * half) ** 2) + numbers.rounding_variance(bits)
 
 
 @dataclass(frozen=True)
 class UnaryBits(SumReports):
-    """A message is one bit; the shuffler permutes, and all other users are relied on for fair coins.
+    """Bits as messages, r per user, as many ones as the level of the number; users rely on all others for fair coins.
 
-    Parameters
-    ----------
-    bits : int
-        r >= 1, messages of each user; the number of ones is the level of its number, in units of ``1 / r`` of the
-        largest.
-    uniform_rate : float
-        Probability lambda of a fair coin in place of a bit.
+    Each bit is replaced by a fair coin with probability lambda, the ``uniform_rate``.
     """
 
     no_client = "No client is written for several bits per number; single_message_sum has one for levels."
@@ -147,21 +135,9 @@ class UnaryBits(SumReports):
     @classmethod
     @from_request
     def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, bits: int | None = None) -> Self:
-        """Return the protocol with the smallest probability of a fair coin that meets the budget.
+        """Find the smallest probability of a fair coin under a bound for all data sets.
 
-        Parameters
-        ----------
-        task : Summation
-            One sum of numbers that are not negative.
-        accounting : {"exact"}
-            A bound for all data sets, against an adversary who learns which bits of the others became coins.
-        bits : int, optional
-            Number of bits of each user, >= 1. Default: the largest number, without rounding, but at most 64.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, numbers may be negative, or there are several sums.
+        ``bits`` is r >= 1; the default is the largest number, without rounding, but at most 64.
         """
         numbers = numbers_of(task)
         chosen = min(numbers.max_value, _MOST_BITS) if bits is None else check_count("bits", bits, 1)
@@ -172,7 +148,7 @@ class UnaryBits(SumReports):
         return self.bits * (math.log(2 - self.uniform_rate) - math.log(self.uniform_rate))
 
     def cost(self) -> Cost:
-        """Return the expected communication of a user: r messages of one bit, all about the user's number."""
+        """Return the cost of r messages of one bit per user."""
         bits = float(self.bits)
         return Cost(bits, 1.0, own_messages=bits, most_messages=bits)
 
@@ -184,7 +160,7 @@ class UnaryBits(SumReports):
         return Messages(np.where(coins, rng.random(ones.shape) < 0.5, ones).astype(np.int64).ravel())
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the zeros and ones, (R, 2), from their exact law, in time independent of the number of users."""
+        """Draw the numbers of zeros and ones, (R, 2), from their exact law, at a cost independent of n."""
         held = self.numbers.held(participants).astype(np.int64)
         ones = self.numbers.rounded(self.bits, held, rng) @ np.arange(self.bits + 1)
         every = self.bits * participants.public.n_users
@@ -199,7 +175,7 @@ class UnaryBits(SumReports):
         return np.asarray((seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of the sum given the participants' numbers, (R,), rounding included."""
+        """Return the variance of the sum given the numbers, (R,), which includes rounding."""
         each = bit_variances(self.numbers, self.bits, self.uniform_rate)
         return np.asarray(self.numbers.held(participants) @ each * self.numbers.unit**2)
 

@@ -1,8 +1,8 @@
 """Protocols with Laplace noise: the local randomizer, and one report per user with dummies.
 
-Every vector is clipped to l1 norm C, so that two of them are at most 2C apart, and Laplace noise of scale
-``2C / eps_local`` is added to each coordinate (Wang et al. 2023, section VII). The server may add reports of the zero
-vector, which contribute nothing but their noise.
+Every vector is clipped to l1 norm C, so that two vectors are at most 2C apart, and Laplace noise of scale
+``2C / eps_local`` is added to each coordinate (Wang et al. 2023, section VII). Dummies are reports of the zero vector,
+which only add their noise.
 """
 
 from __future__ import annotations
@@ -24,13 +24,7 @@ BITS_PER_COORDINATE = 64
 
 
 def clipped(values: NDArray[Any], task: Vectors) -> Floats:
-    """Return the vectors, (n, dimension), scaled down to norm ``task.clip`` if above it, as a new array.
-
-    Raises
-    ------
-    ValueError
-        If the vectors have another dimension.
-    """
+    """Return copies of the vectors, scaled down to norm ``task.clip``. Raise ValueError for another dimension."""
     given = np.asarray(values, float)
     if given.ndim != 2 or given.shape[1] != task.dimension:
         raise ValueError(f"Expected vectors of shape (n, {task.dimension}), got {given.shape}.")
@@ -39,7 +33,7 @@ def clipped(values: NDArray[Any], task: Vectors) -> Floats:
 
 
 def vectors_of(task: Task) -> Vectors:
-    """Return the task, or raise if Laplace noise does not protect it."""
+    """Return the task. Raise ValueError for another kind of task, and `Infeasible` for another norm than l1."""
     if not isinstance(task, Vectors):
         raise ValueError(f"This protocol estimates means of vectors, but the task is {task.kind!r}.")
     if task.norm != "l1":
@@ -50,7 +44,7 @@ def vectors_of(task: Task) -> Vectors:
 
 
 def sums_held(participants: Participants, task: Vectors) -> Floats:
-    """Return the sums of the clipped vectors, (R, dimension), or raise ValueError for another dimension."""
+    """Return the sums of the clipped vectors, (R, dimension). Raise ValueError for another shape."""
     expected = (participants.public.repeats, task.dimension)
     if participants.counts.shape != expected:
         raise ValueError(
@@ -61,14 +55,14 @@ def sums_held(participants: Participants, task: Vectors) -> Floats:
 
 @dataclass(frozen=True)
 class LaplaceResponse:
-    """Laplace noise on clipped vectors, for a local budget in nats."""
+    """Laplace noise on clipped vectors, with the local budget in nats."""
 
     task: Vectors
     eps_local: float
 
     @property
     def scale(self) -> float:
-        """``2C / eps_local``."""
+        """Scale of the noise, ``2C / eps_local``."""
         return 2 * self.task.clip / self.eps_local
 
     @property
@@ -82,11 +76,7 @@ class LaplaceResponse:
         return exact + rng.laplace(scale=self.scale, size=exact.shape)
 
     def noise_of_sums(self, reports: Ints, rng: np.random.Generator) -> Floats:
-        """Draw the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension), from its exact law.
-
-        A Laplace variable is the difference of two exponential ones, so the sum of n is the difference of two Gamma(n)
-        variables.
-        """
+        """Draw the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension), as differences of gamma variables."""
         shape = (len(reports), self.task.dimension)
         total = np.asarray(reports, float)[:, None]
         return np.asarray(
@@ -96,17 +86,7 @@ class LaplaceResponse:
 
 @dataclass(frozen=True)
 class VectorReports(OneReport):
-    """Reports of clipped vectors with Laplace noise; the fixed public input is the zero vector.
-
-    Parameters
-    ----------
-    population : Law
-        Law of the number of *other* users.
-    task : Vectors
-        Dimension, and the l1 norm that vectors are clipped to.
-    eps_local : float
-        Local budget in nats.
-    """
+    """Reports of clipped vectors with Laplace noise; the fixed public input is the zero vector."""
 
     no_client = "Laplace noise is a real number, for which there is no exact sampler."
 
@@ -121,11 +101,11 @@ class VectorReports(OneReport):
 
     @property
     def response(self) -> LaplaceResponse:
-        """Local randomizer."""
+        """Local randomizer of the protocol."""
         return LaplaceResponse(self.task, self.eps_local)
 
     def fixed_inputs(self, count: int) -> NDArray[Any]:
-        """Return the zero vector `count` times."""
+        """Return `count` zero vectors."""
         return np.zeros((count, self.task.dimension))
 
     def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
@@ -133,23 +113,17 @@ class VectorReports(OneReport):
         return self.response.randomize(values, rng)
 
     def report_bits(self) -> float:
-        """Return the bits of one double precision number per coordinate."""
+        """Return the bits of a report, one double-precision number per coordinate."""
         return float(BITS_PER_COORDINATE * self.task.dimension)
 
     def aggregate(self, messages: Messages) -> NDArray[Any]:
-        """Return the sum of all messages, column by column."""
+        """Return the sum of all messages, (dimension,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
 
 @dataclass(frozen=True)
 class LaplaceNoise(VectorReports):
-    """Laplace noise with dummies of the zero vector; the aggregate is the sum of all reports, (dimension,).
-
-    Parameters
-    ----------
-    dummy_count, adaptive : int, bool
-        As for `shuffledp.protocols._schedules.OneReport`.
-    """
+    """Laplace noise with dummies of the zero vector; the aggregate is the sum of all reports, (dimension,)."""
 
     dummy_count: int = 0
     adaptive: bool = False
@@ -157,17 +131,17 @@ class LaplaceNoise(VectorReports):
     objective = "laplace"
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw the sum of all reports, (R, dimension), from its exact law, at a cost independent of users."""
+        """Draw the sum of all reports, (R, dimension), from its exact law, at a cost independent of n."""
         return sums_held(participants, self.task) + self.response.noise_of_sums(
             self._reports(participants.public), rng
         )
 
     def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
-        """Return unbiased mean vectors, (R, dimension): dummies add nothing in expectation."""
+        """Return unbiased mean vectors, (R, dimension), as dummies have mean 0."""
         return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each coordinate given the participants' vectors, (R, dimension), equal for all."""
+        """Return the variance of each coordinate, (R, dimension), which is the same for all coordinates."""
         n = np.asarray(participants.public.n_users, float)
         each = self.response.variance * self._reports(participants.public) / n**2
         return np.repeat(each[:, None], self.task.dimension, axis=1)

@@ -1,4 +1,4 @@
-"""Statistics of participants who hold vectors that fast laws need besides the sum of the vectors."""
+"""Statistics of participants with vectors that fast laws need, besides the sum of the vectors."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from shuffledp.tasks import Floats, Ints, Participants, Vectors
 
 @dataclass(frozen=True)
 class VectorParticipants(Participants):
-    """Participants of a vectors task, with statistics that replace reading every raw input.
+    """Participants of a vectors task, with precomputed statistics so that raw inputs need not be read.
 
-    All fields are optional: without them the same statistics are computed from ``users``.
+    Without these fields, the same statistics are computed from ``users``.
 
     Parameters
     ----------
     some : callable, optional
-        ``some(sizes, rng)`` sums the clipped vectors of ``sizes[r]`` participants of repeat r, a uniform choice
-        without replacement: (R, dimension).
+        ``some(sizes, rng)`` sums the clipped vectors of ``sizes[r]`` participants of repeat r, a uniform choice without
+        replacement: (R, dimension).
     spread : (R, dimension) ndarray, optional
         Variance of each coordinate among the participants, divisor n - 1.
     squares, directions : (R, dimension) ndarray, optional
@@ -36,7 +36,7 @@ class VectorParticipants(Participants):
 
 
 def sums_of_some(participants: Participants, task: Vectors, sizes: Ints, rng: np.random.Generator) -> Floats:
-    """Return the sums of the clipped vectors of a uniform choice of ``sizes[r]`` participants, (R, dimension)."""
+    """Return the sums of the clipped vectors of ``sizes[r]`` uniformly chosen participants, (R, dimension)."""
     if isinstance(participants, VectorParticipants) and participants.some is not None:
         return participants.some(sizes, rng)
     if participants.users is None:
@@ -57,7 +57,7 @@ def sums_of_some(participants: Participants, task: Vectors, sizes: Ints, rng: np
 
 
 def spread_of(participants: Participants, task: Vectors) -> Floats | None:
-    """Return the variance of each coordinate among the participants, (R, dimension); None without their vectors."""
+    """Return the variance of each coordinate among the participants, (R, dimension), or None without their vectors."""
     if isinstance(participants, VectorParticipants) and participants.spread is not None:
         return participants.spread
     if participants.users is None:
@@ -72,10 +72,7 @@ def spread_of(participants: Participants, task: Vectors) -> Floats | None:
 
 
 def squares_of(participants: Participants, task: Vectors) -> tuple[Floats, Floats] | None:
-    """Return sums of the squares of each coordinate, of the clipped vectors and of their directions, (R, dimension).
-
-    The zero vector has a uniform direction. None where the vectors are not given.
-    """
+    """Return sums of squared coordinates of the clipped vectors, and of their directions; None without the vectors."""
     if isinstance(participants, VectorParticipants) and participants.squares is not None:
         assert participants.directions is not None  # both or none
         return participants.squares, participants.directions

@@ -1,4 +1,4 @@
-"""ADAPTIVE: dummy reports of the zero vector fill the participants up to a fixed number."""
+"""ADAPTIVE: the shuffler fills the reports up to a fixed number with reports of the zero vector."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Gaussian noise from a trusted curator: the reference line of a mean of vectors."""
+"""Gaussian noise of a trusted curator: the reference line for a mean of vectors."""
 
 import math
 from dataclasses import dataclass
@@ -19,18 +19,10 @@ from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Ta
 
 @dataclass(frozen=True)
 class CentralGaussian(ProtocolBase):
-    """Sum of clipped vectors with Gaussian noise of a trusted curator.
+    """Sum of clipped vectors with Gaussian noise, sigma per coordinate, of a trusted curator.
 
-    The noise is continuous: the guarantee holds for real numbers and not for floating-point numbers.
-
-    Parameters
-    ----------
-    task : Vectors
-        Dimension and clipping.
-    sigma : float
-        Standard deviation of the noise of each coordinate of the sum.
-    relation : {"replace_one", "add_remove"}
-        Neighboring relation of the guarantee: the sum moves by up to 2 clips, or one.
+    One user moves the sum by up to 2 clips in the l2 norm under ``replace_one``, by one clip under ``add_remove``. The
+    guarantee holds for real numbers and not for floating-point numbers, as the noise is continuous.
     """
 
     no_client = "A curator draws the noise; users send their data as they are."
@@ -51,15 +43,7 @@ class CentralGaussian(ProtocolBase):
     @classmethod
     @from_request
     def calibrate(cls, budget: Budget, population: Population, task: Task, eps: float, delta: float) -> Self:
-        """Find the smallest sigma.
-
-        Parameters
-        ----------
-        budget : Budget
-            One eps, delta > 0, either relation.
-        task : Vectors
-            Clipped in the l2 norm; or in the l1 norm, which the l2 norm does not exceed.
-        """
+        """Find the smallest sigma of the exact Gaussian profile, for vectors clipped in the l2 or l1 norm."""
         law_of(population)
         assert isinstance(task, Vectors)  # check_request has seen to it
         ratio = gaussian_ratio(eps, delta)
@@ -67,7 +51,7 @@ class CentralGaussian(ProtocolBase):
         return cls(task, change / ratio, budget.neighbours)
 
     def cost(self) -> Cost:
-        """Return the cost of one double precision number per coordinate; the curator adds one vector of noise."""
+        """Return the cost of one double-precision number per coordinate; the curator adds one vector of noise."""
         bits = float(BITS_PER_COORDINATE * self.task.dimension)
         return Cost(1.0, bits, shuffler_messages=1.0, most_messages=1.0)
 
@@ -93,15 +77,15 @@ class CentralGaussian(ProtocolBase):
         return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each coordinate, (R, dimension): the variance of the noise, for all data."""
+        """Return the variance of each coordinate, (R, dimension), which does not depend on the data."""
         n = np.asarray(participants.public.n_users, float)
         return np.repeat((self.sigma / n[:, None]) ** 2, self.task.dimension, axis=1)
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return the Gaussian profile of the noise and the largest change."""
+        """Return the Gaussian profile for the largest change of the sum."""
         change = (2 if self.relation == "replace_one" else 1) * self.task.clip
         return GaussianProfile(change / self.sigma, self.relation)
 
     def parameters(self) -> dict[str, float]:
-        """Return sigma, and the root mean square of the norm of the noise."""
+        """Return sigma, and the root mean square of the l2 norm of the noise."""
         return {"sigma": self.sigma, "noise_norm": self.sigma * math.sqrt(self.task.dimension)}

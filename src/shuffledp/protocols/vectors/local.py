@@ -1,4 +1,4 @@
-"""LOCAL: Laplace noise that ignores the shuffler."""
+"""LOCAL: Laplace noise in the local model."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ from shuffledp.protocols.vectors._laplace import LaplaceNoise
 
 @dataclass(frozen=True)
 class Local(LocalSchedule, LaplaceNoise):
-    """Control without amplification: the local budget is the central one."""
+    """Laplace noise without amplification: the local budget is the central one."""
 
     name = "local"
     task_kind = "vectors"
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return an upper bound for one eps-DP report: randomized response of two values dominates it."""
+        """Return an upper bound for one eps-DP report: randomized response over two values dominates the report."""
         keep = -np.logaddexp(0.0, -self.eps_local)
         pair = np.array([keep, keep - self.eps_local])
         return CountPair(pair, pair[::-1], source=self.source, kind="upper")

@@ -1,20 +1,21 @@
-r"""PrivUnit: a random unit vector that is more likely to lie near the user's direction, under the privacy blanket.
+"""PrivUnit: a random unit vector that is more likely to lie near the user's direction, under the privacy blanket.
 
-A cap of mass ``c <= 1/2`` around a direction v holds the unit vectors whose inner product with v is at least gamma. A
-report is uniform in the cap of the user's direction with probability p, and uniform outside of it otherwise; divided by
-``m = E <report, v>`` it is unbiased. Under the uniform law of the sphere the square of an inner product has the law
-Beta(1/2, (d - 1) / 2). Bhowmick, Duchi, Freudiger, Kapoor and Rogers (2018); errors are derived for this project.
+The cap of mass ``c <= 1/2`` around a direction v is the set of unit vectors whose inner product with v is at least
+gamma. A report is uniform in the cap of the user's direction with probability p, and otherwise uniform outside of it;
+divided by ``m = E <report, v>`` it is unbiased. Under the uniform law of the sphere the square of an inner product has
+the law Beta(1/2, (d - 1) / 2). Bhowmick, Duchi, Freudiger, Kapoor and Rogers (2018); errors are derived for this
+project.
 
 *Privacy.* The density of a report has two levels, the higher one on the cap of the user's direction. No point lies in
-all caps, so that the part common to all inputs is uniform on the sphere, with weight lambda: a report is uniform with
-probability lambda and otherwise uniform in its cap, ``p = 1 - lambda + lambda c``. Among N uniform messages those in
-the caps of two directions are counted; the less the caps overlap the more the counts show, since moving mass from
+all caps, so that the blanket is uniform on the sphere with a weight lambda: a report is uniform with probability lambda
+and otherwise uniform in its cap, ``p = 1 - lambda + lambda c``. The adversary counts the messages in the caps of two
+directions among N uniform messages. The less the caps overlap, the more the counts reveal, since moving mass from
 "both" and "neither" to "one of them" spreads the likelihood ratio about its mean. Opposite directions have disjoint
-caps, ``c <= 1/2``, so they are the worst pair; their law is generalized randomized response over 1/c values, any real
-number, in any dimension: the exact blanket of 1/c values.
+caps, as ``c <= 1/2``, so they are the worst pair. Their law is generalized randomized response over 1/c values, 1/c a
+real number, in any dimension, so that the exact blanket of 1/c values applies.
 
-Conventions: eps in nats; replacement neighbors; the adversary knows the inputs of all others and which of their reports
-are uniform. Derived for this project.
+Conventions: eps in nats; replacement neighbors; the adversary knows the inputs of all other users and which of their
+reports are uniform. Derived for this project.
 """
 
 import math
@@ -47,7 +48,7 @@ _DRAWS = 2**21
 
 @dataclass(frozen=True)
 class CapReport:
-    """Inner product of a report and its direction: d >= 2 dimensions, c in (0, 1/2] and p in (c, 1)."""
+    """Law of the inner product of a report and its direction, for d >= 2 dimensions, c in (0, 1/2] and p in (c, 1)."""
 
     dimension: int
     cap_mass: float
@@ -55,12 +56,13 @@ class CapReport:
 
     @property
     def height(self) -> float:
-        """Gamma in [0, 1), the root of ``c = I_{1 - gamma^2}((d - 1) / 2, 1/2) / 2``."""
+        """gamma in [0, 1), the root of ``c = I_{1 - gamma^2}((d - 1) / 2, 1/2) / 2``."""
         return math.sqrt(float(betaincinv(0.5, (self.dimension - 1) / 2, 1 - 2 * self.cap_mass)))
 
     @property
     def mean(self) -> float:
-        """``m = t (p / c - (1 - p) / (1 - c))``, ``t = (1 - gamma^2)^((d - 1) / 2) / ((d - 1) B(1/2, (d - 1) / 2))``.
+        """Mean ``m = t (p / c - (1 - p) / (1 - c))``,
+        ``t = (1 - gamma^2)^((d - 1) / 2) / ((d - 1) B(1/2, (d - 1) / 2))``.
 
         Bhowmick et al. (2018); the integral of the inner product over a cap.
         """
@@ -76,24 +78,21 @@ class CapReport:
         return p / c * within + (1 - p) / (1 - c) * (1 / d - within)
 
     def error(self, n: int) -> float:
-        """Return the squared l2 error of the mean of n unit vectors, ``(1 / m^2 - 1) / n``.
-
-        A scaled report has norm 1 / m.
-        """
+        """Return the squared l2 error of the mean of n unit vectors, ``(1 / m^2 - 1) / n``; reports have norm 1 / m."""
         return (self.mean**-2 - 1) / n
 
 
 def cap_probability(cap_mass: float, eps_local: float) -> float:
-    """Return p for ``eps_local = ln(p (1 - c) / ((1 - p) c))``."""
+    """Return the p that solves ``eps_local = ln(p (1 - c) / ((1 - p) c))``."""
     return 1 / (1 + (1 - cap_mass) / cap_mass * math.exp(-eps_local))
 
 
 def best_cap(n: int, dimension: int, eps: float, delta: float) -> tuple[float, float]:
-    """Return the mass of the cap with the least error for unit vectors among `CAP_MASSES`, and its local budget.
+    """Return the mass of the cap among `CAP_MASSES` with the least error for unit vectors, and its local budget.
 
-    With many users ``lambda = 2 / (c n mu^2)``, where Gaussian noise with a ratio mu of sensitivity to deviation meets
-    the budget: the cap that is best in this limit comes first, and from there on the next ones as long as the error
-    falls.
+    For many users ``lambda = 2 / (c n mu^2)``, where Gaussian noise with the ratio mu of sensitivity to deviation meets
+    the budget. The search begins with the cap that is best in this limit, and continues with its neighbors as long as
+    the error falls.
     """
     weight = 2 / (n * gaussian_ratio(eps, delta) ** 2)
     tried: dict[int, tuple[float, float]] = {}
@@ -119,23 +118,12 @@ def best_cap(n: int, dimension: int, eps: float, delta: float) -> tuple[float, f
 
 @dataclass(frozen=True)
 class PrivUnit(PlannedUsers):
-    """Unit vectors as messages; the shuffler permutes, and users rely on all others for the blanket.
+    """Random unit vectors as messages, more likely near the user's direction; users rely on all others for the blanket.
 
-    A vector of norm r times the clip, r < 1, is sent as its direction with probability ``(1 + r) / 2`` and as the
-    opposite one otherwise; the zero vector as a uniform direction. That keeps the mean, privacy is accounted for
-    directions, and the squared error of one user's report is ``clip^2 (1 / m^2 - r^2)`` instead of
+    A vector of norm r times the clip, r < 1, is replaced by its direction with probability ``(1 + r) / 2`` and
+    otherwise by the opposite direction; the zero vector by a uniform direction. The mean is unchanged, privacy is
+    accounted for directions, and the squared error of one user's report is ``clip^2 (1 / m^2 - r^2)`` instead of
     ``clip^2 (1 / m^2 - 1)``.
-
-    Parameters
-    ----------
-    n_users : int
-        Users that the protocol is calibrated for, user 1 included.
-    task : Vectors
-        Dimension and clipping.
-    cap_mass : float
-        c in (0, 1/2].
-    eps_local : float
-        Local budget in nats.
     """
 
     no_client = "Points of a sphere are real numbers, for which there is no exact sampler."
@@ -159,19 +147,10 @@ class PrivUnit(PlannedUsers):
     def calibrate(
         cls, task: Task, n: int, eps: float, delta: float, *, cap_mass: float | None = None
     ) -> Self:
-        """Find the largest local budget, and the cap.
+        """Find the largest local budget under the exact blanket, for ``cap_mass`` c in (0, 1/2] or the cap of
+        `best_cap`.
 
-        Parameters
-        ----------
-        task : Vectors
-            Of at least two dimensions, clipped in the l2 norm; or in the l1 norm, which the l2 norm does not exceed.
-        cap_mass : float, optional
-            c in (0, 1/2]. Default: the one with the least error for unit vectors out of a few, see `best_cap`.
-
-        Raises
-        ------
-        Infeasible
-            If delta is 0, or there is one dimension only.
+        Vectors are clipped in the l2 norm, or in the l1 norm, which is at least the l2 norm.
         """
         assert isinstance(task, Vectors)  # check_request has seen to it
         if task.dimension < 2:
@@ -194,7 +173,7 @@ class PrivUnit(PlannedUsers):
         return CapReport(self.task.dimension, self.cap_mass, self.in_cap)
 
     def cost(self) -> Cost:
-        """Return the bits of one double precision number per coordinate."""
+        """Return the cost of one double-precision number per coordinate."""
         return Cost(1.0, float(BITS_PER_COORDINATE * self.task.dimension), most_messages=1.0)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
@@ -207,7 +186,7 @@ class PrivUnit(PlannedUsers):
         return Messages(vectors)
 
     def _reports(self, directions: Floats, rng: np.random.Generator) -> Floats:
-        """Draw a report for each given direction, (n, dimension)."""
+        """Draw a report for each direction, (n, dimension)."""
         n, d = directions.shape
         # Mass of the part of the sphere that is nearer to the direction than the report.
         inside = rng.random(n) < self.in_cap
@@ -230,10 +209,7 @@ class PrivUnit(PlannedUsers):
         return np.asarray(np.asarray(aggregate, float) * scale[:, None])
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Return the variance of each coordinate, (R, dimension); None where the vectors themselves are not given.
-
-        Its sum over the coordinates is the squared l2 error.
-        """
+        """Return the variance of each coordinate, (R, dimension), or None without the vectors."""
         sums = squares_of(participants, self.task)
         if sums is None:
             return None
@@ -245,7 +221,7 @@ class PrivUnit(PlannedUsers):
         return np.asarray((reports - squares) / n**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of the blanket of the uniform reports of the others."""
+        """Return the blanket profile of the other users' uniform reports."""
         return favored_profile(users, 1 / self.cap_mass, self.eps_local)
 
     def parameters(self) -> dict[str, float]:
