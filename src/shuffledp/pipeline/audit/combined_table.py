@@ -1,4 +1,4 @@
-"""Table of the audits of all protocols, which is published only if no sound claim is exceeded."""
+"""Table of the audits of all protocols, published only if no sound claim is exceeded."""
 
 from __future__ import annotations
 
@@ -21,12 +21,7 @@ class Violated(RuntimeError):  # noqa: N818  (a finding of the audit)
 def joined(tables: Sequence[Path]) -> str:
     """Return the rows of several tables, sorted by task and protocol.
 
-    Raises
-    ------
-    IntegrityError
-        If a table does not match its checksum.
-    Violated
-        If a row is a violation; names them.
+    Raises `IntegrityError` for a wrong checksum, and `Violated` with the names of rows that are violations.
     """
     header, rows = "", []
     for path in tables:
