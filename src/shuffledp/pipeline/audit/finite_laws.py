@@ -395,8 +395,7 @@ def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
 
 
 def binomial_share(trials: int) -> float:
-    """Return the relative error of SciPy's binomial probabilities and fair tails: at least twice the largest in tests.
-    """
+    """Return the relative error of SciPy's binomial probabilities and fair tails, twice the largest found in tests."""
     return (256 + 32 * math.sqrt(trials)) * UNIT
 
 

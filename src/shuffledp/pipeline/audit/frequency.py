@@ -194,8 +194,7 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None =
 
 
 def truncation(protocol: Truncation, eps: float) -> View:
-    """Return the view of each user's value, and of one more message of every value with probability ``1 - miss_rate``.
-    """
+    """Return the view of users' values, and of one more message of every value with probability ``1 - miss_rate``."""
     k = protocol.domain_size
     return ProductView(
         inputs=tuple(range(k)),

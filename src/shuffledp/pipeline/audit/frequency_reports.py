@@ -203,8 +203,7 @@ def private_coin(protocol: PrivateCoin, eps: float) -> View:
     inputs = range(min(protocol.domain_size, 4))
 
     def law(own: int | None) -> dict[tuple[int, ...], float]:
-        """Return the law of the kind of a tuple: uniform, or with entries orthogonal to the vector of the value `own`.
-        """
+        """Return the law of the kind of a tuple: uniform, or with entries orthogonal to the vector of `own`."""
         vectors = np.arange(2**bits)
         if own is not None:
             vectors = vectors[np.bitwise_count(vectors & (own + 1)) % 2 == 0]

@@ -67,8 +67,7 @@ _FAR = 12
 
 
 def fixed_dummies(protocol: FixedDummies, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of two values' counts among uniform dummies and reports of the other users, who hold a third value.
-    """
+    """Return delta of two values' counts among uniform dummies and the reports of users of a third value."""
     n, k = number_of(population), protocol.domain_size
     dummies = int(protocol.dummies_of(np.array([n]))[0])
     own, other = truth(protocol.eps_local, k)

@@ -105,8 +105,7 @@ def random_checkin(protocol: RandomCheckin, eps: float) -> View:
 
 
 def privunit(protocol: PrivUnit, eps: float) -> View:
-    """Return the view by the two caps around the first unit vector and its opposite, with a constant density on each.
-    """
+    """Return the view by the two caps around the first unit vector and its opposite, of constant densities."""
     c, p = protocol.cap_mass, protocol.in_cap
     inputs = _inputs(protocol.task)
     edges = protocol.report.height * np.array([-1.0, 1.0])
@@ -129,8 +128,7 @@ def privunit(protocol: PrivUnit, eps: float) -> View:
 
 @dataclass(frozen=True, eq=False)
 class NoisySumView(View):
-    """View of the first coordinate of the sum of all vectors and Gaussian noise of standard deviation sigma, in cells.
-    """
+    """View of the first coordinate of the sum of all vectors and Gaussian noise, in cells of equal width."""
 
     sigma: float = 1.0
 

@@ -122,6 +122,6 @@ def code(text: str) -> str:
 
 
 def markdown(headers: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table of text cells; bars in them are escaped."""
+    """Return a Markdown table of text cells with escaped bars."""
     lines = [headers, ["---"] * len(headers), *body]
     return "".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |\n" for line in lines)

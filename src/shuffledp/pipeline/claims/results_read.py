@@ -1,8 +1,7 @@
 """Results that decide the claims of a paper: methods by experiment.
 
-The workflow reads this list rather than the claims, whose modules take a second to import. A rule that reads other
-results is refused (`shuffledp.pipeline.claims.case`), so that no verdict rests on results that its job does not depend
-on.
+The workflow reads this list, as the modules of the claims take a second to import. Other results raise an error in a
+rule (`shuffledp.pipeline.claims.case`), so that no verdict uses results on which its job does not depend.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The configuration of the pipeline.
 
-`grammar` defines its keys and values, `config_files` finds and `loading` reads the files, `experiments` and `baselines`
-check their names, and `settings` holds the result. The module `shuffledp.pipeline.figures.selection` checks the
-selections of figures and tables.
+The module `grammar` defines keys and values, `config_files` finds and `loading` reads the files, `experiments` and
+`baselines` check the names in them, and `settings` has the result. The selections of figures and tables are checked by
+`shuffledp.pipeline.figures.selection`.
 """
 
 from shuffledp.pipeline.config.config_errors import ConfigurationError

@@ -1,4 +1,4 @@
-"""Checks of experiments and their methods: the grammar at every value of the grid, and all names."""
+"""Checks of experiments and their methods: of the grammar at every value of the grid, and of all names."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def check_paper(
 
 
 def _runs_of(key: str, rounds: Mapping[str, TrainingRun]) -> list[str]:
-    """Return the training runs whose rounds are grid values, by the names that overrides use."""
+    """Return the training runs whose rounds are grid values, by the names in overrides."""
     return [f"{key}.training.{run.id}" for run in rounds.values()]
 
 
@@ -103,9 +103,9 @@ def _check_resolved(
     grid_places: Mapping[str, str],
     counted: Container[str] = (),
 ) -> None:
-    """Compare a part of a file with its grammar at each value of every variable, the other variables at their first.
+    """Check a part of a file at every value of each grid variable, with the first value of all other variables.
 
-    A variable in ``counted`` has increasing whole numbers: only its first and its last value are checked.
+    A variable in ``counted`` has increasing whole numbers, so that only its first and its last value are checked.
     """
     rest = {k: v for k, v in raw.items() if k != "grid"}
     used = variables(rest)
@@ -139,7 +139,7 @@ def _variable_at(raw: Any, where: Sequence[str | int]) -> str | None:
 
 
 def _built(place: str, build: Callable[[Any], Any], raw: Any, grid: Mapping[str, list[Any]]) -> None:
-    """Build the object of a part of the configuration at all points; raise if an object cannot be built."""
+    """Build the object of a part of the configuration at all points; raise if one cannot be built."""
     for point in points(grid, variables(raw)):
         try:
             build(resolve(raw, point))
@@ -157,7 +157,7 @@ def experiment_from(
     rounds: Mapping[str, TrainingRun],
     overrides: Mapping[str, Any],
 ) -> Experiment:
-    """Return an experiment of a paper's file with the methods of the baselines, after all names are checked."""
+    """Return an experiment of a paper's file with the methods of the baselines, after a check of all names."""
     override = overridden(overrides, f"{key}.{name}", *_runs_of(key, rounds))
     with merged_in(override):
         return replace(_experiment(key, file, name, raw, baselines, root, rounds), override=override)
@@ -220,7 +220,7 @@ def _experiment(
 
 
 def _check_places(experiment: Experiment, key: str, at: Mapping[str, list[Any]], place: str) -> None:
-    """Check that every variable is a grid variable and that at least one of its values is in the grid."""
+    """Check that every named variable is a grid variable and that at least one of its named values is in the grid."""
     for variable, values in at.items():
         known = experiment.grid.get(variable)
         if known is None:
@@ -300,7 +300,7 @@ def _method(method_id: str, raw: Mapping[str, Any], place: str) -> Method:
 
 
 def _checked_method(experiment: Experiment, method: Method, place: str, root: Path) -> Method:
-    """Return the method with the accountings under which it is computed."""
+    """Return the method with the accountings under which it is computed, after the checks of the method."""
     if method.function:
         _check_function(method, place)
         _check_kinds(experiment, method, f"{place}.arguments")
@@ -375,9 +375,9 @@ def _check_function(method: Method, place: str) -> None:
 
 
 def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
-    """Check kind and range of each argument separately.
+    """Check type and range of each argument separately.
 
-    Rounds of a training run are whole numbers: only the first and the last are checked.
+    Rounds of a training run are whole numbers, so that only the first and the last are checked.
     """
     checks = checks_of(NAMED_FUNCTIONS[str(method.function)].function)
     ends = {
@@ -390,7 +390,7 @@ def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
 
 
 def _check_options(protocol: type[ProtocolBase], name: str, root: Path, given: Mapping[str, Any]) -> None:
-    """Check kind and range of each option separately, then the protocol's own conditions."""
+    """Check type and range of each option separately, then the protocol's own conditions."""
     checks = checks_of(protocol.calibrate)
     for option, value in given.items():
         check = checks.get(option)

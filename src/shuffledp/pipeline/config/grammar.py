@@ -775,7 +775,7 @@ class RunFile(Concept):
 
 
 def described(config_value: Any, grid: Mapping[str, list[Any]]) -> str:
-    """Return a value of the configuration for captions: few values as a list, many as range and number."""
+    """Return a value of the configuration for captions: few values as a list, many values as range and number."""
     if is_variable(config_value):
         return _span(grid[config_value[1:]])
     return _span(config_value if isinstance(config_value, list) else [config_value])

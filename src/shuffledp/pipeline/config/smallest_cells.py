@@ -24,16 +24,10 @@ REPEATS = 2
 
 @dataclass(frozen=True)
 class Trial:
-    """Outcome of one cell.
+    """Outcome of one cell, with the status of the result tables or ``not tried``.
 
-    Parameters
-    ----------
-    where : str
-        ``paper.experiment`` with the point and the accounting.
-    status : {"ok", "infeasible", "failed", "not tried"}
-        As in the result tables; ``not tried`` where no accounting is shared or the data are not prepared.
-    note : str
-        The simulated errors, or the reason.
+    A cell is not tried if the protocol has none of the experiment's accountings or if the data are not prepared.
+    ``note`` has the simulated errors or the reason.
     """
 
     where: str
@@ -50,16 +44,7 @@ def trials(
 ) -> Iterator[Trial]:
     """Run the smallest cell of every experiment of the protocol's task, with two repeats.
 
-    Parameters
-    ----------
-    protocol : type
-        The class.
-    name : str
-        Name of the class in a configuration, ``path/to/file.py:Class``.
-    settings : Settings
-        The checked configuration.
-    prepared, root : Path
-        Folder of the prepared data, and folder from which plug-in paths start.
+    ``name`` is the class in a configuration, ``path/to/file.py:Class``; paths of plug-ins are relative to ``root``.
     """
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():

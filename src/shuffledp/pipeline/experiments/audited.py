@@ -1,4 +1,4 @@
-"""Parts of the configuration on which the audit depends, as plain data. Light enough to import with the workflow."""
+"""Parts of the configuration on which the audit depends, as plain data with few imports."""
 
 from __future__ import annotations
 
@@ -27,14 +27,9 @@ _SEED = 1
 
 
 def plan(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of a method's job that determine its claims.
+    """Return the parts of the job of a method with a built-in protocol that determine its claims.
 
     Grid variables that affect only errors are left out.
-
-    Parameters
-    ----------
-    job : mapping
-        As returned by `Experiment.job`, of a method with a built-in protocol.
     """
     said = {part: job[part] for part in ("population", "budget", "options")}
     task = with_domain(job["task"], job["data"]) if job["data"]["name"] == OWN else job["task"]
@@ -55,7 +50,7 @@ def plan(job: Mapping[str, Any]) -> dict[str, Any]:
 def family(task_kind: str, name: str) -> str:
     """Return the private module that defines the base of a built-in protocol, or the protocol's own name.
 
-    Protocols of one family share their code and most of their laws. The source is parsed, not imported.
+    Protocols of one family share their code and most of their laws. The source is parsed without an import.
     """
     tree = ast.parse(module_path(task_kind, name).read_text(encoding="utf-8"))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
@@ -72,8 +67,8 @@ def family(task_kind: str, name: str) -> str:
 def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
     """Return the protocols that each job audits, as pairs of task kind and name.
 
-    Each family has a job of its own, so that a changed protocol is audited with its family alone. A quick run has one
-    job per task: starting more jobs would take longer than the audit.
+    Each family has one job, so that a changed protocol is audited with its family alone. A quick run has one job per
+    task, as more jobs would start longer than the audit takes.
     """
     shares: dict[str, list[tuple[str, str]]] = {}
     for kind in TASK_KINDS:
@@ -85,20 +80,10 @@ def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict[str, Any]]:
-    """Return the jobs of the audit with everything on which they depend except code.
+    """Return the jobs of the audit by name, with everything on which they depend except code.
 
-    Parameters
-    ----------
-    jobs : iterable of mapping
-        Jobs of the methods of all experiments, as returned by `Experiment.job`. Functions and plug-ins are skipped, and
-        so are methods on a file of the user if the domain is only found when the file is counted.
-    effort : {"full", "quick"}
-        See `EFFORT`.
-
-    Returns
-    -------
-    dict
-        Jobs by name, as `shuffledp.pipeline.audit.table.lines_of` takes them.
+    Methods with functions and plug-ins are skipped, and methods on a file of the user if the domain is found only when
+    the file is counted. `effort` is described at `EFFORT`; `shuffledp.pipeline.audit.table.lines_of` runs the jobs.
     """
     own = [job for job in jobs if job["protocol"] and not is_plugin(job["protocol"]) and _has_domain(job)]
     return {
@@ -113,7 +98,7 @@ def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict
 
 
 def _has_domain(job: Mapping[str, Any]) -> bool:
-    """Return if the domain of a method's task is known before any data are read."""
+    """Return whether the domain of a method's task is known before any data are read."""
     if job["data"]["name"] != OWN or job["task"]["kind"] == "summation":
         return True
     return "domain_size" in with_domain(job["task"], job["data"])

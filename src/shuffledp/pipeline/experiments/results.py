@@ -53,8 +53,7 @@ __all__ = [
 class Results:
     """Results of some methods of one experiment, verified against their checksums.
 
-    ``cells`` has the grid variables as further columns; ``values`` is the long table; ``provenance`` is keyed by
-    method.
+    ``cells`` has the grid variables as further columns, ``values`` is the long table, and ``provenance`` is by method.
     """
 
     cells: pd.DataFrame
@@ -69,10 +68,7 @@ class Results:
 def read(bundles: Mapping[str, Bundle]) -> Results:
     """Return the results by method id.
 
-    Raises
-    ------
-    IntegrityError
-        If a file does not match its checksum. The message names it and the command that rebuilds it.
+    `IntegrityError` names a file that does not match its checksum, and the command that rebuilds it.
     """
     cells, values, provenance = [], [], {}
     for method, bundle in bundles.items():

@@ -1,4 +1,4 @@
-"""The runner: a job is plain data, and its result is the two tables.
+"""The runner of jobs: a job is plain data, and its result is the two tables.
 
 All cells of one (experiment, method) run in one process, vectorized over repeats. The module depends on no protocol,
 paper or figure.
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def kind_of(job: Job) -> str:
-    """Return the module that runs a kind of job. No job imports the module of another kind."""
+    """Return the module that runs a kind of job; jobs do not import the modules of other kinds."""
     if job["protocol"]:
         return "shuffledp.pipeline.experiments.simulated"
     return (
@@ -51,20 +51,9 @@ class JobResult:
 def run(
     job: Job, *, prepared: Path, root: Path, results: Path | None = None, every: float = 5.0
 ) -> JobResult:
-    """Run all cells of one method of one experiment.
+    """Run all cells of one method of one experiment, with a line of progress about every ``every`` seconds.
 
-    Parameters
-    ----------
-    job : mapping
-        As returned by `Experiment.job`.
-    prepared : Path
-        Folder of the prepared data sets.
-    root : Path
-        Folder that plug-in paths start from.
-    results : Path, optional
-        Folder of results, where a method with training finds its curve.
-    every : float
-        Seconds between two lines of progress.
+    A method with training finds its curve below ``results``; paths of plug-ins are relative to ``root``.
     """
     work: Work = import_module(kind_of(job)).work(job, prepared, root, results)
     offered = work.accountings

@@ -15,8 +15,8 @@ from shuffledp.storage import verified
 class TrainingFiles:
     """Files of one run.
 
-    The checkpoint is no result. It lies in the same folder during training and survives an interruption. It is removed
-    when the curve is published, so that training restarts after a change of the code.
+    The checkpoint is in the same folder during training and remains after an interruption. It is removed when the curve
+    is published, so that training starts anew after a change of the code.
     """
 
     curve: Path
@@ -44,10 +44,7 @@ class Trained:
 def read(files: TrainingFiles) -> Trained:
     """Read a finished run.
 
-    Raises
-    ------
-    IntegrityError
-        If a file does not match its checksum. The message names it and the command that rebuilds it.
+    `IntegrityError` names a file that does not match its checksum, and the command that rebuilds it.
     """
     about = json.loads(verified(files.provenance, files.checksum).read_text(encoding="utf-8"))
     curve, _ = arrow_columns.read(verified(files.curve, files.checksum))

@@ -1,7 +1,7 @@
 """Unit vectors along the axes, in both directions: the longest admissible vectors in the l1 and in the l2 norm.
 
-The number of users of each of the ``2 d`` vectors determines the data, so that a million vectors in a thousand
-dimensions cost no more than a few numbers.
+The data are the numbers of users of the ``2 d`` vectors, so that a million vectors in a thousand dimensions need little
+memory.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ USERS_AT_ONCE = 500
 class Directions(Source):
     """Source in which each user has ``clip`` times plus or minus a basis vector, all ``2 d`` equally likely.
 
-    Participants are drawn anew for every repeat; the mean of the population is zero.
+    Participants are drawn anew for every repeat. The mean of the population is zero.
     """
 
     task: Vectors
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Draw the users by direction among n participants, (2 d,): first along the axes, then against them."""
+        """Draw the number of participants per direction, (2 d,): first along the axes, then opposite to them."""
         d = self.task.dimension
         return rng.multinomial(n, np.full(2 * d, 1 / (2 * d)))
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return participants with sums of vectors as counts."""
+        """Return the participants with sums of vectors as counts."""
         users_by_direction = np.stack(held)
         sums = self._sums(users_by_direction)
         target = sums / n[:, None] if truth == "participants" else np.zeros_like(sums)

@@ -1,7 +1,7 @@
 """Data in a file of the user: ``data: {name: file, path: ..}``.
 
-A job never reads the file. `shuffledp.pipeline.experiments.user_files` counts it once into a prepared file, whose name
-is a digest of the `request`.
+A job never reads this file. `shuffledp.pipeline.experiments.user_files` counts it once into a prepared file, named by a
+digest of the `request`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ AT_ONCE = 10_000_000
 def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
     """Return a task's configuration with entries that follow from the data: a listed domain, and padding by tokens.
 
-    If neither task nor data give a domain, it stays open; see `completed`.
+    If neither task nor data have a domain, it remains open; see `completed`.
     """
     found = dict(task)
     tokens = _tokens(task, data)
@@ -59,10 +59,7 @@ def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, A
 def request(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request for a file as plain data: path, columns, and the domain or the levels of numbers.
 
-    Parameters
-    ----------
-    task, data : mapping
-        Parts of a configuration, without grid variables.
+    `task` and `data` have no grid variables.
     """
     kind = task["kind"]
     columns = {key: data[key] for key in ("column", "separator", "user", "item") if key in data}
@@ -116,13 +113,7 @@ class Prepared:
 
 
 def load(asked: Mapping[str, Any], prepared: Path) -> Prepared:
-    """Read the files that `shuffledp.pipeline.experiments.user_files.prepare` wrote.
-
-    Raises
-    ------
-    IntegrityError
-        If a file is missing or does not match its checksum.
-    """
+    """Read the files of `shuffledp.pipeline.experiments.user_files.prepare`, after a check of their checksums."""
     numbers, about, checksum = files_of(prepared, key_of(asked))
     with np.load(io.BytesIO(read_verified(numbers, checksum)), allow_pickle=False) as bundle:
         arrays = {name: bundle[name] for name in bundle.files}
@@ -132,7 +123,7 @@ def load(asked: Mapping[str, Any], prepared: Path) -> Prepared:
 def completed(
     task: Mapping[str, Any], data: Mapping[str, Any], prepared: Path
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return task and data; a missing domain is the one that was found in the file."""
+    """Return task and data with a domain, by default the domain found in the file."""
     whole = with_domain(task, data)
     if task["kind"] == "summation" or "domain_size" in whole:
         return whole, dict(data)
@@ -144,13 +135,7 @@ def completed(
 
 
 def check(config: Mapping[str, Any], task: Task) -> None:
-    """Raise for data that a file cannot provide, or that do not fit the task.
-
-    Raises
-    ------
-    ValueError
-        If an entry does not fit; the message names it.
-    """
+    """Raise ``ValueError`` for data that a file cannot provide, or that do not fit the task."""
     if task.kind not in KINDS:
         raise ValueError(
             f"A file cannot be used for a {task.kind} task, only for tasks of the kinds {', '.join(KINDS)}."
@@ -225,12 +210,9 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
 
 @dataclass(frozen=True)
 class FileSets(HeldSets):
-    """Sets of a file, brought to one size as in `shuffledp.pipeline.experiments.sources.item_sets.PageSets`.
+    """Sets of a file, reduced or padded to one size as in `PageSets` of `item_sets`.
 
-    Parameters
-    ----------
-    sizes, items : (U,), (sum of sizes,) ndarray of int
-        As `shuffledp.userdata.sets.Collected` has them.
+    ``sizes`` (U,) and ``items`` (sum of sizes,) are those of `shuffledp.userdata.sets.Collected`.
     """
 
     sizes: NDArray[np.int64]
