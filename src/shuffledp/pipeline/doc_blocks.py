@@ -1,6 +1,6 @@
 """Measured values in pages of the documentation.
 
-A block is enclosed by ``<!-- measured NAME -->`` and ``<!-- measured NAME end -->``, each on a line of its own.
+A block is enclosed by ``<!-- measured NAME -->`` and ``<!-- measured NAME end -->``, each on a separate line.
 """
 
 from __future__ import annotations
@@ -10,39 +10,17 @@ from pathlib import Path
 
 
 def read_block(page: Path, name: str) -> str:
-    """Return the content of a block, without the empty lines around it.
+    """Return the content of a block in a page, without the empty lines around it.
 
-    Parameters
-    ----------
-    page : Path
-        Text in UTF-8.
-    name : str
-        Name of the block.
-
-    Raises
-    ------
-    ValueError
-        If the page has no such block, or more than one.
+    Raises ``ValueError`` unless the page has exactly one such block.
     """
     return _only(page, name)[2].strip("\n")
 
 
 def write_block(page: Path, name: str, text: str) -> None:
-    """Replace the content of a block; the rest of the page is unchanged.
+    """Replace the content of a block by Markdown; the rest of the page does not change.
 
-    Parameters
-    ----------
-    page : Path
-        Text in UTF-8.
-    name : str
-        Name of the block.
-    text : str
-        Markdown.
-
-    Raises
-    ------
-    ValueError
-        If the page has no such block, or more than one.
+    Raises ``ValueError`` unless the page has exactly one such block.
     """
     found = _only(page, name)
     begin, end = found.span(2)

@@ -1,7 +1,7 @@
-"""Jobs of the workflow as forks of one process that has imported what they need.
+"""Jobs of the workflow as forks of one process that has imported the modules of jobs.
 
-A Python process of its own spends more time on imports than most jobs compute. The parent of the forks is Python's own
-fork server: one thread, started with the first job, ended with the main process.
+A separate Python process would take longer to import than most jobs compute. The parent of the forks is Python's fork
+server: one thread, started with the first job, ended with the main process.
 """
 
 from __future__ import annotations
@@ -40,20 +40,10 @@ def _context() -> ForkServerContext:
 
 
 def execute_script(script: Any, path: str, edit: bool = False) -> None:
-    """Run a script in a fork; replaces the method of this name of `snakemake.script.PythonScript`.
+    """Run a script in a fork, in place of this method of `snakemake.script.PythonScript`.
 
-    Parameters
-    ----------
-    script : snakemake.script.PythonScript
-    path : str
-        The script with the preamble of its job.
-    edit : bool
-        Ignored, as in the method.
-
-    Raises
-    ------
-    subprocess.CalledProcessError
-        If the script fails.
+    `path` is the script with the preamble of its job, and `edit` is ignored, as in the method. Raises
+    ``subprocess.CalledProcessError`` if the script fails.
     """
     told, tell = Pipe(duplex=False)
     folder = script.resources.get("tmpdir")

@@ -19,7 +19,7 @@ from shuffledp.storage import write_atomically
 
 
 def check_writable(folders: Iterable[Path]) -> None:
-    """Raise OSError for a folder that is read-only, or for a path that is no folder, before a run writes there."""
+    """Raise ``OSError`` for a folder that is read-only, or a path that is no folder, before a run writes there."""
     for folder in folders:
         there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
         if not there.is_dir():
@@ -29,14 +29,10 @@ def check_writable(folders: Iterable[Path]) -> None:
 
 
 def announce(beat: Path) -> None:
-    """Publish the identity of the main process, and touch a file regularly for jobs on other machines.
+    """Publish the identity of the main process, and touch the file `beat` regularly for jobs on other machines.
 
-    The file has this process's identity, so that jobs left by an earlier run do not take this process for their own.
-
-    Parameters
-    ----------
-    beat : Path
-        A file on a disk that the machines of all jobs share.
+    All machines must share the file. It has this process's identity, so that jobs of an earlier run do not take this
+    process for their main process.
     """
     name = identity(os.getpid())
     write_atomically(beat, name.encode())
@@ -52,10 +48,10 @@ def announce(beat: Path) -> None:
 
 
 def once(signum: signal.Signals) -> None:
-    """Install a handler that runs a signal's handler once, in a thread, however often the signal comes.
+    """Install a handler that runs a signal's handler once, in a thread, for any number of signals.
 
-    A handler that holds a lock and is interrupted by the same signal deadlocks, as Snakemake's does when ``timeout`` or
-    a service manager terminates it twice. In a thread it waits for the main program instead.
+    Two signals of ``timeout`` or a service manager can deadlock Snakemake's handler: it holds a lock when the second
+    signal interrupts it. In a thread it waits for the main program instead.
     """
     original = signal.getsignal(signum)
     if not callable(original):

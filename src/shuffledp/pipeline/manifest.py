@@ -1,4 +1,4 @@
-"""The manifest of a paper's folder of figures and tables: one model, written by drawing jobs and read by the site."""
+"""Manifest of a paper's folder of figures and tables: one model, written by drawing jobs and read by the site."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Scale = Literal["linear", "log"]
 
 
 class ManifestError(ValueError):
-    """Error for a manifest, or a file that it names, without the agreed form."""
+    """Error for a manifest, or a file that it names, that is not of the defined form."""
 
 
 class _Part(BaseModel):
@@ -56,9 +56,9 @@ class Run(_Part):
 
 
 class Curve(_Part):
-    """Style of one curve of a figure; marker and line style are written as Matplotlib writes them.
+    """Style of one curve of a figure; marker and line style are in Matplotlib's notation.
 
-    ``id`` is in the column ``curve`` of the figure's CSV; ``dash`` is "-", "" for none, or ``[offset, [on, off, ...]]``
+    ``id`` is in the column ``curve`` of the figure's CSV. ``dash`` is "-", "" for none, or ``[offset, [on, off, ...]]``
     in units of the line's width.
     """
 
@@ -84,11 +84,11 @@ class Chart(_Part):
 
 
 class Entry(_Part):
-    """Figure or table; of a paper that `read` returns, every path exists and matches its checksum.
+    """Figure or table; in a paper that `read` returns, every path exists and matches its checksum.
 
-    Entries with the same ``drawing`` are variants of one drawing: ``variant`` is the value of ``by`` of this entry
-    (empty for a single entry). ``finding`` is the result in one sentence; ``board`` the column that selects the rows of
-    a leaderboard.
+    Entries with the same ``drawing`` are variants of one drawing, and ``variant`` is the value of ``by`` of this entry,
+    empty for a single entry. ``finding`` is the result in one sentence. ``board`` is the column that selects the rows
+    of a leaderboard.
     """
 
     id: Id
@@ -130,24 +130,10 @@ class DrawnPaper(_Part):
 
 
 def read(folder: Path) -> DrawnPaper:
-    """Read a paper's folder of figures and tables.
+    """Read a paper's folder of figures and tables, ``<results>/figures/<paper>``, with entries in the manifest's order.
 
-    Parameters
-    ----------
-    folder : Path
-        ``<results>/figures/<paper>``; its name must be the paper's key.
-
-    Returns
-    -------
-    DrawnPaper
-        Entries in the manifest's order.
-
-    Raises
-    ------
-    shuffledp.storage.IntegrityError
-        If the manifest or a file that it names is missing or damaged; names the file and how to rebuild it.
-    ManifestError
-        If the manifest does not have the agreed form.
+    Raises ``shuffledp.storage.IntegrityError`` if the manifest or a file that it names is missing or damaged, and
+    `ManifestError` if the manifest is not of the defined form.
     """
     checksums = folder / CHECKSUMS
     path = verified(folder / MANIFEST, checksums)

@@ -1,7 +1,7 @@
 """Removal of damaged files, restricted by place to the pipeline's own files.
 
-A list of checksums belongs to the pipeline if it is in a place where the pipeline publishes one, and a listed file does
-if it belongs to that bundle. Other files are never removed, for any content of a list and any target of a link.
+A list of checksums belongs to the pipeline if it is in a place where the pipeline publishes one, and a listed file if
+it belongs to that bundle. Other files are never removed, for any content of a list and any target of a link.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from shuffledp import storage
 
 
 def _beside(checksum: Path, path: Path) -> bool:
-    """Return if a file is in the list's folder and named ``<bundle>.<anything>``, for a list ``<bundle>.sha256``."""
+    """Return whether a file is in the list's folder with a name ``<bundle>.<anything>``, for ``<bundle>.sha256``."""
     return path.parent == checksum.parent and path.name.startswith(f"{checksum.stem}.")
 
 
 def _in_folder(checksum: Path, path: Path) -> bool:
-    """Return if a file is in the list's folder, for folders that have only the pipeline's files."""
+    """Return whether a file is in the list's folder, for folders with only the pipeline's files."""
     return path.parent == checksum.parent
 
 
 def _of_site(checksum: Path, path: Path) -> bool:
-    """Return if a file belongs to the site; its list is in the results folder, where users may keep other files."""
+    """Return whether a file belongs to the site; its list is in the results folder, which may have other files."""
     parts = path.relative_to(checksum.parent).parts
     return parts == ("index.html",) or parts[0] in ("pages", "site")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Place of published lists of checksums, and the files that belong to a list.
+    """Place of published lists of checksums, and the test whether a file belongs to a list.
 
     ``unlisted`` are files of the place that are useless without a list.
     """
@@ -65,19 +65,9 @@ class Finding:
 
 
 def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
-    """Remove files that do not match their list of checksums, and leftovers of killed jobs.
+    """Remove files that do not match their list of checksums, and leftovers of killed jobs; yield each removal.
 
-    Parameters
-    ----------
-    folder : Path
-        A folder of results or of prepared data; may be missing.
-    places : tuple of Place
-        `RESULTS` or `PREPARED`.
-
-    Yields
-    ------
-    Finding
-        Each removal, when it is done.
+    `places` is `RESULTS` or `PREPARED`, and the folder may be missing.
     """
     if not folder.is_dir():
         return

@@ -44,8 +44,7 @@ _TEXT = ("sex", "name")
 
 
 def default_summaries_dir() -> Path:
-    """Return ``data/summaries`` of this repository, or of the working directory if the package is installed elsewhere.
-    """
+    """Return ``data/summaries`` of this repository, or of the working directory if installed elsewhere."""
     here = Path(__file__).resolve().parents[4] / "data" / "summaries"
     return here if here.is_dir() else Path("data") / "summaries"
 

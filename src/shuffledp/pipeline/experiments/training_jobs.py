@@ -181,7 +181,7 @@ def _data(name: str, prepared: Path, raw: Path) -> tuple[LearningData, str, str]
 
 
 def _own_images(name: str, path: Path) -> LearningData:
-    """Return the user's color images, with pixels centered and scaled by mean and deviation of the training images."""
+    """Return the user's color images; pixels are centered and scaled by the training images' mean and deviation."""
     if not path.is_file():
         raise ValueError(missing(name, path))
     with np.load(path, allow_pickle=False) as bundle:

@@ -1,4 +1,4 @@
-"""The one style of figures: fonts, sizes and file formats."""
+"""The style of all figures: fonts, sizes and file formats."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Apply Matplotlib and seaborn settings while drawing, without changing the caller's."""
+    """Apply Matplotlib and seaborn settings inside of a context."""
     import seaborn  # takes a second: not for those who only ask for colors
 
     with mpl.rc_context():
@@ -54,9 +54,9 @@ def figure_style() -> Iterator[None]:
 
 
 def rendered(figure: Figure, file_format: str) -> bytes:
-    """Return the figure as a file, whose bytes depend on the drawing alone.
+    """Return the figure as a file; the bytes depend on the drawing alone.
 
-    The canvas is printed directly: `Figure.savefig` would draw everything once before for a layout that exists already.
+    The canvas is printed directly, as `Figure.savefig` would first draw everything for a layout that is already known.
     """
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
     sink = io.BytesIO()

@@ -9,18 +9,9 @@ __all__ = ["Point", "Progress", "TrainingCurve"]
 
 @dataclass(frozen=True)
 class Point:
-    """One evaluation on the test images.
+    """One evaluation on the test images, after `round` rounds: accuracy in [0, 1] and mean cross-entropy in nats.
 
-    Attributes
-    ----------
-    round : int
-        Rounds trained, from 0.
-    accuracy : float
-        Fraction of test images that are classified correctly, in [0, 1].
-    loss : float
-        Mean cross-entropy over the test images, in nats.
-    participants : int
-        Users who took part in this round; 0 in round 0.
+    `participants` took part in this round; 0 in round 0.
     """
 
     round: int
@@ -31,28 +22,22 @@ class Point:
 
 @dataclass(frozen=True)
 class TrainingCurve:
-    """Points of one run in the order of rounds; epsilon is a function of the round, computed elsewhere."""
+    """Points of one run in the order of rounds; eps is a function of the round, computed elsewhere."""
 
     points: tuple[Point, ...]
 
     @property
     def best(self) -> Point:
-        """The earliest point of the highest accuracy."""
+        """Earliest point of the highest accuracy."""
         return max(self.points, key=lambda point: (point.accuracy, -point.round))
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a run; as text, one line.
+    """Progress of a run, which prints as one line.
 
-    Attributes
-    ----------
-    round, rounds : int
-        Rounds done and wanted.
-    accuracy : float or None
-        Accuracy of the latest evaluation, in [0, 1].
-    seconds_left : float or None
-        Remaining time at the speed so far, without compilation; None before that is known.
+    `rounds` is the total number, and `accuracy` in [0, 1] is the latest evaluation. `seconds_left` is at the present
+    speed, without compilation; None before it is known.
     """
 
     round: int

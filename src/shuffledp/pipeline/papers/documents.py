@@ -1,12 +1,11 @@
-"""The computed tables of the documentation, and the computed numbers in its sentences.
+"""Computed tables of the documentation, and computed numbers in its sentences.
 
-A page holds each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``, and a number of a sentence between
+A page has each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``. A number of a sentence is between
 ``<!-- value GROUP: NAME -->`` and ``<!-- end -->``, on one line and not at its start, where it would begin a block.
-``python -m shuffledp.pipeline.papers.documents PAGE`` recomputes them.
+``python -m shuffledp.pipeline.papers.documents PAGE`` recomputes both.
 
-Some tables (`FROM_RESULTS`) are read off the tables of a run at the papers' own scale, which takes long: the tables
-committed under ``reference/``, or in the folder that ``--reference`` names. Where the folder is absent such a table of
-a page stays as it is.
+Some tables (`FROM_RESULTS`) need a long run at the papers' scale. They are read from the tables under ``reference/``,
+or in the folder of the option ``--reference``. Without this folder such a table of a page does not change.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ Format = str | Callable[[float], str] | None
 
 
 def _cell(value: Any, form: Format) -> str:
-    """Return a cell in words; empty for a missing number."""
+    """Return a cell as text; empty for a missing number."""
     if form is None:
         return str(value)
     if math.isnan(value):
@@ -80,7 +79,7 @@ def _cell(value: Any, form: Format) -> str:
 
 
 def _written(make: Callable[[], pd.DataFrame], *formats: Format) -> Callable[[], str]:
-    """Return a function that computes a table and writes it as Markdown, with a format for each column."""
+    """Return a function that computes a table and returns it as Markdown, with a format for each column."""
 
     def text() -> str:
         frame = make()
@@ -214,7 +213,7 @@ def _segmented_gains(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
 
 
 def _segmented_best(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
-    """Return the best m for the split S1, and the range within 5 % of its error."""
+    """Return the best m for the split S1, and the range of m within 5 % of its error."""
 
     def of(rows: pd.DataFrame, accounting: str) -> list[str]:
         chosen = rows[

@@ -212,7 +212,7 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
 class FileSets(HeldSets):
     """Sets of a file, reduced or padded to one size as in `PageSets` of `item_sets`.
 
-    ``sizes`` (U,) and ``items`` (sum of sizes,) are those of `shuffledp.userdata.sets.Collected`.
+    ``sizes`` (U,) and ``items`` (sum of sizes,) are as in `shuffledp.userdata.sets.Collected`.
     """
 
     sizes: NDArray[np.int64]

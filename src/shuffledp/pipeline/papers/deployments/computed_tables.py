@@ -1,6 +1,6 @@
 """Published system settings with new accounting: the printed eps, the proven one, and the lower bounds.
 
-Conventions: eps in nats; one user's input is replaced; the settings are in `shuffledp.accounting.deployments`.
+eps is in nats, and one user's input is replaced; the settings are in `shuffledp.accounting.deployments`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MECHANISMS = {"symmetric_rappor": "symmetric RAPPOR, sums"}
 
 @remember(1)
 def systems() -> pd.DataFrame:
-    """Return the systems whose settings were found, with their printed eps and the exact ones."""
+    """Return the systems whose settings were found, with their printed eps and the exact values."""
     found = {key: one for key, one in deployments().items() if one.status == "verified"}
     return pd.DataFrame([_row(key, one) for key, one in found.items()])
 

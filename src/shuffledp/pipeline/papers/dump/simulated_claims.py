@@ -88,10 +88,7 @@ def simulated_agrees(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     of={"domains": ["pure_dump", "mix_dump"], "flexible": ["flexible_pure_dump", "flexible_mix_dump"]},
 )
 def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
-    """Check that squared errors are no larger than the variances of the estimators.
-
-    A bias would be added to them, squared.
-    """
+    """Check that squared errors are not above the variances of the estimators, as a squared bias would add to them."""
     parts = {
         method: deviations(case, experiment, method)
         for experiment, methods in of.items()
@@ -129,8 +126,8 @@ def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
 def simulated_all_the_same(case: Case, method: str) -> Verdict:
     """Compare simulated and expected errors of a protocol whose messages take too long to match.
 
-    The simulation draws no messages. Its verdict is untestable: the claim is on the running time of the paper's
-    program.
+    The verdict is untestable: the claim is about the running time of the paper's program, and the simulation draws no
+    messages.
     """
     parts = {experiment: deviations(case, experiment, method) for experiment in PLOTTED}
     every, apart = _worst(parts)
@@ -156,10 +153,7 @@ def simulated_all_the_same(case: Case, method: str) -> Verdict:
     methods=["flexible_pure_dump", "flexible_mix_dump"],
 )
 def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
-    """Compare the printed error of the flexible variants with the simulated one.
-
-    The points are those at which a sender has several dummies.
-    """
+    """Compare the printed error of the flexible variants with the simulated error if a sender has several dummies."""
     right = wrong = 0
     ratios = []
     for method in methods:
@@ -196,7 +190,7 @@ def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
     method="flexible_pure_dump",
 )
 def flexible_saves(case: Case, method: str) -> Verdict:
-    """Check that the flexible variant has fewer messages and a lower error than pureDUMP.
+    """Check that the flexible variant has fewer messages and a smaller error than pureDUMP.
 
     In pureDUMP every user has a whole number of dummies, at least one.
     """

@@ -38,7 +38,7 @@ AMPLIFIES = 1.001
 def no_others(case: Case) -> Verdict:
     """Check that without other users the largest local budget is the central one.
 
-    The budget that delta permits for one report alone is excepted.
+    The budget that delta permits for a single report is excepted.
     """
     gains = {
         accounting: max(local_budget(Fixed(0), eps, DELTA, accounting=accounting) / eps for eps in EPS)
@@ -82,7 +82,7 @@ def mean_violates(case: Case) -> Verdict:
 
 @claim_in_all("RP-05", "I", "Amplification appears once the population is large enough.", "large n")
 def needs_users(case: Case) -> Verdict:
-    """Check that amplification appears from some mean population on, and stays."""
+    """Check that amplification begins at some mean population and continues for larger ones."""
     gains = {
         mean: max(
             local_budget(Poisson(float(mean)), eps, DELTA, accounting=case.accounting) / eps for eps in EPS
@@ -107,7 +107,7 @@ def needs_users(case: Case) -> Verdict:
     errata="RP-N3 RP-N5 RP-N6",
 )
 def valid_theorems(case: Case) -> Verdict:
-    """Check that the printed eps_c of Theorems 1 and 2 has at most the promised exact delta, at random settings."""
+    """Check that the printed eps_c of Theorems 1 and 2 has at most the stated exact delta, at random settings."""
     count = case.at_most(400, 40)
     rng = np.random.default_rng(20231101)
     worst, tried = 0.0, 0
@@ -142,7 +142,7 @@ def valid_theorems(case: Case) -> Verdict:
     errata="RP-E4",
 )
 def eight_form(case: Case) -> Verdict:
-    """Check that the simplified form has at most the promised delta from 3 log(4/delta) clones on, as stated."""
+    """Check that the simplified form has at most the stated delta for at least 3 log(4/delta) clones."""
     e, users, log4 = math.exp(1.0), 100_001, math.log(4 / DELTA)
     ratios = []
     for multiple in np.linspace(3.0, 14.0, case.at_most(23, 7)):
@@ -235,9 +235,9 @@ def variance_costs(case: Case, delta: float) -> Verdict:
     within=0.05,
 )
 def variance_limit(case: Case, stated: float, delta: float, within: float) -> Verdict:
-    """Judge the variance from which on nothing is amplified, at the stated delta.
+    """Judge the least variance without amplification, at the stated delta.
 
-    The claim holds in part if nothing is amplified at any variance.
+    The claim holds in part if there is no amplification at any variance.
     """
 
     def excess(variance: float, at: float) -> float:
