@@ -20,11 +20,7 @@ _DTYPES = {pa.float64(): np.float64, pa.int32(): np.int32, pa.int64(): np.int64}
 
 
 def column(values: Sequence[Any] | NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """Return an Arrow array of texts or numbers; None is null.
-
-    `kind` is ``string``, ``float64``, ``int32`` or ``int64``. Raises ``TypeError`` for a value of another kind, and
-    ``ValueError`` for a number that is no integer of the given width.
-    """
+    """Return an Arrow array of texts or numbers; None is null. Raise for a value that is not of this type."""
     known = np.array([value is not None for value in values], bool)
     valid = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
     buffers = _text_buffers(values) if kind == _TEXT else [_number_buffer(values, kind)]
@@ -64,11 +60,7 @@ def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
 
 
 def read(source: Path | bytes) -> tuple[dict[str, NDArray[Any]], dict[bytes, bytes]]:
-    """Return the columns of a Parquet file, and the metadata of its schema.
-
-    Numbers are arrays of their own type, and texts are arrays of ``object``. Raises ``ValueError`` if a column has
-    nulls or another type.
-    """
+    """Return the columns of a Parquet file as arrays, texts of ``object``, and the metadata of its schema."""
     # No thread pools for small tables: they now and then abort the interpreter while it exits.
     opened = ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source, pre_buffer=False)
     found = opened.read(use_threads=False).combine_chunks()

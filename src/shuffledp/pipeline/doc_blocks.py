@@ -10,18 +10,12 @@ from pathlib import Path
 
 
 def read_block(page: Path, name: str) -> str:
-    """Return the content of a block in a page, without the empty lines around it.
-
-    Raises ``ValueError`` unless the page has exactly one such block.
-    """
+    """Return the content of a page's block without the empty lines around it; raise unless there is exactly one."""
     return _only(page, name)[2].strip("\n")
 
 
 def write_block(page: Path, name: str, text: str) -> None:
-    """Replace the content of a block by Markdown; the rest of the page does not change.
-
-    Raises ``ValueError`` unless the page has exactly one such block.
-    """
+    """Replace the content of a page's block by Markdown; raise unless there is exactly one."""
     found = _only(page, name)
     begin, end = found.span(2)
     whole = found.string

@@ -40,11 +40,7 @@ def _context() -> ForkServerContext:
 
 
 def execute_script(script: Any, path: str, edit: bool = False) -> None:
-    """Run a script in a fork, in place of this method of `snakemake.script.PythonScript`.
-
-    `path` is the script with the preamble of its job, and `edit` is ignored, as in the method. Raises
-    ``subprocess.CalledProcessError`` if the script fails.
-    """
+    """Run a script in a fork, in place of this method of `snakemake.script.PythonScript`."""
     told, tell = Pipe(duplex=False)
     folder = script.resources.get("tmpdir")
     began = time.monotonic()

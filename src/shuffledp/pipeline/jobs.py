@@ -161,10 +161,7 @@ def end_with_main_process() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process, before it publishes a result, once its parent or the run's main process has ended.
-
-    The parent alone is not sufficient: if the workflow ended during the job's start, the job's parent is process 1.
-    """
+    """End this process, before it publishes a result, once its parent or the run's main process has ended."""
     parent = os.getppid()
     said = os.environ.get(MAIN)
     silence = silence_of_main_process(said) if said else lambda: 0.0

@@ -29,11 +29,7 @@ def check_writable(folders: Iterable[Path]) -> None:
 
 
 def announce(beat: Path) -> None:
-    """Publish the identity of the main process, and touch the file `beat` regularly for jobs on other machines.
-
-    All machines must share the file. It has this process's identity, so that jobs of an earlier run do not take this
-    process for their main process.
-    """
+    """Publish the identity of the main process in the file `beat`, and touch it regularly for other machines."""
     name = identity(os.getpid())
     write_atomically(beat, name.encode())
     os.environ[MAIN] = f"{name} {beat.absolute()}"
@@ -50,8 +46,8 @@ def announce(beat: Path) -> None:
 def once(signum: signal.Signals) -> None:
     """Install a handler that runs a signal's handler once, in a thread, for any number of signals.
 
-    Two signals of ``timeout`` or a service manager can deadlock Snakemake's handler: it holds a lock when the second
-    signal interrupts it. In a thread it waits for the main program instead.
+    A second signal can deadlock Snakemake's handler, which holds a lock. In a thread it waits for the main program
+    instead.
     """
     original = signal.getsignal(signum)
     if not callable(original):

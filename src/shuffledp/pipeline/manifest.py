@@ -130,11 +130,7 @@ class DrawnPaper(_Part):
 
 
 def read(folder: Path) -> DrawnPaper:
-    """Read a paper's folder of figures and tables, ``<results>/figures/<paper>``, with entries in the manifest's order.
-
-    Raises ``shuffledp.storage.IntegrityError`` if the manifest or a file that it names is missing or damaged, and
-    `ManifestError` if the manifest is not of the defined form.
-    """
+    """Read a paper's folder of figures and tables, ``<results>/figures/<paper>``, after verifying all checksums."""
     checksums = folder / CHECKSUMS
     path = verified(folder / MANIFEST, checksums)
     try:

@@ -29,11 +29,7 @@ def seconds_before(benchmark: Path) -> float | None:
 
 
 class Progress(logging.Filter):
-    """Progress of a run, from the records of Snakemake's logger.
-
-    `before` has the seconds of every job in an earlier run by its number, None if unknown. The names of parts omit the
-    prefixes `folders` of the log files' paths. `now` is a clock in seconds.
-    """
+    """Progress of a run, from the records of Snakemake's logger and the seconds of jobs in an earlier run."""
 
     def __init__(
         self,

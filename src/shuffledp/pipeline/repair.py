@@ -32,10 +32,7 @@ def _of_site(checksum: Path, path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Place:
-    """Place of published lists of checksums, and the test whether a file belongs to a list.
-
-    ``unlisted`` are files of the place that are useless without a list.
-    """
+    """Place of lists of checksums, the test for files of a list, and files of the place useless without a list."""
 
     lists: str
     belongs: Callable[[Path, Path], bool]
@@ -65,10 +62,7 @@ class Finding:
 
 
 def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
-    """Remove files that do not match their list of checksums, and leftovers of killed jobs; yield each removal.
-
-    `places` is `RESULTS` or `PREPARED`, and the folder may be missing.
-    """
+    """Remove files that do not match their list of checksums, and leftovers of killed jobs; yield each removal."""
     if not folder.is_dir():
         return
     yield from _leftovers(folder, places)

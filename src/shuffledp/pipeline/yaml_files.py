@@ -54,10 +54,7 @@ for _each in (_Loader, _QuickLoader):
 
 
 def parse(text: str, place: str) -> Any:
-    """Return the content of a YAML text; `YamlError` has the place and the line of an error.
-
-    `place` is the name of the text in messages, such as its file.
-    """
+    """Return the content of a YAML text; `YamlError` has the text's name `place` and the line of an error."""
     if len(text) > LONGEST:
         raise YamlError(f"{place}: has {len(text):,} characters, at most {LONGEST:,} are read.")
     try:

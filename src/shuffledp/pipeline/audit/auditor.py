@@ -110,10 +110,7 @@ def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
 
 
 def audited(setting: Setting) -> Row:
-    """Calibrate a protocol, enumerate its laws and compare the delta with the claim.
-
-    An infeasible calibration is an outcome. Any other error of the calibration is returned as a finding, not raised.
-    """
+    """Calibrate and enumerate a protocol; infeasibility and calibration errors are returned as rows, not raised."""
     try:
         protocol = setting.calibrated()
     except Infeasible as reason:

@@ -19,10 +19,7 @@ class Violated(RuntimeError):  # noqa: N818  (a finding of the audit)
 
 
 def joined(tables: Sequence[Path]) -> str:
-    """Return the rows of several tables, sorted by task and protocol.
-
-    Raises `IntegrityError` for a wrong checksum, and `Violated` with the names of rows that are violations.
-    """
+    """Return the rows of several tables, sorted by task and protocol; raise `Violated` if a row is a violation."""
     header, rows = "", []
     for path in tables:
         text = verified(path, path.with_suffix(".sha256")).read_text(encoding="utf-8")

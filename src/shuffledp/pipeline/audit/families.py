@@ -11,10 +11,7 @@ _T = TypeVar("_T")
 
 
 def of_family(protocol: ProtocolBase, known: Mapping[str, _T]) -> _T | None:
-    """Return the entry of the nearest class from which a protocol derives; None if no class has an entry.
-
-    The keys of `known` are module and class below `shuffledp.protocols`, such as ``frequency.solh.Solh``.
-    """
+    """Return the entry of a protocol's nearest class, with keys such as ``frequency.solh.Solh``; None without one."""
     for kind in type(protocol).__mro__:
         name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("shuffledp.protocols.")
         if name in known:

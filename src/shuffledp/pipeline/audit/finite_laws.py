@@ -74,10 +74,7 @@ WINDOW = 2.0**-36
 
 
 def averaged(parts: Sequence[tuple[float, Bounds]]) -> Bounds:
-    """Return bounds on a sum of numbers times probabilities, wider by the rounding and the omitted mass.
-
-    A single number of probability 1 keeps its bounds.
-    """
+    """Return bounds on a sum of numbers times probabilities, including the rounding and the omitted mass."""
     share = 0.0 if [weight for weight, _ in parts] == [1.0] else WINDOW
     low, high = (sum(weight * found[end] for weight, found in parts) for end in (0, 1))
     return Bounds(low * (1 - share), high * (1 + share))
@@ -115,10 +112,7 @@ EXACT = Error()
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Law of a vector of counts: probabilities (one axis per count), the counts of the first cell, and the error.
-
-    The probabilities may sum to slightly less than 1.
-    """
+    """Law of a vector of counts, one axis per count, from the cell `start`; may sum to slightly less than 1."""
 
     mass: Floats
     start: Place
@@ -370,10 +364,7 @@ def shared(summand: Summand, part: float) -> Summand:
 
 
 def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
-    """Return the law of the counts of some kinds of `total` items, by conditioning from one kind to the next.
-
-    `chances` has the probabilities of the counted kinds; the rest up to 1 belongs to the other kinds.
-    """
+    """Return the law of the counts of some of the kinds of `total` items; `chances` has these kinds' probabilities."""
     block = binomial_counts(total, chances[0], WIDE_TAIL)
     left, error = 1 - chances[0], block.error
     spans = [np.arange(block.mass.size) + block.start[0]]

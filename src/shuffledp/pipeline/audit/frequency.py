@@ -138,10 +138,7 @@ def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
 
 
 def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None = None) -> View:
-    """Return the view in which each user sends its dummies with a fixed probability.
-
-    The number of messages reveals the number of users who sent dummies.
-    """
+    """Return the view in which each user sends its dummies with a fixed probability; their number is revealed."""
     k, each = protocol.domain_size, protocol.per_sender
     users = protocol.n_users if number is None else number
     axes = _tracked(k, (each + 1) * protocol.n_users)
@@ -263,10 +260,7 @@ _NOISES: Mapping[str, Noise] = {
 
 
 def correlated_noise(protocol: CorrelatedNoise, eps: float) -> View:
-    """Return the view of a +1 for each user's value, and of +1 and -1 noise for every value.
-
-    The noise shares of the planned number of users sum to the noise of the whole protocol.
-    """
+    """Return the view of +1 for each user's value, and of +1 and -1 noise for every value, in shares per user."""
     shape_and_stop = (protocol.shape, -math.expm1(-protocol.decay))
     return _correlated(protocol, eps, shape_and_stop, math.exp(-protocol.eps_geometric))
 
@@ -313,10 +307,7 @@ def turned(block: Block, worth: int) -> Block:
 
 
 def polya_modulo(order: int, ratio: float, shape: float) -> Block:
-    """Return the law modulo q of a difference of two negative binomial variables, from its characteristic function.
-
-    Shape 1, the shape of all users' noise together, gives the two-sided geometric law.
-    """
+    """Return the law modulo q of a difference of two negative binomials; shape 1 is the two-sided geometric law."""
     if order > MOST_CELLS:
         raise TooLarge(f"a group of order {order}")
     if shape == 1:

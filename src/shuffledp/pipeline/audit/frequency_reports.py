@@ -70,10 +70,7 @@ def solh(protocol: Solh, eps: float) -> View:
 
 
 def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the kind of each message by the values for which it counts.
-
-    Kind 0 counts only for the first of two values, kind 1 only for the second, kind 2 for both, kind 3 for neither.
-    """
+    """Return each message's kind: it counts for the first of two values (0), the second (1), both (2), neither (3)."""
     first, second = counts_for.T
     return np.where(first, np.where(second, 2, 0), np.where(second, 1, 3))
 

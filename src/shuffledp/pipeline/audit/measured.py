@@ -20,10 +20,7 @@ TWO = "two counts with independent noise"
 
 @dataclass(frozen=True)
 class Measured:
-    """Bounds on a computed delta at the given eps, and the method of computation.
-
-    `side` is ``exact`` if the number is the worst-case delta, and ``lower`` if it is a lower bound on it.
-    """
+    """Bounds on a computed delta at the given eps; side ``exact`` is the worst case, ``lower`` a lower bound on it."""
 
     found: Bounds
     side: Side

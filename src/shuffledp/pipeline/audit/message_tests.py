@@ -32,10 +32,7 @@ _LEAST = 5.0
 
 @dataclass(frozen=True)
 class Agreement:
-    """p-values of the tallied counts under a view's law, and of the first message against one at a random place.
-
-    `counts` is 0 if a count occurred that the law excludes, `order` 1 without a comparison.
-    """
+    """p-values of the counts (0 for an excluded count), and of the first message against one at a random place."""
 
     counts: float
     order: float
@@ -46,10 +43,7 @@ class Agreement:
 
 
 def checked(setting: Setting, rng: np.random.Generator, runs: int) -> Agreement | None:
-    """Compare runs of a setting's messages with its view, for one number of users and one choice of inputs.
-
-    Returns None if the setting is infeasible, is not enumerated, or has too many messages.
-    """
+    """Compare runs of a setting's messages with its view, for one number of users and one choice of inputs."""
     try:
         protocol = setting.calibrated()
         view = view_of(protocol, setting.budget)

@@ -185,10 +185,7 @@ def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple
 
 
 def of_two_counts(noise: Block, own: float, other: float, eps: float) -> Bounds:
-    """Return delta of two counts with independent noises of one law.
-
-    User 1 adds 1 to the count of its input with probability `own`, and 1 to the other count with probability `other`.
-    """
+    """Return delta of two counts with independent noises; user 1 adds 1 to either with `own` and `other`."""
     high, low = with_coin(noise, own), with_coin(noise, other)
     return hockey_stick([outcomes(high, low), outcomes(low, high)], eps)
 

@@ -52,10 +52,7 @@ def _reports(protocol: OneReport, population: Law) -> Law:
 
 
 def randomized_response(protocol: RandomizedResponse, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the reports of users and dummies, with value 0 for all except user 1.
-
-    User 1 has value 1 or 2; with two values, 0 or 1.
-    """
+    """Return delta of the reports of users and dummies, with value 0 for all except user 1."""
     k = protocol.domain_size
     own, other = truth(protocol.eps_local, k)
     if protocol.trust == "local":

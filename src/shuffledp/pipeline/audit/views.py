@@ -141,11 +141,7 @@ class View(ABC):
 
 @dataclass(frozen=True)
 class Found:
-    """Largest delta found: bounds on delta at the claimed eps, and user 1's two inputs.
-
-    `others` has the inputs of the others for the largest enumerated number of users, and `users` the mass of the
-    enumerated numbers.
-    """
+    """Largest delta found, with user 1's two inputs, the others' inputs, and the mass of the enumerated numbers."""
 
     bounds: Bounds
     first: Any
@@ -329,10 +325,7 @@ class ProductView(View):
 
 @dataclass(frozen=True, eq=False)
 class ModularView(View):
-    """View of a sum modulo q, of noise and the users' inputs; messages are shares of the sum.
-
-    `order` is q, `noise` returns the law of n users' noise modulo q, and `worth` has the number that each input adds.
-    """
+    """View of a sum modulo q of noise and of the users' inputs, which add `worth`; messages are shares of the sum."""
 
     order: int = 2
     noise: Callable[[int], Block] = lambda n: point(1)

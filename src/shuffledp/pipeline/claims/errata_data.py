@@ -107,10 +107,7 @@ class Erratum(Entry):
 
 @_entry
 class ReadingNote(Entry):
-    """Interpretation or reconstruction of a passage, with its consequence; no criticism of the paper.
-
-    ``formerly`` is the erratum that the note replaces, wholly or in part.
-    """
+    """Interpretation or reconstruction of a passage, without criticism; ``formerly`` is the replaced erratum."""
 
     id: NoteId
     read: Text

@@ -96,10 +96,7 @@ def _witness(entry: Entry) -> Witness:
 
 
 def markdown_table(paper: str, name: str = "errata") -> str:
-    """Return the table of `evaluate` as Markdown.
-
-    Numbers have four significant digits, so that the text does not depend on the machine.
-    """
+    """Return the table of `evaluate` as Markdown, with four digits, so that the text is the same on all machines."""
     layout = LAYOUTS[name]
     one, other, third, last = layout.headers
     body = [

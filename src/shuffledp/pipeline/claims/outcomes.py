@@ -71,10 +71,7 @@ class Verdict:
 
 
 def combined(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return one outcome of a claim under several accountings or targets; untestable ones are ignored.
-
-    If the outcomes disagree, the claim holds in part.
-    """
+    """Return one outcome of a claim under several accountings or targets: "in part" if the decided ones differ."""
     every = set(outcomes)
     if not every:
         raise ValueError("There is no verdict to combine.")

@@ -61,10 +61,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Claims of a paper in the order of declaration; as a decorator, the catalogue declares a claim.
-
-    ``accountings`` are the accountings of the claims that it declares.
-    """
+    """Claims of a paper in the order of declaration; as a decorator, the catalogue declares a claim."""
 
     paper: str
     accountings: tuple[Accounting, ...] = ("-",)

@@ -25,11 +25,7 @@ class ConfigurationError(ValueError):
 
 @contextmanager
 def merged_in(override: str) -> Iterator[None]:
-    """Add the place of an override to the message of an error that is raised inside, unless the message names it.
-
-    A file and an override are checked after the merge, and either may be wrong; the check's message has the place in
-    the file. `override` is the text of `overridden`, empty without an override.
-    """
+    """Add the place of an override to the message of an error that is raised inside, unless the message names it."""
     try:
         yield
     except ConfigurationError as error:
@@ -44,10 +40,7 @@ def overridden(overrides: Mapping[str, Any], *targets: str) -> str:
 
 
 def first_error(value: Any, grammar: Any) -> tuple[Place, str] | None:
-    """Return the place at which a value violates a grammar, and the reason; None for a valid value.
-
-    Grid variables in `value` are already replaced, and `grammar` is a type of `shuffledp.pipeline.config.grammar`.
-    """
+    """Return the place at which a value violates a grammar type, and the reason; None for a valid value."""
     for place, number in _numbers(value):
         if not math.isfinite(number):
             return place, f"must be a finite number, got {number!r}."

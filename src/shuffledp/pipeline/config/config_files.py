@@ -26,10 +26,7 @@ TAKEN_BEGINNINGS = ("draw_", "dataset_")
 
 
 def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file.
-
-    A missing or malformed file raises a `ConfigurationError` with file and line.
-    """
+    """Return the content of a YAML file; a missing or malformed file raises a `ConfigurationError`."""
     try:
         return yaml_files.read(path)
     except yaml_files.YamlError as error:
@@ -48,11 +45,7 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def paper_files(root: Path, own: str = NONE) -> dict[str, Path]:
-    """Return the files of experiments by key: of papers and studies, which ``papers`` may list, and of the user.
-
-    `own` is the folder of the user's experiments, and "none" leaves them out. Raises a `ConfigurationError` if this
-    folder does not exist, or if a file name in it cannot be a name of results.
-    """
+    """Return the files of experiments by key, of papers, studies and the user; `own` "none" omits the user's."""
     listed = {path.stem: path for path in sorted((root / EXPERIMENTS).glob("*.yaml"))}
     return {**listed, **own_files(root, own, listed)}
 

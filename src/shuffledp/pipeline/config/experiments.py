@@ -103,10 +103,7 @@ def _check_resolved(
     grid_places: Mapping[str, str],
     counted: Container[str] = (),
 ) -> None:
-    """Check a part of a file at every value of each grid variable, with the first value of all other variables.
-
-    A variable in ``counted`` has increasing whole numbers, so that only its first and its last value are checked.
-    """
+    """Check a part of a file at each value of one grid variable at a time; variables in ``counted`` at their ends."""
     rest = {k: v for k, v in raw.items() if k != "grid"}
     used = variables(rest)
     for name in sorted(used - set(grid)):
@@ -375,10 +372,7 @@ def _check_function(method: Method, place: str) -> None:
 
 
 def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
-    """Check type and range of each argument separately.
-
-    Rounds of a training run are whole numbers, so that only the first and the last are checked.
-    """
+    """Check type and range of each argument separately; of the rounds of a training run, only the ends."""
     checks = checks_of(NAMED_FUNCTIONS[str(method.function)].function)
     ends = {
         name: experiment.grid[name][:: max(1, len(experiment.grid[name]) - 1)] for name in experiment.rounds

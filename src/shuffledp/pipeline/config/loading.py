@@ -44,10 +44,10 @@ OWN_STUDY = "an experiment of our own"
 
 
 def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
-    """Check the configuration and everything that runs; the first error raises a `ConfigurationError` with its place.
+    """Check the configuration and everything that runs; the first error raises a `ConfigurationError`.
 
-    `config` is config/config.yaml, merged with the command line's overrides, and `root` the project's folder. Figures
-    and tables are returned as written: `shuffledp.pipeline.figures.selection.load_settings` checks their selections.
+    Figures and tables are returned as written: `shuffledp.pipeline.figures.selection.load_settings` checks their
+    selections.
     """
     if (root / "config/config.yaml").is_file():
         read_yaml(

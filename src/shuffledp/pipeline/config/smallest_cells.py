@@ -24,11 +24,7 @@ REPEATS = 2
 
 @dataclass(frozen=True)
 class Trial:
-    """Outcome of one cell, with the status of the result tables or ``not tried``.
-
-    A cell is not tried if the protocol has none of the experiment's accountings or if the data are not prepared.
-    ``note`` has the simulated errors or the reason.
-    """
+    """Outcome of one cell; not tried if no accounting is shared with the experiment or the data are not prepared."""
 
     where: str
     status: str
@@ -42,10 +38,7 @@ class Trial:
 def trials(
     protocol: type[ProtocolBase], name: str, settings: Settings, *, prepared: Path, root: Path
 ) -> Iterator[Trial]:
-    """Run the smallest cell of every experiment of the protocol's task, with two repeats.
-
-    ``name`` is the class in a configuration, ``path/to/file.py:Class``; paths of plug-ins are relative to ``root``.
-    """
+    """Run the smallest cell of every experiment of the protocol's task, with two repeats."""
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():
             parts = experiment.parts

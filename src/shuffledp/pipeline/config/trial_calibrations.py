@@ -42,11 +42,7 @@ _UNCOUNTED = frozenset(("shuffledp.numerics.argument_guards", "shuffledp.numeric
 
 
 def try_methods(settings: Settings, root: Path) -> None:
-    """Run the first step of every method at its first cell, and at the cells with one end of a grid.
-
-    Plug-ins are skipped, as their code may not be interrupted. The first cell that cannot be computed raises a
-    `ConfigurationError` with the method's message.
-    """
+    """Run the first step of every method, except plug-ins, at its first cell and at both ends of each grid variable."""
     done: set[str] = set()
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():

@@ -53,10 +53,7 @@ class _CorruptError(DownloadError):
 
 
 def _request(url: str, headers: dict[str, str], timeout: tuple[float, float]) -> requests.Response:
-    """Return the response with its header.
-
-    The request runs in a thread with a time limit, since reads of a slow header have no total time limit.
-    """
+    """Return the response with its header; a thread gives slow reads of the header a total time limit."""
     answers: SimpleQueue[requests.Response | BaseException] = SimpleQueue()
 
     given_up = threading.Event()

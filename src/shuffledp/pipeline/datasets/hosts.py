@@ -36,10 +36,7 @@ def forget_hosts() -> None:
 
 
 def probe(urls: Sequence[str], limit: float = 3.0) -> dict[str, str | None]:
-    """Return per URL None if its host accepts connections within a time limit, else the reason; all in parallel.
-
-    Name resolution has no time limit, so that each host has a thread.
-    """
+    """Return per URL None if its host accepts connections within a time limit, else the reason; all in parallel."""
     answers: dict[tuple[str, int], str | None] = {}
 
     def connect(endpoint: tuple[str, int]) -> None:

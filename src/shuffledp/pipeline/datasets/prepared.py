@@ -191,11 +191,7 @@ def columns_of(name: str) -> tuple[str, ...]:
 
 
 def load(name: str, prepared_dir: Path) -> Dataset:
-    """Read a prepared data set after verifying its checksums.
-
-    `IntegrityError` names a missing or changed file and the command that rebuilds it; an unknown name is a
-    ``ValueError``.
-    """
+    """Read a prepared data set after verifying its checksums; `IntegrityError` names the command that rebuilds it."""
     extension, folder = spec(name).extension, Path(prepared_dir)
     checksum = folder / f"{name}.sha256"
     note = json.loads(read_verified(folder / f"{name}.json", checksum))

@@ -10,10 +10,7 @@ __all__ = ["DownloadError", "LocalError", "NoNetworkError", "ParseError", "Sourc
 
 
 class LocalError(Exception):
-    """Error of a local file that cannot be written or read.
-
-    The job ends, as no other source can help.
-    """
+    """Error of a local file that cannot be written or read, which no other source can help."""
 
 
 @contextlib.contextmanager

@@ -72,10 +72,7 @@ def blocks_of_file(path: Path, limit: int, pace: Pace | None = None) -> Iterator
 
 @contextlib.contextmanager
 def bounded_urlopen(limit: int, least: tuple[float, float] = LEAST) -> Iterator[None]:
-    """Limit responses of ``urllib.request.urlopen`` to `limit` bytes and a least speed, in a context.
-
-    Within the context, reads of packages that download data raise `DownloadError`.
-    """
+    """Limit responses of ``urllib.request.urlopen`` in a context; slower or larger ones raise `DownloadError`."""
     original = urllib.request.urlopen
 
     def opened(*args: Any, **kwargs: Any) -> Any:

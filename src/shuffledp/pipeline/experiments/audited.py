@@ -27,10 +27,7 @@ _SEED = 1
 
 
 def plan(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of the job of a method with a built-in protocol that determine its claims.
-
-    Grid variables that affect only errors are left out.
-    """
+    """Return the parts of a built-in protocol's job that determine its claims, without those for errors only."""
     said = {part: job[part] for part in ("population", "budget", "options")}
     task = with_domain(job["task"], job["data"]) if job["data"]["name"] == OWN else job["task"]
     said["task"] = {k: v for k, v in task.items() if k not in ("truth", "metrics")}
@@ -48,10 +45,7 @@ def plan(job: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def family(task_kind: str, name: str) -> str:
-    """Return the private module that defines the base of a built-in protocol, or the protocol's own name.
-
-    Protocols of one family share their code and most of their laws. The source is parsed without an import.
-    """
+    """Return the private module with the base of a built-in protocol's family, or the protocol's own name."""
     tree = ast.parse(module_path(task_kind, name).read_text(encoding="utf-8"))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     bases = {base.id for node in classes for base in node.bases if isinstance(base, ast.Name)}

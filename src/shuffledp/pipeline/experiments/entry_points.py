@@ -13,11 +13,7 @@ from shuffledp.protocols.registry import module_path
 
 
 def entries(job: Job, root: Path) -> tuple[Entry, ...]:
-    """Return the modules and files that a job loads by name, besides the imports of the runner.
-
-    These are the module of its kind of job, then the protocol and the data of its task, or the function's module.
-    Raises `UnknownProtocol`, or ``KeyError`` for an unknown function.
-    """
+    """Return the modules and files that a job loads by name, besides the imports of the runner."""
     if not job["protocol"]:
         return kind_of(job), homes("shuffledp.accounting")[str(job["function"])][0]
     kind = job["task"]["kind"]

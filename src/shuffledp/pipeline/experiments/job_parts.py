@@ -80,11 +80,7 @@ def task_from(config: Mapping[str, Any]) -> Task:
 
 
 def budget_from(config: Mapping[str, Any], population: populations.Population) -> Budget:
-    """Return the budget of a configuration; a list of eps has one value per privacy level.
-
-    ``delta_times_users`` is divided by the expected number of participants. Raises ``ValueError`` unless the
-    configuration has either this key or ``delta``.
-    """
+    """Return the budget of a configuration; ``delta_times_users`` is divided by the expected participants."""
     if ("delta" in config) == ("delta_times_users" in config):
         raise ValueError("A budget needs either delta or delta_times_users.")
     eps = config["eps"]

@@ -51,10 +51,7 @@ class JobResult:
 def run(
     job: Job, *, prepared: Path, root: Path, results: Path | None = None, every: float = 5.0
 ) -> JobResult:
-    """Run all cells of one method of one experiment, with a line of progress about every ``every`` seconds.
-
-    A method with training finds its curve below ``results``; paths of plug-ins are relative to ``root``.
-    """
+    """Run all cells of one method of one experiment, with a line of progress about every ``every`` seconds."""
     work: Work = import_module(kind_of(job)).work(job, prepared, root, results)
     offered = work.accountings
     pairs = [(p, a) for p, a in cells_of(job) if a in offered]

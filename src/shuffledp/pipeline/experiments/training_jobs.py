@@ -79,10 +79,7 @@ class TrainingRun:
         return [*range(plan.evaluate_every, plan.rounds, plan.evaluate_every), plan.rounds]
 
     def plan(self, seed: int) -> TrainingPlan:
-        """Return the settings for training; random streams are named by run seed, paper and run.
-
-        Raises ``ValueError`` for a setting out of range, missing, or superfluous for the kind of run.
-        """
+        """Return the settings for training; random streams are named by run seed, paper and run."""
         settings = dict(self.settings)
         network = Network(image=IMAGES[self.data], **settings.pop("network", {}))
         named = int(digest([seed, "training", self.paper, self.id]), 16)
@@ -108,11 +105,7 @@ class TrainingRun:
 
 
 def left_out(wish: str) -> str:
-    """Return the reason why training is left out; an empty text if a model is trained.
-
-    ``wish`` is the entry ``learning`` of the configuration. Raises ``ValueError`` if training is required but JAX is
-    not installed.
-    """
+    """Return the reason why training is left out, empty if a model is trained; raise if it is required without JAX."""
     if wish == "skip":
         return "learning: skip"
     if available():

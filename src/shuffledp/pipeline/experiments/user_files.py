@@ -24,10 +24,7 @@ SAID_EVERY = 10_000_000
 
 
 def check(asked: Mapping[str, Any], root: Path) -> None:
-    """Raise ``ValueError`` unless a file exists and has the required columns; no rows are read.
-
-    ``asked`` is a `request` of `shuffledp.pipeline.experiments.sources.user_file`; relative paths start from ``root``.
-    """
+    """Raise ``ValueError`` unless the file of a request exists and has the required columns; no rows are read."""
     path = root / asked["path"]
     if not path.is_file():
         raise ValueError(

@@ -420,11 +420,7 @@ class Numbers:
         return _checked(smallest, f"lead({method!r})", ratios[0].settings)
 
     def lowest(self, among: Sequence[str], **at: Any) -> str | None:
-        """Return the method that has the smallest number at the most points; None if none of them is drawn.
-
-        Every method with the smallest number at a point counts. Of several methods with equally many points the first
-        is returned.
-        """
+        """Return the method that has the smallest number, possibly tied, at the most points; None without methods."""
         drawn = [m for m in among if self.drawn(m, **at)]
         if not drawn:
             return None

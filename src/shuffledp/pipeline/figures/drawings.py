@@ -33,10 +33,7 @@ PAPERS = Path(__file__).resolve().parents[1] / "papers"
 
 @dataclass(frozen=True)
 class Drawing:
-    """Picture or table with file stem ``id``; ``where`` has the values common to its rows.
-
-    ``looks`` are the looks of the paper's methods, the same in every figure.
-    """
+    """Picture or table with file stem ``id``; ``where`` has the values common to its rows."""
 
     id: str
     name: str
@@ -192,10 +189,7 @@ def claim_tables(paper: Paper) -> list[ClaimTable]:
 
 
 def caption_folder(root: Path, paper: str) -> Path:
-    """Return the folder of the captions of a paper, or of a user's study.
-
-    It is relative to a relative `root`, so that a moved project remains up to date.
-    """
+    """Return the folder of the captions of a paper or study, relative to a relative `root`."""
     folder = PAPERS / paper
     if not folder.is_dir():
         return root / "workflow/report" / paper

@@ -166,10 +166,7 @@ def _array(numbers: Mapping[Any, float], points: Iterable[Any]) -> Numbers:
 
 
 def sidesteps(here: Iterable[Strand], scale: Scale, span: float) -> dict[str, float]:
-    """Return the sideways shift, in typographic points, of the markers of coinciding curves.
-
-    Curves of a panel that differ by less than a line's width at half of their common positions are drawn side by side.
-    """
+    """Return the sideways shift, in points, of markers of curves that coincide at half of their common positions."""
     groups: list[list[Strand]] = []
     for strand in leading(here):
         if strand.level:

@@ -53,10 +53,7 @@ def leaderboard(
 def ranked(
     entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame, *trust: str
 ) -> dict[str, float]:
-    """Return the methods with one of these trusted parties, best first, with the numbers for the order.
-
-    Controls and methods with an unproven or violated claim are left out.
-    """
+    """Return the methods with one of these trusted parties, best first, without controls and doubtful claims."""
     first = _ordering(entry)
     own = chosen(cells, first.get("where", {}))
     own = own[

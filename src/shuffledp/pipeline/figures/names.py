@@ -21,10 +21,7 @@ _COUNTED = re.compile(r"(?P<kind>[a-z_]*?)(?P<number>\d+)(?P<rest>.*)")
 
 
 def in_natural_order(names: Iterable[str]) -> dict[str, str]:
-    """Return each name with its first number padded by zeros to the width of names of the same kind.
-
-    Programs that sort by letters, such as the report of the workflow, then list the names in numerical order.
-    """
+    """Return each name with its first number padded by zeros, so that sorting by letters is in numerical order."""
     counted = {name: _COUNTED.fullmatch(name) for name in names}
     widths: dict[str, int] = {}
     for found in counted.values():

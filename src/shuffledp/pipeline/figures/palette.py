@@ -67,10 +67,7 @@ _OWN_WIDTH = 2.4
 
 
 def look(number: int) -> Look:
-    """Return a look by its number; no two looks agree in all three parts, and the first ten agree in no part.
-
-    From number `OWN` on, lines are wide and solid, in colors that no other method has.
-    """
+    """Return a look by its number; no two looks agree in all three parts, and the first ten agree in no part."""
     if number < 0:
         raise ValueError(f"The number of a look must be at least 0, got {number}.")
     if number >= OWN:
@@ -88,10 +85,7 @@ def look(number: int) -> Look:
 
 
 def marked_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
-    """Return the looks of names that have several curves, with different markers if one is free.
-
-    Curves of an accounting share a color, so that only the markers distinguish their names.
-    """
+    """Return the looks of names that have several curves, with different markers if one is free."""
     found: dict[str, Look] = {}
     for name, one in looks.items():
         taken = {each.marker for each in found.values()}
@@ -127,10 +121,7 @@ def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: i
 
 
 def of_accounting(accounting: str, own: Look | None = None) -> Look:
-    """Return the look of an accounting's numbers; ``own`` is the method's look if several methods are drawn.
-
-    With several methods, the printed numbers are gray and the exact ones have the method's color and marker.
-    """
+    """Return the look of an accounting; with a method's look ``own``, printed is gray and others have its color."""
     plain = _ACCOUNTINGS[accounting]
     if own is None:
         return plain

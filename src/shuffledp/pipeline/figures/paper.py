@@ -72,10 +72,7 @@ def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = N
 
 
 def draw_paper(job: PaperJob, store: Store | None = None) -> dict[Path, bytes]:
-    """Return the contents of the files of a paper: figures, tables, captions and the manifest, by final path.
-
-    ``job`` is a result of `paper_job`, and ``store`` is as in `draw_all`.
-    """
+    """Return the contents of the files of a paper: figures, tables, captions and the manifest, by final path."""
     drawn = draw_all(job["drawings"], store)
     if store is not None:
         forget_others(store.folder, [drawing["id"] for drawing in job["drawings"]])
@@ -84,10 +81,7 @@ def draw_paper(job: PaperJob, store: Store | None = None) -> dict[Path, bytes]:
 
 
 def publish_paper(job: PaperJob, code: str) -> None:
-    """Draw a paper and write all its files with their checksum list.
-
-    Stored drawings that are up to date are not drawn again. ``code`` is a digest of the code that draws.
-    """
+    """Draw a paper, except stored drawings that are up to date, and write all its files with their checksums."""
     key = job["paper"]["key"]
     contents = draw_paper(job, Store(folder_of(Path(job["results"]), key), code))
     publish(_folder(job["results"], key) / CHECKSUMS, contents, folders=2)

@@ -19,11 +19,7 @@ from shuffledp.storage import verified
 
 
 def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows that agree with all conditions.
-
-    A method that does not depend on a variable agrees with any value of it. The accounting may be `BOTH`, the two
-    accountings of `PAIR`.
-    """
+    """Return the rows that agree with all conditions; a method independent of a variable agrees with any value."""
     for column, value in where.items():
         if column in frame:
             wanted = PAIR if (column, value) == ("accounting", BOTH) else (value,)

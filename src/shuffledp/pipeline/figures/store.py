@@ -51,10 +51,7 @@ def folder_of(results_folder: Path, paper: str) -> Path:
 
 
 def digest_of(job: Mapping[str, Any], inputs: Mapping[str, str], code: str) -> str:
-    """Return the key of a drawing: hex sha256 of its job, its input files' checksums, and the code that draws.
-
-    ``code`` is the digest of the code, from the rule; the versions of the libraries are added here.
-    """
+    """Return the hex sha256 of a drawing's job, its inputs' checksums, the code that draws, and the libraries."""
     # Unsorted: the order of grids and methods counts.
     text = json.dumps([job, inputs, code, _libraries()], ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()

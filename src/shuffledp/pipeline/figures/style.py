@@ -54,10 +54,7 @@ def figure_style() -> Iterator[None]:
 
 
 def rendered(figure: Figure, file_format: str) -> bytes:
-    """Return the figure as a file; the bytes depend on the drawing alone.
-
-    The canvas is printed directly, as `Figure.savefig` would first draw everything for a layout that is already known.
-    """
+    """Return the figure as a file whose bytes depend on the drawing alone; `Figure.savefig` would draw it twice."""
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
     sink = io.BytesIO()
     figure.set_dpi(SETTINGS["savefig.dpi"])  # of pixels; PDF and SVG count in points

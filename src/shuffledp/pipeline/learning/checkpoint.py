@@ -51,10 +51,7 @@ class State:
 
 
 def save(path: Path, plan: TrainingPlan, digest: str, state: State, machine: Mapping[str, Any]) -> None:
-    """Write a checkpoint in one step; equal arguments give equal bytes.
-
-    `digest` is of the run's data, and `machine` has other values on which the last digits of results depend.
-    """
+    """Write a checkpoint in one step; equal arguments give equal bytes."""
     about = {"plan": plan.described(), "data": digest, "format": _FORMAT, "machine": dict(machine)}
     points = [astuple(point) for point in state.points]
     text = json.dumps({"about": about, "round": state.round, "points": points}, sort_keys=True)
@@ -70,10 +67,9 @@ def save(path: Path, plan: TrainingPlan, digest: str, state: State, machine: Map
 
 
 def load(path: Path, plan: TrainingPlan, digest: str, machine: Mapping[str, Any]) -> State | None:
-    """Read a checkpoint after verifying its checksum, plan and data; return None without a file.
+    """Read a checkpoint after verifying its checksum, plan and data; None without a file.
 
-    A difference in `machine` logs a warning, because results may then differ in their last digits. A damaged file or
-    one of another run raises `CheckpointError`.
+    A difference in `machine` logs a warning, because results may then differ in their last digits.
     """
     if not path.exists():
         return None

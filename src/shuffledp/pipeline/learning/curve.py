@@ -9,10 +9,7 @@ __all__ = ["Point", "Progress", "TrainingCurve"]
 
 @dataclass(frozen=True)
 class Point:
-    """One evaluation on the test images, after `round` rounds: accuracy in [0, 1] and mean cross-entropy in nats.
-
-    `participants` took part in this round; 0 in round 0.
-    """
+    """Evaluation after `round` rounds: accuracy in [0, 1], mean cross-entropy in nats, participants in this round."""
 
     round: int
     accuracy: float
@@ -34,11 +31,7 @@ class TrainingCurve:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a run, which prints as one line.
-
-    `rounds` is the total number, and `accuracy` in [0, 1] is the latest evaluation. `seconds_left` is at the present
-    speed, without compilation; None before it is known.
-    """
+    """Progress of a run, which prints as one line; `seconds_left` is None before the speed is known."""
 
     round: int
     rounds: int

@@ -38,11 +38,7 @@ def unpacked(network: Network, parameters: jax.Array) -> Iterator[tuple[jax.Arra
 
 
 def patches(images: jax.Array, kernel: int, stride: int) -> jax.Array:
-    """Return all windows of images, (b, h, w, c) to (b, h', w', kernel kernel c).
-
-    The pixels of a window are ordered column by column, from top to bottom. With the rows cut first, the columns of a
-    window are adjacent in memory, and a window is copied whole.
-    """
+    """Return all windows of images, column by column, (b, h, w, c) to (b, h', w', kernel kernel c)."""
     examples, height, width, channels = images.shape
     turned = images.swapaxes(1, 2)
     rows = jnp.stack([turned[:, :, i : i + kernel] for i in range(0, height - kernel + 1, stride)], axis=1)
@@ -68,10 +64,7 @@ def spread(weights: jax.Array) -> jax.Array:
 
 
 def gathered(gradients: jax.Array) -> jax.Array:
-    """Return gradients of the first convolution's weights from gradients of `spread` weights, (b, 64 c, 16).
-
-    The argument is (b, 100 c, 64).
-    """
+    """Return the first convolution's gradients from gradients of `spread` weights, (b, 100 c, 64) to (b, 64 c, 16)."""
     small = jnp.zeros((gradients.shape[1] * 64 // 100, 16), gradients.dtype)
     turned: jax.Array = jax.vmap(jax.linear_transpose(spread, small))(gradients)[0]
     return turned

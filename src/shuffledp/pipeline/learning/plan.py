@@ -25,11 +25,7 @@ DECAYS = ("none", "linear")
 
 @dataclass(frozen=True)
 class Layer:
-    """One affine layer; a convolution is a dense layer that is applied to every patch.
-
-    `inputs`, the fan-in, and `outputs` are the shape of the matrix of weights, and the bias has `outputs` numbers.
-    `positions` patches share the weights; 1 for a dense layer.
-    """
+    """Affine layer with a (inputs, outputs) matrix and a bias; a convolution applies it to `positions` patches."""
 
     inputs: int
     outputs: int

@@ -43,11 +43,7 @@ class Column:
 
 @dataclass
 class Section:
-    """Comparison of a paper, or of the training runs.
-
-    ``missing`` are experiments, methods and cells that only the reference has, ``additional`` ones that only the run
-    has. ``files`` are the numbers of result files with the same bytes, and of compared result files.
-    """
+    """Comparison of a paper, or of the training runs, with the parts that only the reference or only the run has."""
 
     columns: dict[str, Column]
     differences: list[Difference] = field(default_factory=list)

@@ -37,10 +37,7 @@ _RUN_KEYS = ("seed", "settings", "dataset", "source", "curve_sha256")
 
 
 def write(folder: Path, snapshot: Snapshot) -> list[Path]:
-    """Write a snapshot of a run at the papers' scale as the reference, and return the written files.
-
-    Raises ``ValueError`` if the jobs have different machines or versions, as there are then no common bytes.
-    """
+    """Write a snapshot as the reference; raise ``ValueError`` if jobs have different machines or versions."""
     made = {(job.made.machine, tuple(sorted(job.made.versions.items()))) for job in snapshot.jobs.values()}
     if len(made) != 1:
         raise ValueError(
@@ -94,10 +91,7 @@ def _csv(names: Sequence[str], rows: Iterable[Mapping[str, str]]) -> bytes:
 
 
 def read(folder: Path) -> Snapshot:
-    """Read the reference in a folder.
-
-    Raises ``ValueError`` without a reference, and `IntegrityError` if a file does not match its checksum.
-    """
+    """Read the reference in a folder after verifying its checksums; raise ``ValueError`` without a reference."""
     checksum = folder / CHECKSUM
     if not checksum.is_file():
         raise ValueError(f"There is no reference in {folder}: {checksum} is missing.")

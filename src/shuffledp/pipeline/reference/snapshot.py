@@ -47,11 +47,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Made:
-    """Machine, versions and commit of results, as far as their last digits depend on them.
-
-    `machine` is the processor, its features and the C library, empty if unknown. `versions` are of Python and the
-    packages that compute. `same_machine` does not compare the `commit`.
-    """
+    """Machine, versions and commit of results, as far as their last digits depend on them."""
 
     machine: str
     versions: Mapping[str, str]
@@ -76,10 +72,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Job:
-    """One method of one experiment: its compared settings, its rows, and its files' digests.
-
-    ``seed`` is empty without random draws. ``dataset`` and ``source`` name its data.
-    """
+    """One method of one experiment: its compared settings, its rows, and its files' digests."""
 
     paper: str
     experiment: str
@@ -128,11 +121,7 @@ class Snapshot:
 
 
 def of_results(results: Path) -> Snapshot:
-    """Return a snapshot of a folder of results, with the subfolder ``runs`` and, after training, ``training``.
-
-    `IntegrityError` names a file with a wrong checksum and the command that rebuilds it; ``ValueError`` means no
-    results.
-    """
+    """Return a snapshot of a folder of results after verifying checksums; raise ``ValueError`` without results."""
     jobs = [_job(results, path) for path in sorted(results.glob("runs/*/*/*.sha256"))]
     if not jobs:
         raise ValueError(f"There are no results in {results}/runs: run `make all` or `make verify`.")

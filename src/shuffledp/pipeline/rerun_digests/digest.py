@@ -30,11 +30,7 @@ Entry = str | Path
 
 @dataclass(frozen=True)
 class Reach:
-    """Modules of the package and other files that some entries reach.
-
-    `files` are scripts, plug-ins with the files in their folders, and package data. `digest` is the hex sha256 over
-    names and contents; it does not depend on the place of the project's folder.
-    """
+    """Modules and other files that some entries reach, with a digest that is independent of the project's place."""
 
     modules: frozenset[str]
     files: frozenset[Path]
@@ -74,10 +70,7 @@ class Code:
         self._known: dict[tuple[Entry, ...], Reach] = {}
 
     def reach(self, *entries: Entry) -> Reach:
-        """Return the modules and files that entries reach: dotted modules of the package, and files.
-
-        Raises ``ValueError`` if an entry does not exist.
-        """
+        """Return the modules and files that entries reach: dotted modules of the package, and files."""
         if entries not in self._known:
             self._known[entries] = self._reach(entries)
             if self._kept is not None:
@@ -233,10 +226,7 @@ class Code:
         return frozenset(), frozenset()
 
     def _beside(self, module: str, name: str, file: Path) -> set[Path]:
-        """Return the files of a module in the folder of a file outside of the package, or at the root.
-
-        The packages that contain the module are included.
-        """
+        """Return the files of a module and of its packages in the folder of an outside file, or at the root."""
         for folder in dict.fromkeys((file.parent, self._root)):
             found: set[Path] = set()
             place = folder

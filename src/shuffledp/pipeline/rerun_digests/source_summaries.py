@@ -192,11 +192,7 @@ def _package_data(tree: ast.Module) -> tuple[str, ...]:
 
 
 class Kept:
-    """Summaries of sources, stored from one start of a workflow to the next.
-
-    The file is written in the folder of the byte code, and read only if it matches its own checksum and this code. As
-    with byte code, a read-only folder raises no error.
-    """
+    """Summaries of sources, stored with a checksum between starts of a workflow; a read-only folder is no error."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

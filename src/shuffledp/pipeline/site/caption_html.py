@@ -51,10 +51,7 @@ class _Writer(html5_polyglot.Writer):  # type: ignore[misc, unused-ignore]
 
 
 def paragraphs(text: str) -> tuple[str, ...]:
-    """Split a caption into parts whose meaning does not depend on their place: paragraphs, lists and formulas.
-
-    Indented text belongs to the part before it. A caption with footnotes or link targets is not split.
-    """
+    """Split a caption into paragraphs, lists and formulas, unless it has footnotes or link targets."""
     if _REFERRED_TO.search(text):
         return (text.strip(),)
     parts: list[str] = []

@@ -77,11 +77,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Card:
-    """Figure or table in all its variants.
-
-    ``caption`` is the part that holds for every variant; ``data_notes`` are the indices of the page's notes on data
-    that belong to it.
-    """
+    """Figure or table in all its variants; ``data_notes`` are the indices of the page's notes on its data."""
 
     anchor: str
     name: str

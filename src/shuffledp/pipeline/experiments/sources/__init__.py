@@ -92,10 +92,7 @@ def check_data(config: Mapping[str, Any], task: Task) -> None:
 def with_found_domain(
     task: Mapping[str, Any], data: Mapping[str, Any], prepared: Path
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return task and data of a configuration with a domain, by default the domain found in the user's file.
-
-    Raises `IntegrityError` if the file has not been prepared.
-    """
+    """Return task and data of a configuration with a domain, by default the domain found in the user's file."""
     if data["name"] != OWN:
         return task, data
     found: tuple[Mapping[str, Any], Mapping[str, Any]] = import_module(OWN_MODULE).completed(

@@ -24,10 +24,7 @@ USERS_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class Directions(Source):
-    """Source in which each user has ``clip`` times plus or minus a basis vector, all ``2 d`` equally likely.
-
-    Participants are drawn anew for every repeat. The mean of the population is zero.
-    """
+    """Independent users with ``clip`` times plus or minus a basis vector, all ``2 d`` equally likely; mean zero."""
 
     task: Vectors
 

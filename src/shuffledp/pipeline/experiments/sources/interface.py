@@ -58,11 +58,7 @@ class Source(ABC):
 
     @abstractmethod
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
-        """Return the expected counts of n participants, and the variance of their truth around the target.
-
-        The variance is zero if the target is the participants' truth. The result is None if counts and variance are
-        unknown.
-        """
+        """Return the expected counts of n participants, and the variance of their truth around the target; or None."""
 
 
 @dataclass(frozen=True)

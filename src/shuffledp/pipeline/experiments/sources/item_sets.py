@@ -25,10 +25,7 @@ LAST = 10.0
 
 
 def level_sizes(split: str, n: int) -> list[int]:
-    """Return the users per privacy level from a split such as ``25-50-25`` (percent), rounded with sum n.
-
-    Raises ``ValueError`` unless the split has nonnegative numbers with sum 100.
-    """
+    """Return the users per privacy level from a split such as ``25-50-25`` (percent), rounded with sum n."""
     shares = split_shares(split)
     ends = [round(n * sum(shares[: level + 1])) for level in range(len(shares))]
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]
@@ -171,11 +168,7 @@ class PageSets(HeldSets):
 
 
 def of_one_size(held: NDArray[np.bool_], task: Sets, padding: str, rng: np.random.Generator) -> Held:
-    """Return the user's items followed by padding, each in random order, cut off at the size of a set.
-
-    ``held`` is (n, items), True for the items of each user without padding. ``padding`` is by other items or by dummy
-    tokens.
-    """
+    """Return the user's items followed by padding, each in random order, cut off at the size of a set."""
     n, items = held.shape
     keys = rng.random((n, task.domain_size))
     keys[:, :items] += np.where(held, 0.0, LAST)

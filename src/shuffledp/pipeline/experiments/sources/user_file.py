@@ -43,10 +43,7 @@ AT_ONCE = 10_000_000
 
 
 def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a task's configuration with entries that follow from the data: a listed domain, and padding by tokens.
-
-    If neither task nor data have a domain, it remains open; see `completed`.
-    """
+    """Return a task's configuration with a listed domain and the padding by tokens that follow from the data."""
     found = dict(task)
     tokens = _tokens(task, data)
     if tokens:
@@ -57,10 +54,7 @@ def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, A
 
 
 def request(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request for a file as plain data: path, columns, and the domain or the levels of numbers.
-
-    `task` and `data` have no grid variables.
-    """
+    """Return the request for a file as plain data: path, columns, and the domain or the levels of numbers."""
     kind = task["kind"]
     columns = {key: data[key] for key in ("column", "separator", "user", "item") if key in data}
     if kind == "summation":
@@ -210,10 +204,7 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
 
 @dataclass(frozen=True)
 class FileSets(HeldSets):
-    """Sets of a file, reduced or padded to one size as in `PageSets` of `item_sets`.
-
-    ``sizes`` (U,) and ``items`` (sum of sizes,) are as in `shuffledp.userdata.sets.Collected`.
-    """
+    """Sets of a file with arrays as in `shuffledp.userdata.sets.Collected`, reduced or padded to one size."""
 
     sizes: NDArray[np.int64]
     items: NDArray[np.int64]

@@ -141,10 +141,7 @@ def _by_function(case: Case, method: str, n: int, k: int, eps: float, delta: flo
 
 
 def _at_large_domain(case: Case, of: Sequence[str], rivals: Sequence[str]) -> pd.DataFrame:
-    """Return both sides at the largest domain of Figure 3, the rivals computed by functions.
-
-    The result is empty if the grid lacks this domain.
-    """
+    """Return both sides at Figure 3's largest domain, rivals from functions; empty if the grid lacks this domain."""
     cells = pd.concat([case.cells("domains", method).reset_index() for method in of])
     large = cells[cells["k"] == LARGE_DOMAIN]
     rows = []

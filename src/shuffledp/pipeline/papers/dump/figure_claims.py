@@ -393,10 +393,7 @@ def nearly_optimal_but_expensive(case: Case, most: float, least: float) -> Verdi
     share=0.5,
 )
 def against_shuffler(case: Case, dummies: int, share: float) -> Verdict:
-    """Check that a user's own dummies reduce the local budget to less than a share of the report's local budget.
-
-    The check covers every domain size.
-    """
+    """Check for every domain size that a user's own dummies bring the local budget below a share of eps_local."""
     values = errors(case, "local_guarantee", "mix_dump")
     sizes = sorted({*values.index.get_level_values("k")})
     found = {k: at(values, k=k, s=dummies) for k in sizes}

@@ -124,11 +124,7 @@ def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     method="private_coin",
 )
 def simulated_all_the_same(case: Case, method: str) -> Verdict:
-    """Compare simulated and expected errors of a protocol whose messages take too long to match.
-
-    The verdict is untestable: the claim is about the running time of the paper's program, and the simulation draws no
-    messages.
-    """
+    """Compare simulated and expected errors of truncation; untestable, as the claim is about a running time."""
     parts = {experiment: deviations(case, experiment, method) for experiment in PLOTTED}
     every, apart = _worst(parts)
     n, k = int(every["users_expected"].max()), int(every["domain_size"].max())
@@ -190,10 +186,7 @@ def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
     method="flexible_pure_dump",
 )
 def flexible_saves(case: Case, method: str) -> Verdict:
-    """Check that the flexible variant has fewer messages and a smaller error than pureDUMP.
-
-    In pureDUMP every user has a whole number of dummies, at least one.
-    """
+    """Check that flexible dummies need fewer messages, with a smaller error, than a whole number per user."""
     messages, errors = [], []
     for row in case.cells("flexible", method).reset_index().to_dict("records"):
         n, k = int(row["users_expected"]), int(row["domain_size"])

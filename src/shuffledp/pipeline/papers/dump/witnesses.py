@@ -68,10 +68,7 @@ def one_dummy_less() -> Witness:
 
 
 def _true_flexible_mse(n: int, k: int, dummies: int, rate: float) -> float:
-    """Return the variance of a count of dummies over n^2.
-
-    Each sender adds a multinomial vector of s dummies, and the number of senders is binomial.
-    """
+    """Return the variance, over n^2, of a count of dummies: a binomial number of senders with s dummies each."""
     mean, spread = dummies / k, dummies * (1 / k) * (1 - 1 / k)
     return (rate * spread + rate * (1 - rate) * mean**2) / n
 

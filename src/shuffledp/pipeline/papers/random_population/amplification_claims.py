@@ -36,10 +36,7 @@ AMPLIFIES = 1.001
     "RP-03", "I", "Accounting with the smallest possible population gives no useful amplification.", "none"
 )
 def no_others(case: Case) -> Verdict:
-    """Check that without other users the largest local budget is the central one.
-
-    The budget that delta permits for a single report is excepted.
-    """
+    """Check that without other users the largest local budget is the central one, or the one that delta permits."""
     gains = {
         accounting: max(local_budget(Fixed(0), eps, DELTA, accounting=accounting) / eps for eps in EPS)
         for accounting in ("printed", "exact")
@@ -235,10 +232,7 @@ def variance_costs(case: Case, delta: float) -> Verdict:
     within=0.05,
 )
 def variance_limit(case: Case, stated: float, delta: float, within: float) -> Verdict:
-    """Judge the least variance without amplification, at the stated delta.
-
-    The claim holds in part if there is no amplification at any variance.
-    """
+    """Judge the least variance without amplification at the stated delta; "in part" if nothing ever amplifies."""
 
     def excess(variance: float, at: float) -> float:
         population = MomentBounded(FIG2_MEAN, variance)

@@ -350,10 +350,7 @@ def against_naive(case: Case, stated: float) -> Verdict:
     figure="budgets",
 )
 def checkin_amplifies(case: Case) -> Verdict:
-    """Count the points of Adult at which RandomCheckin has a larger local budget than AMPLIFIED.
-
-    The verdict also has the ratio of the budgets.
-    """
+    """Count the points of Adult at which RandomCheckin has a larger local budget than AMPLIFIED."""
     ours, theirs = budgets(case, "adult"), budgets(case, "adult", "random_checkin")
     both = pd.DataFrame({"ours": ours, "theirs": theirs}).dropna()
     less, more, ties = compared(both["ours"], both["theirs"])

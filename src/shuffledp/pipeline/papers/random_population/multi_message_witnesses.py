@@ -251,10 +251,7 @@ def missing_clamp() -> Witness:
 
 
 def proposition_2_terms() -> Witness:
-    """Return the witness of RP-E23: Proposition 2 replaces p / sqrt(n) by 1, although p is rounded up.
-
-    It also adds S instead of subtracting it.
-    """
+    """Return the witness of RP-E23: Proposition 2 replaces p / sqrt(n) by 1 and adds S instead of subtracting it."""
     eps, n, tau = 1.0, 2, 6.5
     precision = math.ceil(math.sqrt(n))
     printed = _proposition_2(eps, n, tau, sign=1)
@@ -320,10 +317,7 @@ def natural_security() -> Witness:
 
 
 def collapsed_group() -> Witness:
-    """Return the witness of RP-N26: the group of Theorem 6 is too small for the noise.
-
-    For small eps it is too small even for the data.
-    """
+    """Return the witness of RP-N26: Theorem 6's group is too small for the noise and, at small eps, for the data."""
     law, eps = _adult(0.01), 0.001
     precision = math.ceil(math.sqrt(law.mean + 1))
     tau = multi_expected_scale(law, eps, DELTA, precision, accounting="printed")
@@ -352,10 +346,7 @@ def collapsed_group() -> Witness:
 
 
 def overflow_tail() -> Witness:
-    """Return the witness of RP-E26: the noise tail in two proofs decays four times too fast.
-
-    The proofs are for Proposition 2 and Theorem 6.
-    """
+    """Return the witness of RP-E26: the noise tail of Proposition 2 and Theorem 6 decays four times too fast."""
     n, precision, tau = 16, 4, 2.0
     pmf = _noise_pmf(n, tau)
     noise = np.arange(pmf.size) - pmf.size // 2

@@ -227,10 +227,7 @@ def subsampling_step() -> Witness:
 
 
 def reduction_is_one_way() -> Witness:
-    """Return the witness of RP-E13: randomized response is strictly more private than the pair of counts.
-
-    The paper claims that the two are equivalent.
-    """
+    """Return the witness of RP-E13: randomized response is strictly more private than the pair of counts."""
     others, eps_local, eps = 60, 1.0, 0.5
     keep = 1 / (1 + math.exp(-eps_local))
     worst = 0.0

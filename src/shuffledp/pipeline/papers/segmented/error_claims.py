@@ -451,10 +451,7 @@ def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
     difference=False,
 )
 def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) -> Verdict:
-    """Check that the lead over the best of some rivals widens from S2 to S3.
-
-    The lead is a fraction of the error; with `difference` its absolute value must widen, too.
-    """
+    """Check that the lead over the best rival widens from S2 to S3 as a fraction and, with `difference`, absolutely."""
     ours = errors(case, OURS)
     found = available(case, list(rivals))
     best = pd.concat(found.values(), axis=1).min(axis=1)
@@ -525,10 +522,7 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
     strictly=True,
 )
 def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], strictly: bool) -> Verdict:
-    """Check that the first of each pair has a smaller error than the second, in every panel.
-
-    With `strictly`, a tie is against the claim; it occurs where two protocols coincide.
-    """
+    """Check that the first of each pair has the smaller error in every panel; with `strictly`, ties count against."""
     right = wrong = ties = 0
     leads = list[float]()
     for lower, upper in pairs:
@@ -626,10 +620,7 @@ def strong_rival(case: Case) -> Verdict:
     most=4.0,
 )
 def few_messages(case: Case, most: float) -> Verdict:
-    """Check that the best number of blanket messages is often below `most`.
-
-    The verdict also has the total number of messages per user.
-    """
+    """Check that the best number of blanket messages is often below `most`."""
     best = parameter(case, OURS, "blankets")
     small = tally(best < most)
     sent = table(case, OURS)["messages_per_user"].astype(float)

@@ -40,10 +40,7 @@ def _plan(n: int, shares: tuple[float, ...], blankets: float) -> SegmentedPlan:
 
 
 def number_of_messages() -> Witness:
-    """Return the witness of SEG-6.1: the number of messages reveals whether the victim reported.
-
-    It reveals most for integer m.
-    """
+    """Return the witness of SEG-6.1: the number of messages reveals whether the victim reported."""
     items, s = _MSNBC
     n, eps = 5000, 0.5
     target = item_delta(eps, 0.01 / n, s)
@@ -146,10 +143,7 @@ def two_labels() -> Witness:
 
 
 def one_candidate() -> Witness:
-    """Return the witness of SEG-6.4.2: Lemma 3 and Theorem 3 count one message less than Theorem 2 and Proposition 1.
-
-    The message is a blanket message.
-    """
+    """Return the witness of SEG-6.4.2: Lemma 3 and Theorem 3 count one blanket message less than Theorem 2."""
     items, s = _MSNBC
     n, eps = 5000, 0.5 / s
     slots = blanket_slots(1.5)

@@ -103,10 +103,7 @@ def formula(case: Case) -> Verdict:
 
 
 def _reverse_rdp(order: int, n: int, sigma: float) -> float:
-    """Return the divergence in the other direction.
-
-    It is ``E mean^(1 - order)``, from the Laplace transform of the ratios' sum.
-    """
+    """Return the reverse divergence ``E mean^(1 - order)``, from the Laplace transform of the ratios' sum."""
     spread, power = 1 / sigma, order - 1
     u = np.linspace(-45, 12, 4001)
     t = np.exp(u)

@@ -49,10 +49,7 @@ GROWTH = 0.01
 
 
 def assumed(verdict: Verdict) -> Verdict:
-    """Return the verdict "in part", with the outcome on the assumption of Theorem 1 as the reason.
-
-    The theorem is exact for one pair of data sets and less than the divergence of others (SG-4).
-    """
+    """Return a verdict as "in part", as Theorem 1 is exact for one pair of data sets and others exceed it (SG-4)."""
     why = f"{verdict.verdict} on the assumption of Theorem 1 alone, whose pair is not the worst (SG-4): {verdict.why}"
     return replace(verdict, found="in part", why=why)
 
@@ -412,10 +409,7 @@ def others_work(case: Case) -> Verdict:
     chain=[["central_to_order_63", "shuffle_2c"], ["central_pld", "shuffle_2c_pair"]],
 )
 def chain(case: Case, experiment: str, chain: Sequence[Sequence[str]]) -> Verdict:
-    """Check that the first method of each pair ``[lower, upper]`` is never above the second.
-
-    Methods that have only one accounting are read under it.
-    """
+    """Check that the first method of each pair ``[lower, upper]`` is never above the second."""
     labels = {"pair": "exact", "convex": "corrected", "central_pld": "exact", "shuffle_2c_pair": "exact"}
 
     def read(case: Case, experiment: str, method: str) -> pd.Series[float]:

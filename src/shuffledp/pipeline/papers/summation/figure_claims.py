@@ -376,10 +376,7 @@ def chain(
     pairs: Sequence[Sequence[str]],
     same: Sequence[str] = (),
 ) -> Verdict:
-    """Check that the first method of each pair ``[lower, upper]`` never has larger errors or bits than the second.
-
-    The methods of ``same`` must be equal.
-    """
+    """Check that the first of each pair never has larger errors or bits than the second; ``same`` must be equal."""
     read = {"error": errors, "bits": bits}[what]
     outcomes: list[Outcome] = []
     said, wrong, points = [], 0, 0
@@ -417,10 +414,7 @@ def chain(
     most_extra=1.0,
 )
 def single_message(case: Case, users: int, most_extra: float) -> Verdict:
-    """Check that ``users`` users have fewer extra messages per user than ``most_extra``.
-
-    The claim holds in part if the extra messages always decrease in the number of users.
-    """
+    """Check that extra messages are below ``most_extra`` per user; "in part" if they at least fall with n."""
     cells = case.cells("users", "correlated_sum")
     messages, extra = cells["messages_per_user"].sort_index(), cells["extra_messages"].sort_index()
     if users not in extra.index:

@@ -625,11 +625,7 @@ def ikos_points(case: Case) -> Verdict:
     sizes=[5, 15],
 )
 def unary_shares(case: Case, sizes: Sequence[int]) -> Verdict:
-    """Judge the shares of unary noise of one user.
-
-    The verdict uses the probability of a share above 1, the mean of a nonzero share, and the noise's fraction of all
-    messages.
-    """
+    """Judge unary noise of one user: ``Pr[share > 1]``, the mean of a nonzero share, and its part of all noise."""
     rare, long, part = [], [], []
     for size in sizes:
         design = best_design(size).design
