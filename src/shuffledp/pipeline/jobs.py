@@ -178,8 +178,6 @@ def _end_with_parent() -> None:
 
 
 def _watch(lives: Callable[[], bool]) -> None:
-    """End this process when ``lives`` returns False."""
-
     def watch() -> None:
         pause = threading.Event()
         while lives():

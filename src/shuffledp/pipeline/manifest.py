@@ -40,8 +40,6 @@ class ManifestError(ValueError):
 
 
 class _Part(BaseModel):
-    """Base class of the parts of a manifest."""
-
     model_config = ConfigDict(frozen=True)
 
 
@@ -150,7 +148,6 @@ def read(folder: Path) -> DrawnPaper:
 
 
 def _in_folder(entry: Entry, folder: Path, checksums: Path) -> Entry:
-    """Return an entry with the verified paths of its files."""
     files = {form: verified(folder / name, checksums) for form, name in entry.files.items()}
     return entry.model_copy(update={"caption": verified(folder / entry.caption, checksums), "files": files})
 

@@ -81,7 +81,6 @@ def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
 
 
 def _leftovers(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
-    """Remove temporary files in the folders of published files, and in the site's folders."""
     patterns = {place.lists.rpartition("/")[0] for place in places}
     if places is RESULTS:
         patterns |= {"pages", "site", "site/*"}
@@ -93,7 +92,6 @@ def _leftovers(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
 
 
 def _bundle(folder: Path, place: Place, checksum: Path, damaged: list[Path]) -> Iterator[Finding]:
-    """Remove the damaged files of a bundle, then its list."""
     own = [path for path in damaged if path != checksum and place.belongs(checksum, path)]
     foreign = [path for path in damaged if path != checksum and not place.belongs(checksum, path)]
     for path in filter(

@@ -417,7 +417,6 @@ def _summands(ratio: float, common: tuple[Summand, ...], tail: float) -> tuple[B
 
 @lru_cache(2)
 def _smaller_counts(ratio: float, common: tuple[Summand, ...], tail: float) -> Block:
-    """Return the law h of a `PairNoise`."""
     noise, beyond = _summands(ratio, common, tail)
     padded, a = np.pad(noise.mass, (0, beyond.mass.size)).astype(np.longdouble), np.longdouble(ratio)
     summed = lfilter(np.ones(1, np.longdouble), np.array([1, -(a**2)]), padded)

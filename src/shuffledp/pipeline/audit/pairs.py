@@ -168,7 +168,6 @@ def _falling(x: NDArray[np.int64], most: int) -> list[Floats]:
 
 
 def _fair_tail(trials: NDArray[np.int64], x: NDArray[np.int64]) -> Floats:
-    """Return the probabilities that fair binomial counts are at least x."""
     n, k = trials.astype(float), x.astype(float)
     inside = (k >= 1) & (k <= n)
     tail = betainc(np.where(inside, k, 1.0), np.where(inside, n - k + 1, 1.0), 0.5)

@@ -135,7 +135,6 @@ def _known(protocol: ProtocolBase, setting: Setting) -> View | None:
 
 
 def _eps_of(view: View | None, setting: Setting) -> float:
-    """Return the claimed eps of user 1, of the first privacy level."""
     return setting.budget.levels[0]
 
 

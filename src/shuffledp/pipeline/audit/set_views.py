@@ -206,7 +206,6 @@ S = TypeVar("S", bound=ProtocolBase)
 
 
 def _announced(protocol: S, n: int, levels: int) -> S:
-    """Return the parameters for n users with announced levels of nearly equal sizes."""
     return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
 
 

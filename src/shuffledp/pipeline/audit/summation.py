@@ -61,7 +61,6 @@ def _held(numbers: Numbers) -> list[tuple[int, int]]:
 
 
 def _pairs(held: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of inputs in coordinates 0 and 1; other coordinates are alike."""
     few = [i for i, (c, _) in enumerate(held) if c <= 1]
     return tuple((a, b) for a, b in combinations(few, 2) if 0 in (held[a][0], held[b][0]))
 
@@ -359,7 +358,6 @@ class SharesView(SumView):
     """View of the counts of all shares of a small group."""
 
     def _more(self, block: Block, own: Own) -> Block:
-        """Return the law of the counts with one more user, who may add to many cells."""
         return added(block, _dense(own))
 
 

@@ -282,7 +282,6 @@ def _missing(
     lines: Sequence[Line],
     reasons: Mapping[tuple[str, str], str],
 ) -> list[Line]:
-    """Return lines for the parts of the audit that did not run, with the reason."""
     there = {(line.accounting, line.part) for line in lines}
     return [
         Line(

@@ -42,7 +42,6 @@ def _edges(clip: float, reports: int) -> NDArray[np.float64]:
 
 
 def _below(x: float, scale: float) -> float:
-    """Return the probability that Laplace noise is at most x."""
     return 0.5 * math.exp(x / scale) if x < 0 else 1 - 0.5 * math.exp(-x / scale)
 
 

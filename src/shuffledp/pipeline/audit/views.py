@@ -226,7 +226,6 @@ class SumView(View):
         return known[held]
 
     def _more(self, block: Block, own: Own) -> Block:
-        """Return the law of the counts with one more user."""
         return plus(block, own)
 
     def nothing(self, n: int) -> Block:

@@ -35,7 +35,6 @@ class Tally(NamedTuple):
     against: int
 
     def __str__(self) -> str:
-        """Return the number of true points and of all points, as text."""
         return f"{self.for_it} of {sum(self)}"
 
 

@@ -21,7 +21,6 @@ VERDICTS: dict[str, str] = {
 
 
 def _fates(paper: str) -> list[tuple[str, str, str]]:
-    """Return id, verdict and reason of every erratum ever listed for a paper, by number."""
     found = findings(paper)
     fates = {
         note.formerly: (note.number, "reading note", f"{note.id}: {note.why}")

@@ -119,7 +119,6 @@ _BOUNDS = {
 
 
 def _explained(error: ErrorDetails, whole: Any) -> tuple[Place, str]:
-    """Return place and explanation of an error that pydantic found."""
     place = _in_file(error["loc"], whole)
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     if kind in ("union_tag_invalid", "union_tag_not_found"):

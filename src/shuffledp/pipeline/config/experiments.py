@@ -127,7 +127,6 @@ def _check_resolved(
 
 
 def _variable_at(raw: Any, where: Sequence[str | int]) -> str | None:
-    """Return the name of the grid variable at a place of the file; None if there is none."""
     for part in where:
         if is_variable(raw):
             break
@@ -272,7 +271,6 @@ def _with_some_domain(task: Mapping[str, Any], data: Mapping[str, Any] | None) -
 
 
 def _check_files(experiment: Experiment, place: str, root: Path) -> None:
-    """Check that files of the user exist and have the named columns."""
     for asked in experiment.own_requests.values():
         try:
             user_files.check(asked, root)

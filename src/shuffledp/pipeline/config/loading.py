@@ -156,7 +156,6 @@ def _rounds_asked_for(raw: Any) -> dict[str, Any]:
 def _training(
     key: str, file: str, raw: Any, rounds: Mapping[str, Any], overrides: Mapping[str, Any]
 ) -> dict[str, TrainingRun]:
-    """Return the checked training runs of a paper's file."""
     runs = {}
     for name, value in mapping(raw, "training").items():
         with merged_in(overridden(overrides, f"{key}.training.{name}")):
@@ -255,7 +254,6 @@ def _check_training(
     root: Path,
     without: str,
 ) -> None:
-    """Check that methods use every training run, and that the user's data exist."""
     used = {m.training for e in experiments.values() for m in e.methods.values()}
     for name, run in training.items():
         if name not in used:

@@ -108,7 +108,6 @@ class Experiment:
 
     @cached_property
     def _variables(self) -> dict[str, set[str]]:
-        """Grid variables of every method, cached for `variables`."""
         return {}
 
     def round_of(self, method: Method) -> str | None:
@@ -153,7 +152,6 @@ class Experiment:
 
 
 def _only(values: Mapping[str, list[Any]], used: set[str]) -> dict[str, list[Any]]:
-    """Return the values of the variables that are used."""
     return {name: list(some) for name, some in values.items() if name in used}
 
 

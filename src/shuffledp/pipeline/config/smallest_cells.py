@@ -31,7 +31,6 @@ class Trial:
     note: str
 
     def __str__(self) -> str:
-        """Return one line with the cell, the status and the note."""
         return f"{self.where}: {self.status}, {self.note}"
 
 
@@ -82,7 +81,6 @@ def _trial(
 
 
 def _size(job: Job, point: Mapping[str, Any], prepared: Path) -> float:
-    """Return the number of users times the number of estimated quantities."""
     parts = parts_at(job, point)
     task = parts["task"]
     if parts["data"]["name"] == OWN:

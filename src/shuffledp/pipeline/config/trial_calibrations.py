@@ -92,7 +92,6 @@ def _ends(values: list[Any]) -> list[Any]:
 
 
 def _begin(job: Job, accounting: str, resolved: Mapping[str, Any], root: Path) -> None:
-    """Run the first step of a job: evaluate the function, or calibrate the protocol."""
     if job["protocol"] is None:
         arguments = dict(resolved["arguments"])
         if "population" in arguments:

@@ -46,7 +46,6 @@ def _fail(file: str, line: int, found: object, expected: str) -> NoReturn:
 
 
 def _lines(content: bytes, file: str) -> Iterator[tuple[int, str]]:
-    """Yield numbered lines; empty lines are allowed at the end only."""
     try:
         text = content.decode("ascii")
     except UnicodeDecodeError as error:

@@ -62,7 +62,6 @@ class Part:
 
 
 def _lock(path: Path) -> BinaryIO | None:
-    """Open and lock `path`; None if another process has locked it."""
     while True:
         handle = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
         try:

@@ -63,7 +63,6 @@ class Raw:
 
 
 def _store(target: Path, content: bytes, file: RawFile) -> str | None:
-    """Write `content` to `target` if it matches `file`; otherwise return the problem."""
     with temporary_beside(target) as temporary:
         temporary.write_bytes(content)
         problem = content_problem(temporary, file.sha256, file.bytes)
@@ -84,12 +83,10 @@ def _remembered(folder: Path) -> dict[str, Any]:
 
 
 def _raw_problem(file: RawFile, path: Path) -> str | None:
-    """Return the problem of a raw file; None if it is the published one."""
     return content_problem(path, file.sha256, file.bytes)
 
 
 def _changed(file: RawFile, path: Path, note: dict[str, Any]) -> str | None:
-    """Return the problem of a stored raw file; None if it is the retrieved one."""
     problem = _raw_problem(file, path)
     if problem is not None and note.get("source") == "official":
         # Counts made here from an official archive are accepted on their totals; from then on

@@ -92,7 +92,6 @@ def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict
 
 
 def _has_domain(job: Mapping[str, Any]) -> bool:
-    """Return whether the domain of a method's task is known before any data are read."""
     if job["data"]["name"] != OWN or job["task"]["kind"] == "summation":
         return True
     return "domain_size" in with_domain(job["task"], job["data"])

@@ -77,14 +77,12 @@ class Simulated(Work):
         }
 
     def _source(self, config: Mapping[str, Any], task: Task) -> Source:
-        """Return the data of a configuration for a task."""
         key = canonical_json([config, repr(task)])
         if key not in self._sources:
             self._sources[key] = source_from(config, task, self.prepared)
         return self._sources[key]
 
     def _participants(self, task: Task, source: Source, law: Law, **how: Any) -> Participants:
-        """Return the participants as `participants` draws them, and keep the last draw."""
         key = canonical_json([repr(law), how])
         if self._drawn is None or self._drawn[0] is not source or self._drawn[1] != key:
             self._drawn = None  # the old ones are not needed any more
@@ -170,7 +168,6 @@ def _among(point: Mapping[str, Any], places: Mapping[str, list[Any]] | None) -> 
 
 
 def _spent(protocol: Any, budget: Budget) -> list[Row]:
-    """Return rows of the spent and the remaining eps of a protocol; no rows without a privacy profile."""
     eps = spent_epsilon(protocol.privacy_profile(), budget)
     if eps is None:
         return []
@@ -194,7 +191,6 @@ def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Ro
 
 
 def _most_likely(support: Typical) -> Public:
-    """Return the most likely public information of a first round."""
     return support.participants.public.of_repeat(int(np.argmax(support.weights)))
 
 

@@ -166,7 +166,6 @@ def write(files: TrainingFiles, curve: TrainingCurve, provenance: Mapping[str, A
 
 
 def _data(name: str, prepared: Path, raw: Path) -> tuple[LearningData, str, str]:
-    """Return the images, their source, and the note that figures must show."""
     if name in OWN_FILES:
         return _own_images(name, raw / OWN_FILES[name]), "user", ""
     found = load(name, prepared)

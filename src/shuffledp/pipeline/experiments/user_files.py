@@ -121,7 +121,6 @@ def _arrays(found: Counted | Collected) -> dict[str, NDArray[Any]]:
 
 
 def _npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return the bytes of NumPy's ``savez`` with a fixed date, so that equal numbers have equal bytes."""
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
         for name, array in arrays.items():

@@ -85,7 +85,6 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
 
 
 def _ends(every: Iterable[Strand], unit: Axis) -> dict[str, tuple[float, float]]:
-    """Return the lowest and the highest position of each curve, including error bars."""
     ends: dict[str, tuple[float, float]] = {}
     for strand in every:
         bar = np.nan_to_num(strand.error)

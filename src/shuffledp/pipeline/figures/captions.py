@@ -245,7 +245,6 @@ class Values:
         return Share(int((both[_NUMBER] < both[_OTHER] - slack).sum()), len(both), self.thing)
 
     def _paired(self, other: Values) -> pd.DataFrame:
-        """Return the common points of two `Values`, with the two numbers."""
         shared = [v for v in self.variables if v in other.variables]
         rows = other.rows.rename(columns={_NUMBER: _OTHER})
         both: pd.DataFrame = self.rows.merge(rows, on=shared or None, how="inner" if shared else "cross")
@@ -287,7 +286,6 @@ def _checked(rows: pd.DataFrame, asked: str, settings: Mapping[str, Any], thing:
 
 
 def _at(rows: pd.DataFrame, point: Mapping[str, Any], asked: str) -> pd.DataFrame:
-    """Return the rows at a point, without the variables of the point."""
     for variable, value in point.items():
         if variable not in rows:
             known = ", ".join(str(c) for c in rows if c != _NUMBER) or "none"
@@ -302,7 +300,6 @@ def _without(rows: pd.DataFrame, names: Collection[Any]) -> pd.DataFrame:
 
 
 def _where(rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows with these values, or without a value of the variable."""
     for variable, wanted in at.items():
         if variable in rows:
             column = rows[variable]
@@ -372,7 +369,6 @@ class Numbers:
 
     @cached_property
     def _answered(self) -> dict[tuple[Any, ...], Values]:
-        """Results of earlier calls, as captions repeat calls."""
         return {}
 
     def _value(self, method: str, at: Mapping[str, Any]) -> Values:
@@ -659,7 +655,6 @@ def _environment() -> jinja2.Environment:
 
 @cache
 def _compiled(text: str) -> jinja2.Template:
-    """Return the compiled template, which several drawings share."""
     return _environment().from_string(text)
 
 
@@ -695,7 +690,6 @@ def _line_of_finding(text: str) -> int:
 
 
 def _line(error: Exception) -> int | str:
-    """Return the template's line at which an error arose, read from the traceback."""
     lines = [
         frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"
     ]

@@ -123,7 +123,6 @@ class Drawing:
         return {m: self.looks[m] for m in self.entry["methods"]}
 
     def _points(self, results: Path) -> PointsJob | None:
-        """Return the file of the points that were read off the paper, with its columns and rows."""
         points = self.entry.get("points")
         if points is None:
             return None
@@ -131,7 +130,6 @@ class Drawing:
         return {"table": str(table), "where": points.get("where", {}), "x": points["x"], "y": points["y"]}
 
     def _training(self) -> list[TrainingJob]:
-        """Return the training runs of the drawing, the variable over their rounds, and the methods that name them."""
         experiment = self.experiment
         methods = {m: experiment.methods[m].training for m in self.entry["methods"]}
         rounds = {run.id: (variable, run) for variable, run in reversed(list(experiment.rounds.items()))}
@@ -250,7 +248,6 @@ def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a copy of dicts and lists that a workflow can store and compare."""
     if isinstance(value, Mapping):
         return {k: _plain(v) for k, v in value.items()}
     return [_plain(v) for v in value] if isinstance(value, list | tuple) else value

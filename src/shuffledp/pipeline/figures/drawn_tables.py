@@ -127,7 +127,6 @@ def _paragraphs(columns: Sequence[Sequence[str]], room: float) -> list[float | N
 
 
 def _heading(column: Any, axes: Sequence[str], entry: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """Return the heading of a column: the values of its axes as text."""
     words = (
         entry.get("headings", {}).get(axis, "{}").format(_plain(_named(axis, value, names)))
         for axis, value in zip(axes, _parts(column), strict=True)

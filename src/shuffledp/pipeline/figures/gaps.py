@@ -67,7 +67,6 @@ def _ordered(values: set[Any], grid: Sequence[Any]) -> list[Any]:
 
 
 def _listed(values: Sequence[Any], grid: Sequence[Any]) -> str:
-    """Return values as text; neighbors in the grid as a range."""
     known = list(grid)
     runs: list[list[Any]] = []
     for value in values:
@@ -92,7 +91,6 @@ def _text(value: Any) -> str:
 
 
 def _merged(reasons: Sequence[str]) -> str:
-    """Return one text for several reasons, with the ranges of its numbers."""
     columns = zip(*(_NUMBER.findall(reason) for reason in reasons), strict=True)
     ranges = iter([_range(column) for column in columns])
     return _NUMBER.sub(lambda _: next(ranges), reasons[0])

@@ -101,7 +101,6 @@ def _entry_of(
 
 
 def _check_entry(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
-    """Check axes and quantities of a figure, a table or a leaderboard with these methods."""
     _check_controls(entry, place)
     if entry.get("kind", "curves") != "curves":
         _check_fronts(entry, experiment, place)

@@ -101,7 +101,6 @@ def load(path: Path, plan: TrainingPlan, digest: str, machine: Mapping[str, Any]
 
 
 def _differing(found: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Return the dotted names of the values that differ, with both values."""
     names = []
     plain = json.loads(json.dumps(dict(wanted)))  # tuples become lists, as in the file
     for key in sorted({*found, *plain}):

@@ -153,7 +153,6 @@ class _Run:
         return State(self.round, self._parameters, self._average, tuple(self.points))
 
     def advance(self) -> None:
-        """Run one round."""
         plan, self.round = self._plan, self.round + 1
         chosen = participants(plan, self._data.users, self.round)
         if len(chosen):

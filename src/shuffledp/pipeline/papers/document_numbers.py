@@ -47,7 +47,6 @@ _MANY = 100
 
 
 def _span(values: Iterable[float], digits: int = 2) -> str:
-    """Return the range from the least to the largest number, with the given significant digits."""
     numbers = list(values)
     low, high = (_number(pick(numbers), digits) for pick in (min, max))
     return low if low == high else f"{low} to {high}"
@@ -59,7 +58,6 @@ def _whole(values: Iterable[float]) -> str:
 
 
 def _number(value: float, digits: int = 2) -> str:
-    """Return a number with the given significant digits and separated thousands, without powers of ten."""
     if value == 0:
         return "0"
     rounded = float(f"{value:.{digits - 1}e}")

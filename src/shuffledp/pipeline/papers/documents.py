@@ -70,7 +70,6 @@ Format = str | Callable[[float], str] | None
 
 
 def _cell(value: Any, form: Format) -> str:
-    """Return a cell as text; empty for a missing number."""
     if form is None:
         return str(value)
     if math.isnan(value):
@@ -165,7 +164,6 @@ _OWN_RIVAL = "separate_inverse_variance"
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """Return a table of the reference, with columns of grid variables and of calibrated ``parameters.NAME``."""
     table = pd.read_csv(path)
     for packed, prefix in (("point", ""), ("parameters", "parameters.")):
         parts = [
@@ -177,7 +175,6 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _segmented_rows(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> dict[tuple[str, int], pd.DataFrame]:
-    """Return rows of both experiments by data and number of users, in the order of the grids."""
     named = pd.concat(
         [msnbc.assign(data="MSNBC"), uniform.assign(data=uniform["s"].map(lambda s: f"{s} of 128 items"))]
     ).assign(n=lambda table: table["n"].astype(int))

@@ -159,7 +159,6 @@ def _kind(source: str) -> str:
 
 
 def _grid(rows: Iterable[Row]) -> dict[str, Counter[str]]:
-    """Return values of every grid variable."""
     grid: dict[str, Counter[str]] = {}
     for row in rows:
         for part in row["point"].split(" ") if row["point"] else ():

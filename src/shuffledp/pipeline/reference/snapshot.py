@@ -164,7 +164,6 @@ def _frame(path: Path, checksum: Path) -> pd.DataFrame:
 
 
 def _metrics(job: Mapping[str, Any]) -> list[str]:
-    """Return the metrics of a job, so that a cell without values has the same rows as one with values."""
     if not job.get("protocol"):
         return [job["returns"]] if "returns" in job else []
     return list((job.get("task") or {}).get("metrics", ()))

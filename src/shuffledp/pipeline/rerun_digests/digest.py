@@ -39,7 +39,6 @@ class Reach:
 
 @cache
 def _resolved(path: Path) -> Path:
-    """Return the path with links resolved, cached because jobs share most of their files."""
     return path.resolve()
 
 
@@ -115,7 +114,6 @@ class Code:
     # -- names and contents --
 
     def _module_file(self, name: str) -> Path | None:
-        """Return the file of a module of the package, by its dotted name."""
         if name not in self._modules:
             first, *rest = name.split(".")
             base = self._package.joinpath(*rest)
@@ -125,7 +123,6 @@ class Code:
         return self._modules[name]
 
     def _module_name(self, file: Path) -> str:
-        """Return the dotted name of a module of the package; empty for other files."""
         if file.suffix != ".py" or not file.is_relative_to(self._package):
             return ""
         parts = [self._package.name, *file.relative_to(self._package).with_suffix("").parts]

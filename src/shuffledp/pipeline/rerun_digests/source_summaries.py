@@ -116,7 +116,6 @@ def _strip(node: ast.AST) -> None:
 
 
 def _running(nodes: list[Any]) -> list[Any]:
-    """Return a list of statements with ``if TYPE_CHECKING`` replaced by the branch that runs."""
     return [
         part
         for node in nodes
@@ -144,7 +143,6 @@ def _assigns(node: ast.AST, name: str) -> bool:
 
 
 def _dotted(node: ast.Attribute) -> list[str]:
-    """Return the whole dotted name if it begins with the package's name."""
     parts, inner = [node.attr], node.value
     while isinstance(inner, ast.Attribute):
         parts.append(inner.attr)

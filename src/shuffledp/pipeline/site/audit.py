@@ -33,7 +33,6 @@ def read(results: Path) -> tuple[Row, ...]:
 
 
 def _audited(task: str, protocol: str, accounting: str, rows: Sequence[Row]) -> Row:
-    """Return the row of a protocol under an accounting, with the results of each check."""
     statuses = {row["status"] for row in rows}
     outcome = next((one for one in OUTCOMES if one in statuses), "not audited")
     return {

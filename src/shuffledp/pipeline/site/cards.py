@@ -253,7 +253,6 @@ def _check_anchors(cards: Sequence[Card], paper: DrawnPaper) -> None:
 
 
 def _parts(entry: Entry) -> tuple[str, ...]:
-    """Return the parts of a caption without its finding, which is the heading of the picture."""
     text = re.sub(r"\r\n?", "\n", text_of(entry.caption, CaptionError)).strip("\n")
     if not entry.finding:
         return paragraphs(text)
@@ -265,7 +264,6 @@ def _parts(entry: Entry) -> tuple[str, ...]:
 
 
 def _often(cards: Iterable[Sequence[str]]) -> list[str]:
-    """Return the parts of captions that many cards have."""
     counts = Counter(part for parts in cards for part in dict.fromkeys(parts))
     return [part for part, count in counts.items() if count >= SAID_ONCE_FROM]
 
@@ -325,11 +323,9 @@ class _Files:
     page: str
 
     def href(self, path: Path) -> str:
-        """Return the link from the page to a file."""
         return "../" * self.page.count("/") + quote(path.relative_to(self.results).as_posix())
 
     def links(self, entry: Entry) -> tuple[Link, ...]:
-        """Return links to all files of an entry."""
         forms = sorted(
             entry.files, key=lambda form: (FORMATS.index(form) if form in FORMATS else len(FORMATS), form)
         )
@@ -343,7 +339,6 @@ class _Files:
         )
 
     def picture(self, entry: Entry) -> Picture:
-        """Return the picture of a figure."""
         png = entry.files["png"]
         width, height = _png_size(png)
         target = next(entry.files[form] for form in ("svg", "pdf", "png") if form in entry.files)
@@ -356,7 +351,6 @@ def picture(results: Path, page: str, entry: Entry) -> Picture:
 
 
 def _size(count: int) -> str:
-    """Return a file's size in decimal units."""
     if count < 1000:
         return f"{count} B"
     if count < 999_500:
@@ -365,7 +359,6 @@ def _size(count: int) -> str:
 
 
 def _png_size(path: Path) -> tuple[int, int]:
-    """Return the width and height in pixels, from the file's first chunk."""
     with path.open("rb") as stream:
         head = stream.read(24)
     if len(head) < 24 or head[:8] != b"\x89PNG\r\n\x1a\n" or head[12:16] != b"IHDR":

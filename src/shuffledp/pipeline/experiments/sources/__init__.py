@@ -58,7 +58,6 @@ def module_of(kind: str, name: str) -> str:
 
 
 def _fits(config: Mapping[str, Any], task: Task) -> bool:
-    """Return whether the data are of the kind that the task estimates."""
     column = config.get("column")
     if task.kind == "vectors":
         return column in VECTOR_COLUMNS or config["name"] == DIRECTIONS

@@ -68,7 +68,6 @@ class Gradients(Source):
         return who, finite_population_correction(n, size)[:, None] * around / n[:, None]
 
     def _sums(self, chosen: Sequence[Ints]) -> Floats:
-        """Return the sums over chosen images, (R, dimension), computed for some repeats at a time."""
         every, parts = len(self.gradients), []
         for start in range(0, len(chosen), REPEATS_AT_ONCE):
             some = chosen[start : start + REPEATS_AT_ONCE]

@@ -84,7 +84,6 @@ def _tokens(task: Mapping[str, Any], data: Mapping[str, Any]) -> int:
 
 
 def _range(task: Mapping[str, Any]) -> tuple[float, float, int]:
-    """Return the least and the greatest number of a sum, and the number of steps between them."""
     most = task["max_value"]
     greatest = 1 if task.get("real") else most
     return (-greatest, greatest, 2 * most) if task.get("signed") else (0, greatest, most)
@@ -239,7 +238,6 @@ class FileSets(HeldSets):
         return np.concatenate(parts).astype(np.int32)
 
     def _held(self, users: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return the items of each user as a boolean matrix, (users, items)."""
         sizes = self.sizes[users]
         before = np.cumsum(sizes) - sizes
         places = np.arange(sizes.sum()) + np.repeat(self._starts[users] - before, sizes)

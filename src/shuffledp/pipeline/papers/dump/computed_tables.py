@@ -172,7 +172,6 @@ def _bits(k: int) -> float:
 
 
 def _response_mse(n: int, k: int, eps_local: float) -> float:
-    """Return the squared error of GRR, averaged over the values."""
     decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
     return decay * (1 + (k - 2) * decay) / (n * gain**2) + (k - 2) * decay / (k * n * gain)
 

@@ -34,7 +34,6 @@ from shuffledp.pipeline.papers.dump.computed_tables import (
 
 
 def _theorem_dummies(k: int, eps: float, delta: float = DELTA) -> float:
-    """Return the dummies by Theorem 5.2, not rounded."""
     return 14 * k * math.log(2 / delta) / eps**2 + 1
 
 

@@ -49,7 +49,6 @@ def _inverse_root(law: Law) -> float:
 
 
 def _union_error(law: Law, users: float, eps: float) -> float:
-    """Return the expected error of Polya noise calibrated for a number of users."""
     window = law.window()
     n = window.support + 1.0
     low, high = float(n[0]), float(n[-1])

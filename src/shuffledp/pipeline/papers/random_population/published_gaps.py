@@ -33,7 +33,6 @@ POPULATIONS: dict[str, Law] = {
 
 
 def _error_ratio(eps_local: float, reference: float) -> float:
-    """Return the ratio of the errors at two local budgets (nats) with the same reports."""
     return math.sqrt(report_variance(eps_local) / report_variance(reference))
 
 

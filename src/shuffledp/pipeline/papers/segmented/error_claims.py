@@ -55,7 +55,6 @@ EDGE = 0.1
 
 
 def _gains(case: Case, split: str) -> tuple[dict[str, pd.Series[float]], str]:
-    """Return the reduction of each rival's error by panel, and the rivals without results."""
     ours = errors(case, OURS)
     found = {
         m: at(1 - ours / theirs, split=split).dropna() for m, theirs in available(case, list(RIVALS)).items()
@@ -156,7 +155,6 @@ def mean_gain(case: Case, split: str, stated: float) -> Verdict:
 
 
 def _curves(case: Case, split: str) -> dict[Panel, pd.Series[float]]:
-    """Return errors over m by panel."""
     return by_panel(at(errors(case, "segmented"), split=split))
 
 
@@ -384,7 +382,6 @@ def error_ratio(
 
 
 def _between(values: pd.Series[float]) -> pd.DataFrame:
-    """Return values at the second and at the third split."""
     return across(values, "split", *list(SPLITS)[1:])
 
 

@@ -70,7 +70,6 @@ def number_of_messages() -> Witness:
 
 
 def _responses(values: int, eps_local: float, inputs: tuple[int, ...]) -> defaultdict[tuple[int, ...], float]:
-    """Return the law of the histogram of randomized responses."""
     total = math.exp(eps_local) + values - 1
     law: defaultdict[tuple[int, ...], float] = defaultdict(float)
     for messages in itertools.product(range(values), repeat=len(inputs)):
