@@ -1,8 +1,4 @@
-"""Conversion of plain values to columns of Arrow tables and back, without pandas.
-
-pyarrow imports pandas at its first conversion of values, which takes longer than many jobs. Buffers are therefore
-created and read directly; the tables are the same.
-"""
+"""Conversion of plain values to columns of Arrow tables and back, without the slow import of pandas."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Measured values in pages of the documentation.
-
-A block is enclosed by ``<!-- measured NAME -->`` and ``<!-- measured NAME end -->``, each on a separate line.
-"""
+"""Measured values in pages, between ``<!-- measured NAME -->`` and ``<!-- measured NAME end -->``."""
 
 from __future__ import annotations
 

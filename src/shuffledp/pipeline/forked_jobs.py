@@ -1,8 +1,4 @@
-"""Jobs of the workflow as forks of one process that has imported the modules of jobs.
-
-A separate Python process would take longer to import than most jobs compute. The parent of the forks is Python's fork
-server: one thread, started with the first job, ended with the main process.
-"""
+"""Jobs of the workflow as forks of Python's fork server, which has imported the modules of jobs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Start of the main process of a run: its identity, its signs of life, and its orderly end.
-
-Jobs read the identity in `shuffledp.pipeline.jobs` and end themselves when the main process has ended.
-"""
+"""Start of the main process of a run: its identity, which jobs read, its signs of life, and its end."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Progress of a run: one line per finished part, with the number of finished parts, its name and time, and time left.
-
-Snakemake prints three lines per job without its name. Errors and Snakemake's log file do not change.
-"""
+"""Progress of a run: one line per finished part, with the number of finished parts, name, time, and time left."""
 
 from __future__ import annotations
 

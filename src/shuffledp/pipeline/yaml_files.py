@@ -1,7 +1,4 @@
-"""YAML of this project: a repeated key is an error, and keys are text.
-
-Plain YAML uses the last of two equal keys, and reads `no:` as False.
-"""
+"""YAML of this project: keys are text (`no` is not False), and a repeated key is an error."""
 
 from __future__ import annotations
 

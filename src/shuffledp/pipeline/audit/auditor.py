@@ -94,11 +94,7 @@ def decided(found: Bounds, claimed: float) -> bool | None:
 
 
 def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
-    """Return the analyzer's view of a calibrated protocol, or the reason why the protocol is not enumerated.
-
-    Views are found by class: a plug-in that derives from a built-in protocol is audited as a member of its family.
-    Raises `TooLarge` if a law has too many outcomes.
-    """
+    """Return the analyzer's view of a calibrated protocol, by its family, or the reason for no enumeration."""
     eps, levels = budget.largest_eps, budget.levels
     make = of_family(protocol, {**FREQUENCIES, **SUMS, **VECTORS})
     if make is not None:

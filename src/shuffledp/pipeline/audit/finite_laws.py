@@ -391,11 +391,7 @@ def binomial_share(trials: int) -> float:
 
 
 def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
-    """Return the law of two counts with a share of the noise of `PairNoise`: all shapes are multiplied by `part`.
-
-    The geometric laws of ratio `ratio` become negative binomial laws of shape `part`, which is positive. `common` has
-    the summands of the common part of both counts.
-    """
+    """Return the law of two counts with a `part` of the noise of `PairNoise`, by shapes multiplied by `part`."""
     alone = negative_binomial_counts(part, 1 - ratio, WIDE_TAIL)
     together = negative_binomials([shared(one, part) for one in common], WIDE_TAIL)
     both = together.mass
@@ -543,10 +539,7 @@ Table = tuple[Floats, Floats]
 
 
 def _of_two(large: Table, small: Table, eps: float, slack: float) -> tuple[float, float]:
-    """Return the sum ``P(A) - e^eps Q(A)`` for two factors, and ``P(A) + e^eps Q(A)``.
-
-    Each outcome of one factor is combined with the outcomes of the other whose ratio is large enough.
-    """
+    """Return ``P(A) - e^eps Q(A)`` and ``P(A) + e^eps Q(A)`` for products of two factors."""
     (p, q), (r, s) = large, small
     likely, some = p > 0, r > 0
     p, q, r, s = p[likely], q[likely], r[some], s[some]

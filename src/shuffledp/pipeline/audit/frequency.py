@@ -69,10 +69,7 @@ _ALL_KINDS = 30_000
 
 
 def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
-    """Return the view of users' reports, and of dummies with input 0.
-
-    There are `dummy_count` dummies; if adaptive, `dummy_count` less the number of other users.
-    """
+    """Return the view of users' reports and dummies of input 0: `dummy_count`, less the other users if adaptive."""
     k, axes = protocol.domain_size, protocol.domain_size - 1
     own = tuple(response(v, k, protocol.eps_local, axes) for v in range(k))
 

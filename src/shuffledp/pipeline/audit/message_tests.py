@@ -1,7 +1,4 @@
-"""Chi-square tests of the messages of simulated runs against the law of a view.
-
-The tests detect a view that differs from the simulated protocol.
-"""
+"""Chi-square tests of simulated messages against the law of a view, for views that differ from the protocol."""
 
 from __future__ import annotations
 

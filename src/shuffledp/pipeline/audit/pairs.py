@@ -69,11 +69,7 @@ def ranges(law: Law, count: int = 16) -> list[tuple[int, float]]:
 
 
 def spent(senders: Block, each: int, rate: float) -> Block:
-    """Return the law of the number of counted dummies: every sender sends `each`, and each is counted with a rate.
-
-    Numbers of senders are split into runs of about the square root of their number. Dummies of senders before a run are
-    added to the run's law in multiples of whole runs.
-    """
+    """Return the law of the number of counted dummies; every sender sends `each`, each counted with a rate."""
     size = senders.mass.size
     step = math.isqrt(size) + 1
     more = [binomial_counts(number * each, rate) for number in range(step)]

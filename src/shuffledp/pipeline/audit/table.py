@@ -131,10 +131,7 @@ class Point:
 
 
 def points_of(methods: Sequence[Mapping[str, Any]], most: int = 0) -> list[Point]:
-    """Return all different claims of some methods, given as by `shuffledp.pipeline.experiments.audited.plan`.
-
-    `most` limits the claims per protocol and accounting, spread evenly over all claims; 0 keeps all of them.
-    """
+    """Return all different claims of some methods, at most `most` per protocol and accounting; 0 for all."""
     found: dict[str, Point] = {}
     groups: dict[tuple[str, str, str], list[str]] = {}
     for method in methods:
@@ -220,11 +217,7 @@ def _with(line: Line, **given: Any) -> Line:
 
 
 def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) -> list[Line]:
-    """Return the lines of `count` random settings of one protocol for a handful of users, enumerated and simulated.
-
-    The settings take the accountings in turn, the last accounting first. There are `runs` runs per setting and input of
-    user 1.
-    """
+    """Return the lines of `count` random settings of one protocol, enumerated and simulated."""
     place = crc32(f"{protocol.task_kind}.{protocol.name}".encode())
     turn = [protocol.accountings[-1 - i % len(protocol.accountings)] for i in range(count)]
     wanted = {accounting: turn.count(accounting) for accounting in turn}

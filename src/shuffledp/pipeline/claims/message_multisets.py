@@ -1,7 +1,4 @@
-"""Laws of the shuffled messages of a few users, by enumeration of all multisets.
-
-eps is in nats, and neighboring data sets differ by replacement of one user's input.
-"""
+"""Laws of the shuffled messages of a few users, from all multisets; eps in nats, replace-one neighbors."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Verdicts on claims, and the default rules of the catalogue.
-
-A verdict is about one claim under one accounting, and one target of the error if the claim depends on it; `combined`
-returns the outcome over all of them.
-"""
+"""Verdicts on claims under one accounting and target of the error each, and the default rules of the catalogue."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Results that decide the claims of a paper: methods by experiment.
+"""Results that decide the claims of a paper: methods by experiment, read without an import of the claims.
 
-The workflow reads this list, as the modules of the claims take a second to import. Other results raise an error in a
-rule (`shuffledp.pipeline.claims.case`), so that no verdict uses results on which its job does not depend.
+A rule that reads other results raises an error, so that no verdict uses results on which its job does not depend.
 """
 
 from __future__ import annotations

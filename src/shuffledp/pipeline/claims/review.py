@@ -1,8 +1,4 @@
-"""Review of every erratum ever listed, by one rule.
-
-An erratum quotes words of the paper that are not right in their context. An inference, a reconstruction, a value read
-off a figure, or a statement that holds as printed is a reading note.
-"""
+"""Review of every erratum ever listed, by the definitions in `shuffledp.pipeline.claims.errata_data`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The configuration of the pipeline.
-
-The module `grammar` defines keys and values, `config_files` finds and `loading` reads the files, `experiments` and
-`baselines` check the names in them, and `settings` has the result. The selections of figures and tables are checked by
-`shuffledp.pipeline.figures.selection`.
-"""
+"""Configuration of the pipeline: keys and values, files, loading, checks of names, and the checked settings."""
 
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import merged, read_yaml

@@ -81,8 +81,6 @@ def _distinct(values: Any) -> Any:
 
 
 def _among(known: Sequence[str]) -> BeforeValidator:
-    """Return a validator for names that another module lists."""
-
     def check(value: Any) -> Any:
         if value not in known:
             raise _mistake(one_of(value, list(known)))

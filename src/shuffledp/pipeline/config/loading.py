@@ -1,8 +1,4 @@
-"""Loading of the configuration: every error is one line with its place and is raised before any job runs.
-
-The configuration is one file for the run, one file per paper, and any number of files of baselines. They are read into
-`Settings`; no results are computed or drawn here.
-"""
+"""Loading of the configuration from its files; every error is one line with its place, before any job runs."""
 
 from __future__ import annotations
 
@@ -44,11 +40,7 @@ OWN_STUDY = "an experiment of our own"
 
 
 def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
-    """Check the configuration and everything that runs; the first error raises a `ConfigurationError`.
-
-    Figures and tables are returned as written: `shuffledp.pipeline.figures.selection.load_settings` checks their
-    selections.
-    """
+    """Check the configuration and everything that runs, except the selections of figures and tables."""
     if (root / "config/config.yaml").is_file():
         read_yaml(
             root / "config/config.yaml"

@@ -4,9 +4,8 @@ The grammar checks types and names, while functions and protocols first check th
 therefore called and stopped after a number of calls, or at a call of another package's accountant. The limit is a
 number of calls, not a time, so that the same values raise errors on every machine.
 
-The thread's profiling hook counts the calls. Debuggers and coverage measurements use the tracing hook, other threads
-have no hook, and an active profiler is restored. Separate checks would repeat every range of every function and
-protocol, and could differ from them.
+The thread's profiling hook counts the calls. Debuggers and coverage measurements use the tracing hook, and an active
+profiler is restored.
 """
 
 from __future__ import annotations

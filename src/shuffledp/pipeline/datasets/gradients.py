@@ -86,7 +86,6 @@ class SoftmaxGradients:
             yield pattern, slice(int(self._starts[label]), int(self._starts[label + 1]))
 
     def _scaled(self, which: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return ``[pixels, 1]`` times the clipping factor, (len(which), pixels + 1)."""
         table = np.ones((len(which), self._pixels.shape[1] + 1))
         np.divide(self._pixels[which], 255, out=table[:, :-1])
         table *= self._factors[which][:, None]

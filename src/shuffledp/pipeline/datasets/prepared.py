@@ -1,7 +1,4 @@
-"""Prepared data sets: one file, its provenance and their checksums.
-
-`shuffledp.pipeline.datasets.prepare` writes them, and `load` reads them.
-"""
+"""Prepared data sets, which `shuffledp.pipeline.datasets.prepare` writes and `load` reads."""
 
 from __future__ import annotations
 
@@ -152,10 +149,7 @@ class Dataset:
         return np.asarray(self.table["mask"], np.int32)
 
     def first_and_size(self) -> NDArray[np.int64]:
-        """Return the number of users by first page and number of distinct categories, (17, 18); MSNBC only.
-
-        The first index is the category of the first page - 1, the second the number of distinct categories, 0..17.
-        """
+        """Return users by category of the first page - 1 and number of distinct categories, (17, 18); MSNBC only."""
         self.sets()
         assert self.table is not None
         size = members(self._masks).sum(axis=1)

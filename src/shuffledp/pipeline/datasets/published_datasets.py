@@ -1,8 +1,4 @@
-"""The five data sets: raw files with checksums, official sources in order, licenses, citations.
-
-A checksum is of the *content*, the file itself or its decompressed bytes, because sources compress the same content
-differently.
-"""
+"""The five data sets: raw files with checksums of their decompressed content, sources, licenses, citations."""
 
 from __future__ import annotations
 

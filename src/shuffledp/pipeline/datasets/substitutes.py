@@ -1,7 +1,4 @@
-"""Substitutes for unavailable data: populations drawn from the summaries, and stand-ins.
-
-The same tables result on every machine and in every run.
-"""
+"""Deterministic substitutes for unavailable data: populations drawn from the summaries, and stand-ins."""
 
 from __future__ import annotations
 

@@ -59,11 +59,7 @@ def family(task_kind: str, name: str) -> str:
 
 
 def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the protocols that each job audits, as pairs of task kind and name.
-
-    Each family has one job, so that a changed protocol is audited with its family alone. A quick run has one job per
-    task, as more jobs would start longer than the audit takes.
-    """
+    """Return the (task kind, name) of the protocols of each audit job: one family, or one task in a quick run."""
     shares: dict[str, list[tuple[str, str]]] = {}
     for kind in TASK_KINDS:
         for name in available(kind):
@@ -76,8 +72,7 @@ def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
 def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict[str, Any]]:
     """Return the jobs of the audit by name, with everything on which they depend except code.
 
-    Methods with functions and plug-ins are skipped, and methods on a file of the user if the domain is found only when
-    the file is counted. `effort` is described at `EFFORT`; `shuffledp.pipeline.audit.table.lines_of` runs the jobs.
+    Functions and plug-ins are skipped, and files of the user with a domain that is unknown before the count.
     """
     own = [job for job in jobs if job["protocol"] and not is_plugin(job["protocol"]) and _has_domain(job)]
     return {

@@ -1,8 +1,4 @@
-"""The two result tables of every (experiment, method) job: columns, files and writer.
-
-``cells`` has one row per accounting and grid point, ``values`` one row per cell, metric, kind and repeat. Curves,
-tables and training runs have the same two tables.
-"""
+"""The two result tables of every (experiment, method) job: ``cells``, and ``values`` by metric, kind and repeat."""
 
 from __future__ import annotations
 

@@ -84,11 +84,7 @@ def participants(
 def typical(
     task: Task, source: Source, law: populations.Law, *, truth: str = "participants"
 ) -> Typical | None:
-    """Return the support of the closed-form expectation over the number of participants; None if data are unknown.
-
-    The sampling variance, (nodes, ...), is the variance of the participants' truth around the target of the estimate.
-    It is zero if the participants' truth is the target.
-    """
+    """Return the support and the sampling variance of the closed-form expectation; None if data are unknown."""
     window = law.window(1e-15)
     nodes, weights = _thinned_out(window, MOST_NODES // int(np.prod(task.counts_shape)))
     found = source.expected(1 + nodes, truth)

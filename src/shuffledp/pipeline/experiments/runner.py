@@ -1,8 +1,4 @@
-"""The runner of jobs: a job is plain data, and its result is the two tables.
-
-All cells of one (experiment, method) run in one process, vectorized over repeats. The module depends on no protocol,
-paper or figure.
-"""
+"""Runner of a job: all cells of one (experiment, method) in one process, vectorized over repeats."""
 
 from __future__ import annotations
 

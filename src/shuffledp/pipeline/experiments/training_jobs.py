@@ -1,8 +1,4 @@
-"""Training runs of a paper: their settings, the job that trains one, and its files.
-
-A run is described in the paper's file and trained once. Any number of methods plot its accuracy against the eps of an
-accountant. Only `train_run` needs JAX; settings and finished curves are read without JAX.
-"""
+"""Training runs of a paper: their settings, the job that trains one, and its files; only `train_run` needs JAX."""
 
 from __future__ import annotations
 
@@ -60,11 +56,7 @@ _CURVE = pa.schema(
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """Settings of one training run of a paper's file.
-
-    ``settings`` are the arguments of `TrainingPlan` except the seed, and ``network`` is a mapping. ``shortened``
-    describes the differences from the paper's scale, for figures; it is empty at this scale.
-    """
+    """Settings of one training run of a paper's file; ``shortened`` describes differences from the paper's scale."""
 
     paper: str
     id: str
@@ -118,12 +110,7 @@ def left_out(wish: str) -> str:
 def train_run(
     job: Mapping[str, Any], *, prepared: Path, raw: Path, checkpoint: Path, every: float = 5.0
 ) -> tuple[TrainingCurve, dict[str, str]]:
-    """Train a model, or resume training from an existing checkpoint.
-
-    Returns the accuracy curve, and the source of the data with a note for figures. There are about ``every`` seconds
-    between two checkpoints and lines of progress. Raises `CheckpointError` if the checkpoint is damaged or belongs to
-    another run, and ``ValueError`` if the data do not fit.
-    """
+    """Train a model, or resume training; return the accuracy curve, and the source of the data with a note."""
     from shuffledp.pipeline.learning.training import train  # needs JAX
 
     run = TrainingRun(job["paper"], job["training"], job["data"], job["settings"], job["shortened"])

@@ -42,11 +42,7 @@ def check(asked: Mapping[str, Any], root: Path) -> None:
 def prepare(
     asked: Mapping[str, Any], root: Path, prepared: Path, say: Callable[[str], None] = lambda _: None
 ) -> None:
-    """Count a file, or collect its sets; write the numbers, their description and their checksums.
-
-    ``asked`` and ``root`` are as in `check`, and ``say`` is called with lines about the progress and the data. Raises
-    ``ValueError`` if the file does not fit the request, or changes while it is read.
-    """
+    """Count a file, or collect its sets; write the numbers, their description and their checksums."""
     path = root / asked["path"]
     before, read = path.stat(), 0
 

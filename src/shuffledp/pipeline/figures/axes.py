@@ -100,7 +100,6 @@ def _ends(every: Iterable[Strand], unit: Axis) -> dict[str, tuple[float, float]]
 
 
 def _beyond(every: Iterable[Strand], unit: Axis, end: float, *, above: bool) -> bool:
-    """Return whether all numbers of a curve in some panel lie beyond a position."""
     places = [unit.units(strand.y) for strand in every]
     return any(((own > end) if above else (own < end)).all() for own in places if np.isfinite(own).all())
 
@@ -174,7 +173,6 @@ def _multiples(axis: Axis, digits: Iterable[int]) -> list[float]:
 
 
 def _texts(values: Sequence[float]) -> list[str]:
-    """Return labels in one format: plain numbers, or powers of ten if any number needs it."""
     sizes = [abs(v) for v in values if v]
     plain = all(_LEAST_PLAIN * (1 - _NUDGE) <= size < _MOST_PLAIN * (1 + _NUDGE) for size in sizes)
     return [_plain(v) if plain else power(v) for v in values]

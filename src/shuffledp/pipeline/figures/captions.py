@@ -397,10 +397,7 @@ class Numbers:
         return self.value(method, **at).less_than(self.value(other, **at))
 
     def lead(self, method: str, but: Sequence[str] = (), **at: Any) -> Values:
-        """Return the smallest number of the other methods over a method's number, above 1 if the method is lowest.
-
-        The methods `but` are left out. A point counts if at least one of the others has a number there.
-        """
+        """Return the smallest number of the other methods, except `but`, over a method's number."""
         rivals = [m for m in self.methods if m not in (method, *but) and self.drawn(m, **at)]
         if not rivals:
             raise CaptionError(f"lead({method!r}): no other method is drawn.")
@@ -457,7 +454,6 @@ class Numbers:
         return sorted(_where(self.rows, self._common())[variable].dropna().unique().tolist())
 
     def _common(self) -> dict[str, Any]:
-        """Return the values of variables that a call uses by default."""
         exact = {"accounting": "exact"} if self.here.get("accounting") == BOTH else {}
         return {**self.here, **exact}
 
@@ -478,7 +474,6 @@ class Numbers:
 
     @cached_property
     def _shown(self) -> dict[str, pd.DataFrame]:
-        """Rows by method for a call without variables, the most frequent call."""
         return {method: _where(rows, self._common()) for method, rows in self._by_method.items()}
 
     @cached_property

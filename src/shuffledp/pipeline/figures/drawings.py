@@ -1,8 +1,4 @@
-"""Jobs of a paper's figures and tables: plain data, known without any result, so that a workflow can plan.
-
-`Drawing.job` has everything that drawing reads besides its input files, and the drawing code receives nothing else. The
-workflow compares jobs to decide whether a file must be drawn again.
-"""
+"""Jobs of a paper's figures and tables: all data of a drawing except its input files, known before any result."""
 
 from __future__ import annotations
 
@@ -116,7 +112,6 @@ class Drawing:
         return f"{self.title()}: {entry['y']} against {entry['x']}{across}, one curve per {curves}{pair}"
 
     def _looks(self) -> dict[str, int]:
-        """Return the looks of the methods; none if curves are values of another variable of a single method."""
         several = len(self.entry["methods"]) > 1
         if self.kind == "table" or (self.entry.get("curves", "method") != "method" and not several):
             return {}

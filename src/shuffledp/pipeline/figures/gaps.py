@@ -37,7 +37,6 @@ def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Mapping[str, Seque
 
 
 def _where(variables: Sequence[str], points: Iterable[Point], grid: Mapping[str, Sequence[Any]]) -> str:
-    """Return a description of points, as products of values of the variables."""
     every = set(points)
     if not variables:
         return ""

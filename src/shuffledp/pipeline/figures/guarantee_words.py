@@ -1,7 +1,4 @@
-"""Guarantees of a drawing's claims as text, for legends and captions.
-
-The labels are defined in `shuffledp.guarantees`; results have one per cell, with its reason.
-"""
+"""Guarantees (`shuffledp.guarantees`) of a drawing's claims as text, for legends and captions."""
 
 from __future__ import annotations
 
@@ -82,7 +79,6 @@ def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequen
 
 
 def _parts_by(words: Iterable[object], parts: Iterable[_Part]) -> dict[str, Counter[_Part]]:
-    """Count the cells of each method and accounting by word, in the order of the cells."""
     found: dict[str, Counter[_Part]] = {}
     for word, part in zip(words, parts, strict=True):
         if isinstance(word, str) and word:
@@ -96,7 +92,6 @@ def _grouped(
     names: Mapping[str, str],
     order: Sequence[str],
 ) -> str:
-    """Return the label of all cells, or several labels with their methods."""
     if len(groups) == 1:
         return next(iter(groups))
     return " | ".join(f"{text}: {_named(some, every, names, order)}" for text, some in groups.items())

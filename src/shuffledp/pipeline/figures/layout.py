@@ -1,7 +1,4 @@
-"""Layout of a picture, in inches, computed from the texts before drawing.
-
-A grid of panels has no gaps: rows have equally many panels, or the panels of a shorter row are wider.
-"""
+"""Layout of a picture in inches, computed from its texts, with rows of panels without gaps."""
 
 from __future__ import annotations
 
@@ -115,11 +112,7 @@ class Layout:
 
 
 def legend_of(texts: Sequence[str], most_looks: int, width: float) -> Legend:
-    """Return the legend with the most columns, filled downwards, whose widest entries fit side by side; at least 1.
-
-    ``most_looks`` is the largest number of looks before a text, and ``width`` the available width. A text that is wider
-    than the available width has several lines.
-    """
+    """Return the legend with the most columns, filled downwards, whose widest entries fit side by side."""
     handle = 2.8 * most_looks**0.7  # in units of the letters' size
     own = handle * _EM + _BESIDE + _BETWEEN
     size = SETTINGS["legend.fontsize"]

@@ -35,11 +35,7 @@ class Item:
 def items(
     together: Sequence[Together], labels: Mapping[str, str], shown: Mapping[str, Look], parts: Sequence[Item]
 ) -> list[Item]:
-    """Return the legend: a text per group of curves that coincide, then the common entries, such as accountings.
-
-    Names joined by "=" belong to curves that are equal within half a percent; names joined by "≈" differ by less than
-    the resolution of the picture. A common beginning of such names, up to a comma, appears once.
-    """
+    """Return the legend: coinciding curves share an entry, with "=" if equal within half a percent, else "≈"."""
     own = [
         Item(
             (" = " if one.equal else " ≈ ").join(_told_apart([labels[c] for c in one.curves])),

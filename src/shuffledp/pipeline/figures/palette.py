@@ -1,8 +1,4 @@
-"""A color, a marker and a line style per curve, so that curves differ without their colors, too.
-
-There are three distinct families of looks: hues for methods, grays and line styles for accountings, and a ramp from
-dark to light for values of a variable.
-"""
+"""A color, a marker and a line style per curve: hues for methods, grays for accountings, a ramp for values."""
 
 from __future__ import annotations
 
@@ -145,7 +141,6 @@ _RAMP = ("#16325c", "#1f7a8c", "#6a994e", "#e09f3e")
 
 
 def _between(step: float) -> str:
-    """Return a color of the ramp; the lightness increases along it."""
     place = step * (len(_RAMP) - 1)
     left = min(int(place), len(_RAMP) - 2)
     pairs = zip(_channels(_RAMP[left]), _channels(_RAMP[left + 1]), strict=True)

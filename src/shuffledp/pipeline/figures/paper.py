@@ -1,7 +1,4 @@
-"""Drawing of a job: all figures and tables with captions, and the manifest, from the results.
-
-A job is plain data (`shuffledp.pipeline.figures.drawings`); the configuration is not read here.
-"""
+"""Drawing of jobs (`shuffledp.pipeline.figures.drawings`): figures, tables, captions, and the manifest."""
 
 from __future__ import annotations
 
@@ -263,7 +260,6 @@ def _finished(
     commits: Sequence[str] = (),
     chart: Chart | None = None,
 ) -> Drawn:
-    """Return a drawing with its caption and its entry in the manifest."""
     caption = f"{job['id']}.rst"
     entry = Entry(
         id=job["id"],
@@ -360,7 +356,6 @@ def _note(job: DrawingJob, results: Results) -> str:
 
 
 def _mark(job: DrawingJob, results: Results) -> str:
-    """Return the note on the data for the picture itself; empty for the published data."""
     sources = {about["source"] for about in _about_the_data(job, results) if about["note"]}
     return ", ".join(mark for source, mark in MARKS.items() if source in sources)
 

@@ -217,7 +217,6 @@ def _panel(
 
 
 def _together(shown: Sequence[Offer]) -> list[Together]:
-    """Return groups of methods at one position, which share a label."""
     groups: list[list[Offer]] = []
     for offer in shown:
         for group in groups:

@@ -166,7 +166,6 @@ def _edges(places: Sequence[float]) -> dict[float, tuple[float, float]]:
 
 
 def _hatches(looks: Mapping[str, Look]) -> dict[str, str]:
-    """Return one fill pattern per method, so that methods of one color differ."""
     seen: dict[str, int] = {}
     found = {}
     for method, look in looks.items():

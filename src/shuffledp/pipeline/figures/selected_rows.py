@@ -121,7 +121,6 @@ def _apart(job: DrawingJob) -> bool:
 
 
 def _variable(job: DrawingJob) -> str:
-    """Return the variable that distinguishes the names: the method, or another variable."""
     return "method" if _apart(job) else str(job["entry"].get("curves", "method"))
 
 
@@ -135,7 +134,6 @@ def _named(frame: pd.DataFrame, job: DrawingJob) -> pd.DataFrame:
 
 
 def _file(frame: pd.DataFrame, job: DrawingJob) -> pd.Series:
-    """Return the key that distinguishes the rows of one curve in several files."""
     by = [c for c in dict.fromkeys(("accounting", job["by"])) if c in frame]
     texts = frame[by].astype(str)
     return texts.agg("/".join, axis=1) if len(frame) else pd.Series(dtype=str)
@@ -214,7 +212,6 @@ def _panels(job: DrawingJob, every: pd.DataFrame) -> list[Any]:
 
 
 def _points(job: DrawingJob) -> list[tuple[float, float]]:
-    """Return points read off the paper."""
     points = job["points"]
     if points is None:
         return []

@@ -26,7 +26,6 @@ def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
 
 
 def _selected(paper: Paper) -> Paper:
-    """Return the paper with the methods of every figure and table."""
     _check_looks(paper)
     figures = {name: _entry(paper, "figures", name, raw) for name, raw in paper.figures.items()}
     tables = {name: _entry(paper, "tables", name, raw) for name, raw in paper.tables.items()}

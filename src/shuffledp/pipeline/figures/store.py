@@ -1,8 +1,7 @@
 """Store of earlier drawings by the digest of their inputs, so that one change does not draw a whole paper again.
 
-A drawing is stored as one archive with its checksum. It is valid if its digest equals the digest of the drawing's job,
-its input files and the code that draws; otherwise, or if it is damaged, the drawing is made again. The folder is not an
-output of the workflow, so that neither an interruption nor Snakemake removes it.
+The digest is of the drawing's job, its input files and the code that draws. A damaged drawing is made again. The folder
+is not an output of the workflow, so that neither an interruption nor Snakemake removes it.
 """
 
 from __future__ import annotations

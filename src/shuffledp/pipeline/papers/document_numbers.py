@@ -1,8 +1,4 @@
-"""Computed numbers in sentences of the documentation, by page and by a descriptive name.
-
-`shuffledp.pipeline.papers.documents` writes them into the pages. One mapping has all numbers of a page, as most of them
-are from the same few tables.
-"""
+"""Computed numbers in sentences of the documentation, by page and by a descriptive name."""
 
 from __future__ import annotations
 

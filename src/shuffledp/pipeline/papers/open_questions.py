@@ -1,7 +1,4 @@
-"""Open questions of the papers, with the results of this run's searches and with proofs.
-
-A search computes the number of every row; the arguments of a search define its extent.
-"""
+"""Open questions of the papers, with searches that compute their numbers in this run, and with proofs."""
 
 from __future__ import annotations
 

@@ -81,12 +81,7 @@ class Comparison:
 
 
 def compare(reference: Snapshot, found: Snapshot) -> Comparison:
-    """Compare a run with the reference.
-
-    Results with another seed, number of repeats, grid or data are not compared, as another draw is no evidence on the
-    code. Official files and files of a mirror are the same data, by their checksums. Training runs are compared only if
-    both sides have a curve.
-    """
+    """Compare a run with the reference, except jobs with another seed, number of repeats, grid or data."""
     refused: dict[str, list[str]] = {}
     sections = {
         paper: _paper(paper, reference, found, refused)
@@ -205,7 +200,6 @@ def _compare_rows(
 
 
 def _compare_digests(section: Section, where: str, reference: str, found: str, strict: bool) -> None:
-    """Compare digests: equal bytes are required on the machine of the reference, and counted elsewhere."""
     column = section.columns[DIGEST]
     if reference == found:
         column.identical += 1

@@ -43,11 +43,7 @@ def _resolved(path: Path) -> Path:
 
 
 class Code:
-    """Reader of imports from file to file.
-
-    Names of files outside of the package are relative to `root`, where modules that a plug-in imports are searched
-    after its own folder. `read` returns the content of a file, and `kept` has summaries of sources from earlier starts.
-    """
+    """Reader of imports from file to file; names of files outside of the package are relative to `root`."""
 
     def __init__(
         self,
@@ -151,7 +147,6 @@ class Code:
     # -- one step --
 
     def _step(self, file: Path) -> tuple[frozenset[Path], frozenset[str]]:
-        """Return the files that a file reaches directly, and its names from lazy public packages."""
         if file not in self._steps:
             self._steps[file] = self._looked_up(file) if file.suffix == ".py" else (frozenset(), frozenset())
         return self._steps[file]

@@ -48,7 +48,6 @@ def _audited(task: str, protocol: str, accounting: str, rows: Sequence[Row]) -> 
 
 
 def _looked(rows: Sequence[Row]) -> Row:
-    """Return the results of one check: number of claims, least slack with its setting, largest error over a claim."""
     done = [row for row in rows if row["status"] not in ("not audited", "infeasible")]
     tight = min((row for row in done if row["slack"]), key=lambda row: float(row["slack"]), default=None)
     slack = float(tight["slack"]) if tight else 0.0

@@ -1,7 +1,7 @@
-"""Build of a small site from the manifests of the papers: HTML that needs no network, published whole or not at all.
+"""Build of a small site from the manifests of the papers: HTML that needs no network, whole or not at all.
 
-To add a page, add a function to `PAGES` that returns a `Page` of the results, a template that extends ``base.html.j2``,
-and its place to `shuffledp.pipeline.site.site_files.outputs`.
+To add a page, add a function to `PAGES` that returns a `Page`, a template that extends ``base.html.j2``, and its place
+to `shuffledp.pipeline.site.site_files.outputs`.
 """
 
 from __future__ import annotations

@@ -293,7 +293,6 @@ def _settings_in_common(groups: Iterable[Sequence[Entry]]) -> dict[str, str]:
 
 
 def _settings(entries: Sequence[Entry], said: Mapping[str, str]) -> tuple[Setting, ...]:
-    """Return the settings of a card; if the variants differ, with the variants of each value."""
     left_out = {*said, REPRODUCES, *([IN_THE_SWITCH] if entries[0].by == IN_THE_SWITCH else [])}
     names = dict.fromkeys(name for entry in entries for name, _ in entry.settings if name not in left_out)
     found = []

@@ -101,7 +101,6 @@ def _described(chart: Chart, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _names(chart: Chart, rows: Sequence[Row]) -> list[str]:
-    """Return the values of x in their order if they are not numbers; else an empty list."""
     values = list(dict.fromkeys(row.get(chart.x, "") for row in rows if row.get(chart.x, "") != ""))
     return [] if all(_number(value) is not None for value in values) else values
 
@@ -187,7 +186,6 @@ def _number(text: str) -> float | None:
 
 
 def _short(text: str) -> float | int | None:
-    """Return a number with the digits that a page shows; None without a number."""
     if text.strip() == "":
         return None
     value = float(text)
@@ -204,7 +202,6 @@ def _look(curve: Curve) -> dict[str, Any]:
 
 
 def _dash(dash: Any) -> list[float]:
-    """Return lengths of dashes and gaps in pixels; empty for a line without gaps."""
     if isinstance(dash, str):
         if dash not in DASHES:
             raise ValueError(f"no kind of line {dash!r}. Known: {', '.join(filter(None, DASHES))}.")

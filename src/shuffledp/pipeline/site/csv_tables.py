@@ -81,7 +81,6 @@ def table(path: Path) -> Table:
 
 
 def _of_numbers(column: list[str]) -> bool:
-    """Return whether a column has only numbers and the texts for missing numbers."""
     rest = [text for text in column if text not in NO_NUMBER]
     return bool(rest) and all(number(text) is not None for text in rest)
 

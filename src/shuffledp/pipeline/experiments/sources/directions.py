@@ -1,8 +1,4 @@
-"""Unit vectors along the axes, in both directions: the longest admissible vectors in the l1 and in the l2 norm.
-
-The data are the numbers of users of the ``2 d`` vectors, so that a million vectors in a thousand dimensions need little
-memory.
-"""
+"""Unit vectors along the axes, in both directions: the longest admissible vectors in the l1 and in the l2 norm."""
 
 from __future__ import annotations
 

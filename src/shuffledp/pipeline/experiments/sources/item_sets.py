@@ -46,11 +46,7 @@ def split_shares(split: str) -> list[float]:
 
 @dataclass(frozen=True)
 class HeldSets(Source):
-    """Sets of ``task.set_size`` distinct items; levels are assigned to the users at random.
-
-    The users that `draw` returns are in random order: the first users have the lowest level, the next users the next
-    level.
-    """
+    """Sets of ``task.set_size`` distinct items of users in random order; the first users have the lowest level."""
 
     task: Sets
     split: str

@@ -23,11 +23,7 @@ from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, S
 
 @dataclass(frozen=True)
 class Numbers(Source):
-    """Numbers with finitely many values: a histogram for draws without replacement, or probabilities.
-
-    ``shares`` has the probability of each of `Summation.values`, by coordinate if there are several, and ``holders``
-    the records per value for draws without replacement, both of shape ``task.counts_shape``.
-    """
+    """Numbers with finitely many values: records `holders` for draws without replacement, or probabilities `shares`."""
 
     task: Summation
     shares: Floats

@@ -1,8 +1,4 @@
-"""Data in a file of the user: ``data: {name: file, path: ..}``.
-
-A job never reads this file. `shuffledp.pipeline.experiments.user_files` counts it once into a prepared file, named by a
-digest of the `request`.
-"""
+"""Data in a file of the user, ``data: {name: file, path: ..}``, counted once into a prepared file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Published system settings with new accounting: the printed eps, the proven one, and the lower bounds.
-
-eps is in nats, and one user's input is replaced; the settings are in `shuffledp.accounting.deployments`.
-"""
+"""Published systems with new accounting: printed, proven and lower eps in nats, for replacement of one input."""
 
 from __future__ import annotations
 

@@ -101,7 +101,6 @@ def slices(values: pd.Series[float], along: str) -> list[tuple[str, pd.Series[fl
 
 
 def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[pd.Series[float]]:
-    """Return the extra messages of correlated noise for other shares of eps."""
     cells = case.cells(experiment, "correlated_noise").reset_index()
     points = [
         (float(c["eps"]), float(c["delta"]), c["domain_size"] / c["users_expected"])
@@ -173,7 +172,6 @@ def sides(
 
 
 def _leads(pairs: pd.DataFrame) -> str:
-    """Return the range of the ratios of rivals' values to ours as text; "infinitely many" if ours are all 0."""
     positive = pairs[pairs["ours"] > 0]
     if positive.empty:
         return "infinitely many"

@@ -439,7 +439,6 @@ def decreasing(case: Case, methods: Sequence[str], users: Sequence[int]) -> Verd
 
 
 def _by_users(case: Case, method: str, users: Sequence[int], k: int = 50) -> pd.Series[float]:
-    """Return errors of rivals by number of users, which no experiment has."""
     found = {}
     for eps in (0.2, 0.5, 1.0):
         for n in users:

@@ -62,7 +62,6 @@ def _design(case: Case, size: int, delta: float) -> NoiseDesign:
 
 
 def _deltas(case: Case) -> tuple[float, ...]:
-    """Return values of delta; the exact accounting omits the smallest ones."""
     return DELTAS if case.accounting == "printed" else DELTAS[:3]
 
 
