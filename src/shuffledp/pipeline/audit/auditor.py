@@ -82,7 +82,7 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Ratio of the delta found to the claimed one."""
+        """Ratio of the found delta to the claimed delta."""
         return self.found / self.delta if self.delta > 0 else math.nan
 
 

@@ -15,7 +15,7 @@ VIOLATION = "violation"
 
 
 class Violated(RuntimeError):  # noqa: N818  (a finding of the audit)
-    """Error for sound claims that are exceeded."""
+    """Error for sound claims that a found delta exceeds."""
 
 
 def joined(tables: Sequence[Path]) -> str:

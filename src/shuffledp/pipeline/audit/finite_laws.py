@@ -53,7 +53,7 @@ _NUDGE = 1e-9
 
 
 class TooLarge(Exception):  # noqa: N818  (a reason, not an error)
-    """Error for a law with more outcomes than are enumerated."""
+    """Error for a law with too many outcomes for enumeration."""
 
 
 class Bounds(NamedTuple):

@@ -92,7 +92,7 @@ def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
 
 
 def random_checkin(protocol: RandomCheckin, eps: float) -> View:
-    """Return the view of reports in slots; the filler has input 0."""
+    """Return the view of reports in slots, with filler reports of input 0."""
     k = protocol.domain_size
     return SlotsView(
         inputs=tuple(range(k)),
@@ -112,7 +112,7 @@ def _tracked(k: int, messages: int) -> int:
 
 
 def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
-    """Return the view of one report per user and uniform dummies; all values are alike."""
+    """Return the view of one report per user and of uniform dummies; all values are equivalent."""
     k, most = protocol.domain_size, max(protocol.dummies_in_all, protocol.n_users)
     axes = _tracked(k, most + protocol.n_users)
     inputs = range(k if axes == k - 1 else 3)
@@ -417,7 +417,7 @@ _OF_A_COUNT: Mapping[str, Noise] = {
 
 
 def curator_noise(protocol: NoisyHistogram, eps: float) -> View:
-    """Return the view of noisy counts of a trusted curator; all values are alike."""
+    """Return the view of noisy counts of a trusted curator; all values are equivalent."""
     k, parts = protocol.domain_size, noisy_counts_of(protocol)
     noise = count_noise(protocol, 1)
 
@@ -438,7 +438,7 @@ def curator_noise(protocol: NoisyHistogram, eps: float) -> View:
 
 
 def skellam(protocol: Skellam, eps: float) -> View:
-    """Return the view of noisy counts in which the analyzer sees only their sums; all values are alike."""
+    """Return the view of noisy counts in which the analyzer sees only their sums; all values are equivalent."""
     k, parts = protocol.domain_size, noisy_counts_of(protocol)
     return ProductView(
         inputs=tuple(range(k)),

@@ -108,7 +108,7 @@ def whole_rows(protocol: WholeRows, eps: float) -> View:
 
 
 def flipped_bits(protocol: FlippedBits, eps: float) -> View:
-    """Return the view of a bit per value, flipped with probability p; only the counts of one-bits are seen."""
+    """Return the view of one bit per value, flipped with probability p, reduced to the counts of one-bits."""
     p, k = protocol.flip_probability, protocol.domain_size
     summed = protocol.trust == "secure_sum"
 
@@ -200,7 +200,7 @@ def private_coin(protocol: PrivateCoin, eps: float) -> View:
     inputs = range(min(protocol.domain_size, 4))
 
     def law(own: int | None) -> dict[tuple[int, ...], float]:
-        """Return the law of the kind of a tuple: uniform, or with entries orthogonal to the vector of `own`."""
+        """Return the law of a tuple's kind: uniform, or with entries orthogonal to the vector of `own`."""
         vectors = np.arange(2**bits)
         if own is not None:
             vectors = vectors[np.bitwise_count(vectors & (own + 1)) % 2 == 0]

@@ -1,4 +1,4 @@
-"""Common parts of profiles at any scale: their result, and two kinds of reports among many."""
+"""Common parts of deltas at any scale: the result type, and delta of two kinds of reports."""
 
 from __future__ import annotations
 

@@ -140,12 +140,12 @@ def _masses(law: Block, at: NDArray[np.int64]) -> Floats:
 def _excess(
     terms: Sequence[tuple[int, int, Floats, Floats]], t: NDArray[np.int64], x: NDArray[np.int64], eps: float
 ) -> Floats:
-    """Return ``P - e^eps Q`` at first counts x, over the probability of x among t fair messages and a power of t.
+    """Return ``P - e^eps Q`` at first counts x, over the probability of x among t fair messages.
 
-    Without the i + j messages of user 1, the fair probability of x is multiplied by ``2^(i + j)`` and by the ratio of
-    numbers of ordered choices: i of x and j of t - x, over i + j of t. A term is (i, j, mass, ways): `mass` is the
-    probability of i, j and t - i - j other messages, times that power, and `ways` is the number of choices of i + j of
-    t over the power of t.
+    Among t - i - j fair messages the count x - i has this probability times ``2^(i + j)`` and the number of ordered
+    choices of i of x and j of t - x, over the number of ordered choices of i + j of t. A term is (i, j, mass, ways):
+    `mass` is the probability of user 1's counts (i, j) and of t - i - j other messages, times ``2^(i + j)``, and `ways`
+    is the number of ordered choices of i + j of t.
     """
     most = max(i + j for i, j, *_ in terms)
     first, second = _falling(x, most), _falling(t - x, most)

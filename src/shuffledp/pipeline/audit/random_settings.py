@@ -26,7 +26,7 @@ def _one_of(*choices: Any) -> Draw:
 
 
 def _sometimes(draw: Draw, share: float = 0.5) -> Draw:
-    """Return a draw that gives None, the protocol's default, with probability ``1 - share``."""
+    """Return a draw that returns None, the protocol's default, with probability ``1 - share``."""
     return lambda rng, task: draw(rng, task) if rng.random() < share else None
 
 
@@ -139,7 +139,7 @@ def protocols() -> list[type[ProtocolBase]]:
 
 
 def option_names(protocol: type[ProtocolBase]) -> list[str]:
-    """Return the keywords of ``calibrate`` besides the accounting."""
+    """Return the keywords of ``calibrate`` except the accounting."""
     parameters = inspect.signature(protocol.calibrate).parameters.values()
     return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "accounting"]
 

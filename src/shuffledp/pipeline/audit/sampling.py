@@ -258,7 +258,7 @@ def _bias(
     numbers: NDArray[np.int64],
     payloads: list[list[NDArray[Any]]],
 ) -> tuple[float | None, str]:
-    """Return the p-value of Student's test of the mean errors for the likeliest number of users; None with a reason."""
+    """Return the p-value of Student's test of the mean errors for the likeliest number of users, or a reason."""
     if protocol.biased:
         return None, "declared as biased"
     if isinstance(task, Sets) and task.levels > 1:

@@ -104,7 +104,7 @@ def random_checkin(protocol: RandomCheckin, population: Law, level: int, eps: fl
 
 
 def _laplace_kinds(eps_local: float) -> tuple[float, float, float]:
-    """Return the probabilities of a first coordinate beyond the norm: for the input there, opposite, or 0."""
+    """Return the probabilities of a first coordinate beyond the norm, for an input at that end, the other end, or 0."""
     return 0.5, 0.5 * math.exp(-eps_local), 0.5 * math.exp(-eps_local / 2)
 
 

@@ -1,4 +1,4 @@
-"""Deltas of the protocols for sums at any scale; for secret shares, of the law of their sum."""
+"""Deltas of the protocols for sums at any scale; secret shares are reduced to their sum."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def fragmented_rappor(protocol: FragmentedRappor, population: Law, level: int, e
 
 
 def noisy_vectors(protocol: CentralGaussian, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the first coordinate of the noisy sum, in cells."""
+    """Return delta of the first coordinate of the noisy sum, grouped into cells."""
     view = central_gaussian(protocol, eps)
     laws = [view.blocks((i,))[0] for i in range(3)]
     found = largest(

@@ -175,7 +175,7 @@ def public_coin(protocol: PublicCoin, population: Law, level: int, eps: float) -
 
 
 def gaussian_shares(protocol: MultiExpected, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the sum of the shares in cells; discrete Gaussians of a few units sum to almost a Gaussian."""
+    """Return delta of the sum of the shares, grouped into cells; the sum is approximately Gaussian."""
     found = []
     for others, weight in pairs.ranges(population):
         spread = protocol.tau * math.sqrt(others + 1)

@@ -355,7 +355,7 @@ def unary_bits(protocol: UnaryBits, eps: float) -> View:
 
 
 class SharesView(SumView):
-    """View of the counts of all shares of a small group."""
+    """View of the counts of shares by value, for a small group."""
 
     def _more(self, block: Block, own: Own) -> Block:
         return added(block, _dense(own))

@@ -105,7 +105,7 @@ COLUMNS = tuple(field.name for field in fields(Line))
 
 
 def judged(label: str, found: Bounds, claimed: float) -> str:
-    """Return the status of a claim with a label, by the bounds found."""
+    """Return the status of a claim with a label, from the found bounds."""
     holds = decided(found, claimed)
     if holds is not False:
         return HOLDS if holds else UNDECIDED

@@ -104,7 +104,7 @@ def random_checkin(protocol: RandomCheckin, eps: float) -> View:
 
 
 def privunit(protocol: PrivUnit, eps: float) -> View:
-    """Return the view by the two caps around the first unit vector and its opposite, of constant densities."""
+    """Return the view of caps around the first unit vector and its opposite, with a constant density on each."""
     c, p = protocol.cap_mass, protocol.in_cap
     inputs = _inputs(protocol.task)
     edges = protocol.report.height * np.array([-1.0, 1.0])

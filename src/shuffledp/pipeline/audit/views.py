@@ -416,7 +416,7 @@ class SlotsView(View):
         return mixed(parts)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """Return the law for all users; with a coin, averaged over the participants among users of one other input."""
+        """Return the law for all users; with a coin, averaged over the participants, for one input of all others."""
         if self.rate is None:
             return (self.seen(held),)
         return (self._averaged(held[0], held[1]),)

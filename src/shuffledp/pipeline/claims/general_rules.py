@@ -64,7 +64,7 @@ def paired(
 def never_above_best(
     case: Case, errors: Errors, experiments: Sequence[str], lower: str, upper: Sequence[str]
 ) -> Verdict:
-    """Judge that ``lower`` is never above the best of ``upper``, at every point of the experiments."""
+    """Judge whether ``lower`` is never above the best of ``upper``, at every point of the experiments."""
     pairs = paired(case, errors, experiments, lower, upper)
     below, above, ties = compared(pairs["lower"], pairs["upper"])
     return Verdict(

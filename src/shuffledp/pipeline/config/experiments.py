@@ -45,7 +45,7 @@ def check_paper(
     overrides: Mapping[str, Any],
     rounds: Mapping[str, Mapping[str, TrainingRun]],
 ) -> None:
-    """Compare a paper's file with the grammar at each value of every grid variable in turn."""
+    """Check a paper's file against the grammar at each value of every grid variable in turn."""
     resolved = {}
     for name, experiment in mapping(raw, "experiments").items():
         here = f"{place}: experiments.{name}"

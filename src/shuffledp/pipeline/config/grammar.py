@@ -224,7 +224,7 @@ def _named(value: Any, key: str) -> str | None:
 
 
 def law(value: Any) -> str | None:
-    """Return the branch of a population; messages name this function as the key that decides."""
+    """Return the tag of a population's class; error messages of pydantic contain the name of this function."""
     if isinstance(value, Mapping) and "users" in value:
         return USERS
     return _named(value, "law")
@@ -402,7 +402,7 @@ class OwnFile(Concept):
 
 
 def name(value: Any) -> str | None:
-    """Return the branch of data; messages name this function as the key that decides."""
+    """Return the tag of the data's class; error messages of pydantic contain the name of this function."""
     return _named(value, "name")
 
 

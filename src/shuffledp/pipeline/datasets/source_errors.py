@@ -15,7 +15,7 @@ class LocalError(Exception):
 
 @contextlib.contextmanager
 def local(path: Path) -> Iterator[None]:
-    """Raise errors of the operating system as a `LocalError` about `path`, so that no other data are used."""
+    """Raise errors of the operating system in a context as a `LocalError` about `path`."""
     try:
         yield
     except OSError as error:

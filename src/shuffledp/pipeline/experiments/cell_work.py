@@ -25,7 +25,7 @@ class Work(ABC):
     @property
     @abstractmethod
     def accountings(self) -> tuple[str, ...]:
-        """Accountings that apply."""
+        """Accountings of the method."""
 
     @abstractmethod
     def labels(self) -> Row:

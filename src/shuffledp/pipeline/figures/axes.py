@@ -133,7 +133,7 @@ class Ticks:
 
 
 def ticks(axis: Axis, most: int) -> Ticks:
-    """Return at least two labeled ticks, and about ``most`` at most."""
+    """Return labeled ticks, at least two and at most about ``most``."""
     if axis.scale == "linear":
         return _linear(axis, most)
     low, high = math.log10(axis.low), math.log10(axis.high)

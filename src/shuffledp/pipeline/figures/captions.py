@@ -357,7 +357,7 @@ class Numbers:
         return {name: getattr(self, name) for name in (*own, "least", "greatest", "choices")}
 
     def drawn(self, method: str, **at: Any) -> bool:
-        """Return whether a method has a number here; it may be infeasible at all points."""
+        """Return whether a method has a number in this file; it may be infeasible at all points."""
         return not self._of(method, at).empty
 
     def value(self, method: str, **at: Any) -> Values:
@@ -438,15 +438,15 @@ class Numbers:
         return _checked(over, f"growth({method!r}, {variable!r})", {})
 
     def least(self, variable: str) -> Any:
-        """Return the smallest value of a variable here."""
+        """Return the smallest value of a variable in this file."""
         return min(self.choices(variable))
 
     def greatest(self, variable: str) -> Any:
-        """Return the largest value of a variable here."""
+        """Return the largest value of a variable in this file."""
         return max(self.choices(variable))
 
     def choices(self, variable: str) -> list[Any]:
-        """Return all values of a variable here, in ascending order."""
+        """Return all values of a variable in this file, in ascending order."""
         if variable not in self._variables():
             raise CaptionError(
                 f"no variable {variable!r} in the drawing. Known: {', '.join(self._variables())}."

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 
 
 class Common(TypedDict):
-    """Fields that pictures, tables and tables of claims have in common."""
+    """Fields common to pictures, tables and tables of claims."""
 
     paper: str
     id: str

@@ -150,7 +150,7 @@ class ClaimTable:
     citation: str
 
     def job(self, results: str, captions: Path, scale: str) -> ClaimTableJob:
-        """Return the job, as `Drawing.job`."""
+        """Return the plain data on which this table depends, as `Drawing.job`."""
         return {
             "paper": self.paper,
             "id": self.name,

@@ -37,7 +37,7 @@ def _in(value: Any, every: Iterable[Strand]) -> list[Strand]:
 
 
 def panel(ax: Axes, what: Picture, value: Any) -> None:
-    """Draw the panel of a value."""
+    """Draw the panel of one value of the panels' variable."""
     sheet.framed(ax, what.x_axis, what.y_axis)
     here = _in(value, what.strands)
     steps = sidesteps(here, what.y_axis.units, what.y_axis.span)

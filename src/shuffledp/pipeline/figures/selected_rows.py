@@ -116,7 +116,7 @@ def numbers_of(job: DrawingJob, what: Picture) -> bytes:
 
 
 def _apart(job: DrawingJob) -> bool:
-    """Return whether several methods have a curve for each accounting, which are then parts of the methods' curves."""
+    """Return whether several methods have one curve per accounting, so that accountings are parts of their curves."""
     return job["entry"].get("curves") == "accounting" and len(job["entry"]["methods"]) > 1
 
 

@@ -50,7 +50,7 @@ def folder_of(results_folder: Path, paper: str) -> Path:
 
 
 def digest_of(job: Mapping[str, Any], inputs: Mapping[str, str], code: str) -> str:
-    """Return the hex sha256 of a drawing's job, its inputs' checksums, the code that draws, and the libraries."""
+    """Return the hex sha256 of a drawing's job, its inputs' checksums, the code, and the libraries' versions."""
     # Unsorted: the order of grids and methods counts.
     text = json.dumps([job, inputs, code, _libraries()], ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -102,7 +102,7 @@ _largest.defvjp(_largest_and_groups, _spread_derivative)  # that of XLA takes fo
 
 
 def no_taps(network: Network, examples: int, dtype: jnp.dtype) -> list[jax.Array]:
-    """Return zero taps, one (examples, positions, outputs) array per layer; the first has 4 positions in a row."""
+    """Return zero taps, one (examples, positions, outputs) array per layer; the first layer has 2 x 2 blocks."""
     shapes = [(layer.positions, layer.outputs) for layer in network.layers]
     shapes[0] = math.prod(_blocks(network)), 4 * 16
     return [jnp.zeros((examples, *shape), dtype) for shape in shapes]

@@ -97,7 +97,7 @@ class Network:
 
     @property
     def layers(self) -> tuple[Layer, Layer, Layer, Layer]:
-        """The affine layers from input to output."""
+        """Affine layers from input to output."""
         return (
             Layer(8 * 8 * self.image[2], 16, math.prod(self.first)),
             Layer(4 * 4 * 16, 32, math.prod(self.second)),

@@ -288,7 +288,7 @@ def questions(effort: Effort) -> tuple[Question, ...]:
 
 
 def verdict(question: Question, found: Found) -> str:
-    """Return one of `VERDICTS`."""
+    """Return the verdict on a question, one of `VERDICTS`."""
     if found.beyond:
         return "violated"
     return "bracketed" if math.isinf(question.limit) else "no violation found"

@@ -35,7 +35,7 @@ SAID_ONCE_FROM = 3
 
 @dataclass(frozen=True)
 class Link:
-    """A file that readers can open or save."""
+    """Link to a file."""
 
     href: str
     label: str

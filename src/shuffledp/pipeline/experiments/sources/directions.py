@@ -20,7 +20,7 @@ USERS_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class Directions(Source):
-    """Independent users with ``clip`` times plus or minus a basis vector, all ``2 d`` equally likely; mean zero."""
+    """Source of independent users with ``clip`` times plus or minus a basis vector, all ``2 d`` equally likely."""
 
     task: Vectors
 
@@ -30,7 +30,7 @@ class Directions(Source):
         return rng.multinomial(n, np.full(2 * d, 1 / (2 * d)))
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants with sums of vectors as counts."""
+        """Return the participants; the counts are sums of vectors."""
         users_by_direction = np.stack(held)
         sums = self._sums(users_by_direction)
         target = sums / n[:, None] if truth == "participants" else np.zeros_like(sums)

@@ -58,7 +58,7 @@ class Source(ABC):
 
     @abstractmethod
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
-        """Return the expected counts of n participants, and the variance of their truth around the target; or None."""
+        """Return the expected counts of n participants, and their truth's variance around the target; or None."""
 
 
 @dataclass(frozen=True)

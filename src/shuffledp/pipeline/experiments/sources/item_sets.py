@@ -62,7 +62,7 @@ class HeldSets(Source):
         """Size of the population for draws without replacement; None if users are drawn independently."""
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return participants with holders per privacy level and item as counts."""
+        """Return the participants; the counts are the holders per privacy level and item."""
         sizes = [level_sizes(self.split, int(users)) for users in n]
         counts = np.stack([self._holders(sets, size) for sets, size in zip(held, sizes, strict=True)])
         share = counts.sum(axis=1) / n[:, None]

@@ -41,7 +41,7 @@ class Gradients(Source):
         return rng.choice(len(self.gradients), n, replace=self.replace).astype(np.int32)
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants with sums of gradients as counts."""
+        """Return the participants; the counts are sums of gradients."""
         sums = self._sums(held)
         mean = self.gradients.mean
         target = sums / n[:, None] if truth == "participants" else np.broadcast_to(mean, sums.shape)

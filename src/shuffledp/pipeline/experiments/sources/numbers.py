@@ -40,7 +40,7 @@ class Numbers(Source):
         return np.asarray(drawn.reshape(self.shares.shape))
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants with users per value as counts, and the sum as truth."""
+        """Return the participants; the counts are users per value, and the truth is the sum."""
         counts = np.stack(held)
         own = counts @ self.task.values
         target = own if truth == "participants" else n.reshape(-1, *[1] * (own.ndim - 1)) * self._mean

@@ -36,7 +36,7 @@ class Values(Source):
         return without_replacement(self.holders, n, rng)
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants with users per value as counts."""
+        """Return the participants; the counts are users per value."""
         counts = np.stack(held)
         share = counts / n[:, None]
         target = share if truth == "participants" else np.broadcast_to(self.shares, share.shape)

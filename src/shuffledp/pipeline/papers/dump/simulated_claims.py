@@ -124,7 +124,7 @@ def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     method="private_coin",
 )
 def simulated_all_the_same(case: Case, method: str) -> Verdict:
-    """Compare simulated and expected errors of truncation; untestable, as the claim is about a running time."""
+    """Compare simulated and expected errors of a protocol; untestable, as the claim is about a running time."""
     parts = {experiment: deviations(case, experiment, method) for experiment in PLOTTED}
     every, apart = _worst(parts)
     n, k = int(every["users_expected"].max()), int(every["domain_size"].max())

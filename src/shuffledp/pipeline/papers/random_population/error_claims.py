@@ -77,7 +77,7 @@ def law_of(experiment: str, panel: float) -> Law:
 
 
 def by_panel(values: pd.Series[float], experiment: str) -> pd.Series[float]:
-    """Return the same values with the levels ``panel`` and ``eps``."""
+    """Return the values with the index levels ``panel`` and ``eps``."""
     level = PANEL[experiment]
     index = pd.MultiIndex.from_arrays(
         [values.index.get_level_values(name) for name in (level, "eps")], names=["panel", "eps"]
@@ -179,7 +179,7 @@ def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
 
 
 def reductions(case: Case, experiments: Sequence[str], of: str, against: str) -> pd.Series[float]:
-    """Return the mean over the grid of eps of 1 - X/Y, by experiment and panel."""
+    """Return the mean of 1 - X/Y over the grid of eps, by experiment and panel."""
     found = {}
     for experiment in experiments:
         ratio = (errors(case, experiment, of) / errors(case, experiment, against)).dropna()

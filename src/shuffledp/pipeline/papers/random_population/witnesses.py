@@ -141,7 +141,7 @@ def loose_chernoff_constant() -> Witness:
 
 
 def simplified_form_range() -> Witness:
-    """Return the witness of RP-E4: for fewer than 14 log(4/delta) expected clones the simplified form is too small."""
+    """Return the witness of RP-E4: the simplified form is too small for under about 14 log(4/delta) clones."""
     users, eps_local = 100_001, 2.0
     e, log4 = math.exp(eps_local), math.log(4 / DELTA)
 
@@ -273,7 +273,7 @@ def randomized_response_estimator() -> Witness:
 
 
 def stray_factor() -> Witness:
-    """Return the witness of RP-E15: with the stray factor k, equation (7) is least without dummies."""
+    """Return the witness of RP-E15: with the extra factor k, equation (7) is least without dummies."""
     search = partial(optimal_dummies, _FIG3, _FIG3_EPS, DELTA, adaptive=True, accounting="printed")
     printed, correct, none = search(stray_factor=True), search(), search(grid=[0])
     elsewhere = [

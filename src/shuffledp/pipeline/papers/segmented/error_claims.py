@@ -115,7 +115,7 @@ def gain(case: Case, split: str, stated: float, least: float) -> Verdict:
     least=0.5,
 )
 def gain_of_each(case: Case, rivals: Sequence[str], split: str, least: float) -> Verdict:
-    """Check that the error of each rival is reduced by more than a least share, in every panel."""
+    """Check that the error of each rival is reduced by more than a given share, in every panel."""
     ours, shares = errors(case, OURS), {}
     for method in rivals:
         shares[method] = at(1 - ours / errors(case, method), split=split).dropna()

@@ -40,7 +40,7 @@ Panel = tuple[str, int, int, str]
 
 
 def table(case: Case, method: str) -> pd.DataFrame:
-    """Return cells of a method in both experiments, under the levels `PANEL`."""
+    """Return the cells of a method in both experiments, indexed by `PANEL`."""
     parts = []
     for experiment in EXPERIMENTS:
         cells = case.cells(experiment, method).reset_index().assign(data=experiment)

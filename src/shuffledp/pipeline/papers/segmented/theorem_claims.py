@@ -172,7 +172,7 @@ def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
     points=40,
 )
 def grows_with_rate(case: Case, points: int) -> Verdict:
-    """Judge the growth of the pair's divergence, and of its ratio to the rate, with the rate."""
+    """Judge the growth, in the rate, of the pair's divergence and of its ratio to the rate."""
     rates = np.geomspace(1e-2, 1, case.at_most(points, points // 4))
     rising = convex = settings = 0
     for (d, s), n, eps, m in itertools.product(

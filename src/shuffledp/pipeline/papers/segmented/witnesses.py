@@ -127,7 +127,7 @@ def group_composition() -> Witness:
 
 
 def two_labels() -> Witness:
-    """Return the witness of SEG-6.4.1: Delta_2 has 1 - Delta_1 trials."""
+    """Return the witness of SEG-6.4.1: the number of trials of Delta_2 is 1 - Delta_1."""
     p, beta = 3.0, 0.3
     own, second = beta * p / (p - 1), beta / (p - 1 - beta * p)
     other = (1 - own) * second

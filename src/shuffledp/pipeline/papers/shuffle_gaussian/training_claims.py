@@ -55,7 +55,7 @@ def assumed(verdict: Verdict) -> Verdict:
 
 
 def budgets(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Return eps by the grid, for Figure 1b at the noise multiplier of its training."""
+    """Return eps by grid point, for Figure 1b at the noise multiplier of its training."""
     found = case.closed_forms(experiment, method)
     return found.xs(CHECKIN_SIGMA, level="sigma") if experiment == "checkin" else found
 

@@ -46,12 +46,12 @@ def _under(case: Case, method: str) -> Case:
 
 
 def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Return root mean squared errors by the grid."""
+    """Return root mean squared errors by grid point."""
     return _under(case, method).closed_forms(experiment, method) ** 0.5
 
 
 def bits(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Return bits per user by the grid."""
+    """Return bits per user by grid point."""
     found = _under(case, method).cells(experiment, method)["bits_per_user"].astype(float)
     return found.sort_index()
 
@@ -376,7 +376,8 @@ def chain(
     pairs: Sequence[Sequence[str]],
     same: Sequence[str] = (),
 ) -> Verdict:
-    """Check that the first of each pair never has larger errors or bits than the second; ``same`` must be equal."""
+    """Check that the first of each pair never has larger errors or bits than the second, and that ``same`` are equal.
+    """
     read = {"error": errors, "bits": bits}[what]
     outcomes: list[Outcome] = []
     said, wrong, points = [], 0, 0
