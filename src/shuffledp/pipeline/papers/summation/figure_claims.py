@@ -376,8 +376,7 @@ def chain(
     pairs: Sequence[Sequence[str]],
     same: Sequence[str] = (),
 ) -> Verdict:
-    """Check that the first of each pair never has larger errors or bits than the second, and that ``same`` are equal.
-    """
+    """Check that the first of each pair never has larger errors or bits than the second; compare ``same``."""
     read = {"error": errors, "bits": bits}[what]
     outcomes: list[Outcome] = []
     said, wrong, points = [], 0, 0
