@@ -138,7 +138,7 @@ def import_seconds(names: Sequence[str]) -> float:
 
 
 def start_seconds() -> dict[str, float]:
-    """Return the least CPU seconds of each start of the library, of many taken in turn."""
+    """Return the least CPU seconds of each start of the library, over many rounds."""
     least = dict.fromkeys(STARTS_OF_THE_LIBRARY, float("inf"))
     for _ in range(4 * STARTS):
         for what, program in STARTS_OF_THE_LIBRARY.items():
@@ -177,7 +177,7 @@ print(*(m.__file__ for m in ours), sep="\n")
 
 @dataclass(frozen=True)
 class Defined:
-    """Names of a module: the lines of each definition, the names that it uses, and the origins of other names."""
+    """Definitions of a module: their lines, the names that they use, and the origins of imported names."""
 
     lines: Mapping[str, range]
     uses: Mapping[str, frozenset[str]]

@@ -111,7 +111,7 @@ def places() -> list[Place]:
 
 
 class _Bare(ast.NodeTransformer):
-    """Transformer that removes annotations and docstrings, as their mutations do not change the run code."""
+    """Transformer that removes annotations and docstrings, whose mutations do not change the code that runs."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         """Return an argument without its annotation."""

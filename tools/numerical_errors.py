@@ -84,7 +84,7 @@ def covered() -> set[str]:
 
 
 def missing() -> list[str]:
-    """Return public names with neither a reference nor a reason, and listed names with both or without a function."""
+    """Return public names with neither a reference nor a reason or with both, and listed names that do not exist."""
     checked = covered()
     names = set(accounting.__all__)
     return sorted((names ^ (checked | set(REASONS))) | (checked & set(REASONS)))

@@ -81,7 +81,7 @@ def _flexible(n: int, domain_size: int, dummies: int, rate: float, eps: float, r
 
 
 def _root(found: float, forward, delta: float, most: float = math.inf) -> Number:  # type: ignore[no-untyped-def]
-    """Return the error of an eps; at an end of its range, 0 if its delta holds and -inf otherwise."""
+    """Return the error of an eps; at an end of its range, 0 if it meets delta and -inf otherwise."""
     if found == 0 or found <= 1.01e-12 or found >= most:
         return mpf(0) if found >= most or forward(mpf(found)) <= delta else -mpmath.inf
     return off_by_inverse(found, forward, delta)

@@ -132,7 +132,7 @@ def off(found: float, true: Number) -> Number:
 
 
 def worst(errors: list[Number]) -> Number:
-    """Return the error of the largest absolute value."""
+    """Return the error with the largest absolute value."""
     return max(errors, key=abs)
 
 

@@ -198,7 +198,7 @@ def _checked_in(n: int, rate: float, sigma: float, order: int, form: str) -> Num
 
 
 def _theorem3(n: int, rate: float, sigma: float, order: int, split: float) -> Number:
-    """Return the error of equation (13): one participant with the Chernoff bound of few, else the next integer."""
+    """Return the error of equation (13): one participant with a Chernoff probability of few, else the next integer."""
     mean = n * mpf(rate)
     size = min(n, int(mpmath.floor(mpf((1 - split) * n * rate))) + 1)
     with mpmath.workdps(100 + 6 * order):
@@ -257,7 +257,7 @@ def _told(mu: float, eps: float) -> bool:
 
 
 def _resolved(mu: float, order: float) -> bool:
-    """Return whether the profile ends far enough for this order; else the library returns infinity, an upper bound."""
+    """Return whether the profile covers the range that this order needs; else the library returns infinity."""
     return order * mu < 30
 
 

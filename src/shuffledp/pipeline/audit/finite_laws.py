@@ -64,7 +64,7 @@ class Bounds(NamedTuple):
 
 
 def largest(found: Iterable[Bounds]) -> Bounds:
-    """Return bounds on the largest of several numbers, given by bounds."""
+    """Return bounds on the largest of several numbers with given bounds."""
     lows, highs = zip(*found, strict=True)
     return Bounds(max(lows), max(highs))
 

@@ -129,7 +129,7 @@ class View(ABC):
         return self if self.by_number is None else self.by_number(n)
 
     def of_participants(self) -> View:
-        """Return the view of users who certainly take part, which differs if user 1's own coin protects."""
+        """Return the view of users who take part with certainty; it is this view unless user 1's coin protects."""
         return self
 
     def divergence(self, case: Case, others: Held) -> Bounds:

@@ -46,9 +46,9 @@ class Experiment:
     """A grid of cells and the methods that are computed on it.
 
     ``rounds`` has the training run of each grid variable whose values are evaluated rounds; ``left_out`` is the reason
-    why no model is trained, empty otherwise. ``study`` is True for the project's own experiments. Repeats are drawn at
-    the values ``simulated_at`` of variables (everywhere if empty), and the spent eps is computed at ``spent_at``
-    (nowhere if empty). ``override`` is the place of a merged override of the scale, for messages.
+    why no model is trained, empty otherwise. ``study`` is True for the project's own experiments. If ``simulated_at``
+    names values of variables, repeats are drawn only there. The spent eps is computed only at the values ``spent_at``.
+    ``override`` is the place of a merged override of the scale, for messages.
     """
 
     paper: str
@@ -159,9 +159,9 @@ def _only(values: Mapping[str, list[Any]], used: set[str]) -> dict[str, list[Any
 class Paper:
     """A paper or a study: its experiments, training runs, drawings and tables of claims.
 
-    ``looks`` are the methods with a fixed look in every figure, and the number of the look
-    (`shuffledp.pipeline.figures.palette`). `shuffledp.pipeline.figures.selection` checks the selections of figures and
-    tables and adds their ``methods``. A study has the project's own experiments and replicates no paper.
+    ``looks`` has the number of each method's look (`shuffledp.pipeline.figures.palette`) if it is the same in all
+    figures. `shuffledp.pipeline.figures.selection` checks the selections of figures and tables and adds their
+    ``methods``. A study has the project's own experiments and replicates no paper.
     """
 
     key: str

@@ -64,8 +64,8 @@ def participants(
     """Return the participants of all repeats of one grid point; user 1 always takes part.
 
     ``law`` is the law of the number of other users. The first r repeats do not depend on the number of repeats.
-    ``truth`` is the quantity of the participants' data or of their population with which an estimate is compared.
-    ``last`` is reused if its key matches, and replaced otherwise.
+    ``truth`` selects the participants' data or their population as the truth of an estimate. ``last`` is reused if its
+    key matches, and replaced otherwise.
     """
     names = ["data", dict(source.key), repr(law), task.kind, list(task.counts_shape)]
     draw = LastDraw() if last is None else last

@@ -35,7 +35,7 @@ class Axis:
     high: float
 
     def units(self, numbers: Numbers) -> Numbers:
-        """Return numbers as lengths along the axis, of any origin; -inf for numbers without a logarithm."""
+        """Return numbers as lengths along the axis from an arbitrary origin; -inf if the logarithm does not exist."""
         if self.scale == "linear":
             return np.asarray(numbers, float)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -113,7 +113,7 @@ class Column:
 
 
 def columns(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame) -> list[Column]:
-    """Return the fronts of a picture of regions, by panel and position; of several points, for the most users."""
+    """Return the fronts by panel and position; of points at one position the one with the most users is taken."""
     entry, where = job["entry"], job["where"]
     panels, x = entry.get("panels", ""), entry["x"]
     some = chosen(cells, where)

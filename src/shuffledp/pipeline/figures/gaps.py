@@ -15,7 +15,7 @@ _FEWEST_IN_A_RANGE = 3
 
 
 def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Return the reasons of gaps, one line each."""
+    """Return the reasons for gaps, one line each."""
     found: dict[tuple[str, str, str], dict[Point, str]] = {}
     variables: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for row in cells[cells["status"] != "ok"].itertuples():

@@ -1,7 +1,8 @@
 """Pareto pictures: an error against a cost, with one panel per trust model and its front.
 
-Methods that another method beats in both are hollow and pale, methods on the front are filled, and the front is a step
-line. Controls, which are drawn in a ring, and methods with an unproven or violated claim are not part of the front.
+Methods that another method beats in error and cost are hollow and pale, methods on the front are filled, and the front
+is a step line. Controls, which are drawn in a ring, and methods with an unproven or violated claim are not part of the
+front.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def _draw(
 
 
 def _edges(places: Sequence[float]) -> dict[float, tuple[float, float]]:
-    """Return the edges of each position: half of the way to its neighbors, on a logarithmic axis."""
+    """Return the edges of each position, halfway to its neighbors on a logarithmic axis."""
     if len(places) == 1:
         return {places[0]: (places[0] / 2, places[0] * 2)}
     between = [math.sqrt(a * b) for a, b in pairwise(places)]

@@ -190,7 +190,7 @@ def only_the_total(case: Case) -> Verdict:
     figure="table2",
 )
 def cheaper_with_users(case: Case) -> Verdict:
-    """Judge the extra messages against the number of users, who share dummies but not tuples and additions."""
+    """Judge the extra messages by number of users, who share dummies, but no tuples or additions."""
     k, eps = 50, 1.0
     sent = {
         "pureDUMP": [dummy_count(k, eps, DELTA, accounting="printed") / n for n in NUMBERS],

@@ -216,7 +216,7 @@ def lemma_4_square() -> Witness:
 
 
 def missing_clamp() -> Witness:
-    """Return the witness of RP-E22: if the bracket is negative, its square gives a too small delta."""
+    """Return the witness of RP-E22: if the bracket is negative, its square makes delta too small."""
     eps, others, alone = 0.5, 40_000, 1e-3
     precision = math.ceil(math.sqrt((1 - alone) * others + 1))
 

@@ -52,7 +52,7 @@ def log_normal_transform(t: NDArray[np.float64], spread: float) -> NDArray[np.fl
 
 
 def common_place_rdp(n: int, sigma: float, *, changed: float, original: float, product: float) -> float:
-    """Return the exact divergence of order 2 if all users but one hold the same record, at any place.
+    """Return the exact divergence of order 2 if all other users hold the same record, at any place.
 
     With A and B the likelihood ratios of one report at the new and at the replaced record against the common one, the
     second moment is ``E[(sum A)^2 / sum B] / n``, where ``1 / s`` is the integral of ``e^(-t s)``.
@@ -147,7 +147,7 @@ def triangle() -> Witness:
 
 
 def others_elsewhere() -> Witness:
-    """Return the witness of SG-N5: a record moves from 0 to 1, the other is at -1, and nothing is amplified."""
+    """Return the witness of SG-N5: a record moves from 0 to 1, the other is at -1; amplification is negligible."""
     n, sigma = 2, 0.5
     printed = float(shuffle_gaussian_rdp([2], n, sigma)[0])
     correct = common_place_rdp(n, sigma, changed=4, original=1, product=2)

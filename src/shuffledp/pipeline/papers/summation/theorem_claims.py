@@ -413,7 +413,7 @@ def much_better(case: Case) -> Verdict:
     wrong="the catalogue: within the reading error the order is right at every D of the figure",
 )
 def counts_in_order(case: Case) -> Verdict:
-    """Check O-22: N of exact accounting, Theorem 8, the figure and the closed form is in increasing order."""
+    """Check O-22: N increases from exact accounting to Theorem 8, the figure and the closed form."""
     table = accountings()
     steps = (("exact, paper's atoms", "modular"), ("modular", "paper"), ("paper", "analytic"))
     room = table["reading error"]
