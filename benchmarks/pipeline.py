@@ -82,7 +82,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 class Run:
     """One run of the workflow: seconds of wall time, CPU seconds by kind of process, and the number of cells.
 
-    By kind of job it has the number of jobs, and the CPU seconds and MiB of the largest.
+    Each kind of job has its number of jobs, and the CPU seconds and MiB of the largest.
     """
 
     wall: float

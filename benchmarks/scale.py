@@ -291,7 +291,7 @@ def read(lines: Path | None) -> dict[tuple[str, ...], Measured]:
 
 
 def noted(lines: Path | None, level: str, one: Measured) -> Measured:
-    """Append one line."""
+    """Append a measured case to the file, and return the case."""
     if lines is not None:
         row = {**asdict(one), "code": digest(one.case), "level": level}
         with lines.open("a", encoding="utf-8") as file:

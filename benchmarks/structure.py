@@ -2,7 +2,7 @@
 
 One row per package has its modules, lines, longest module, and the CPU seconds of a fresh process that imports all its
 modules with their dependencies. A second table has the lines that serve one protocol alone, and the files that its
-import loads. Both are written into docs/benchmarks.md; ``--modules`` prints every module instead.
+import loads. Both tables are written into docs/benchmarks.md; ``--modules`` prints every module instead.
 """
 
 import argparse

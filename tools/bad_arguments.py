@@ -146,7 +146,7 @@ def _numbers(value: Any) -> Iterator[float]:
 
 
 def _fits(annotation: str, value: Any) -> bool:
-    """Return whether an argument is of the annotated type, if acceptance of another type would be an error."""
+    """Return whether an argument is of the annotated type; types whose acceptance is harmless count as valid."""
     if value is None:
         return "None" in annotation or "Any" in annotation
     if isinstance(value, bool):

@@ -19,7 +19,7 @@ dependencies:
 
 
 def pinned() -> dict[str, str]:
-    """Return the version of each package of the run lock for Python 3.11, the first if versions depend on Python."""
+    """Return the version of each package of the run lock for Python 3.11; the first one if several are listed."""
     found: dict[str, str] = {}
     for name, version in re.findall(
         r"^([a-z0-9._-]+)==(\S+)", (ROOT / "locks/run.txt").read_text(), flags=re.M

@@ -66,7 +66,7 @@ class Candidate:
         return len(self.entry.files["csv"].read_text(encoding="utf-8").splitlines()) < 2
 
     def digests(self) -> tuple[str, str]:
-        """Digests of the table and of the picture."""
+        """Return the digests of the table and of the picture."""
         return sha256_of(self.entry.files["csv"]), sha256_of(self.entry.files["png"])
 
 

@@ -61,7 +61,7 @@ class Found:
     wrong: list[str] = field(default_factory=list)
 
     def add(self, claim: Claim, setting: Setting, error: float | None) -> None:
-        """Count a setting; None as error is a setting without a value."""
+        """Count a setting; an error of None counts as a setting without a value."""
         if error is None:
             self.refused += 1
             return

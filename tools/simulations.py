@@ -1,8 +1,8 @@
 """Simulated errors against closed forms, for all protocols of histograms and sums on a grid; some CPU minutes.
 
-A cell is a protocol at a setting. Its z-score is the mean squared error over many repeats of the fast law, minus the
-expected one, over the standard error of the mean. If every closed form is right, the z-scores of all cells have mean 0
-and standard deviation 1.
+A cell is a protocol at a setting. The z-score of a cell is the mean squared error over many repeats of the fast law,
+minus the expected one, over the standard error of the mean. If every closed form is right, the z-scores of all cells
+have mean 0 and standard deviation 1.
 
     python tools/simulations.py                 # prints a line per protocol; exits with 1 if a z-score is too large
     python tools/simulations.py --repeats 2000 --seed 3

@@ -115,7 +115,7 @@ class Claim:
         raise ValueError(f"{self.name}: hardly any setting is kept.")
 
     def tried(self) -> str:
-        """Ranges as text."""
+        """Return the ranges as text."""
         return "; ".join(f"{name} {values}" for name, values in self.ranges.items()) or "all there are"
 
     def holds(self, error: float) -> bool:
@@ -139,8 +139,8 @@ def worst(errors: list[Number]) -> Number:
 def off_by_inverse(found: float, forward: Callable[[Number], Number], target: float) -> Number:
     """Return the signed relative error of a root with respect to the forward function's root.
 
-    It follows from the slope of the logarithms there, or of the values themselves if one is 0, and is exact to first
-    order in the error.
+    The error follows from the slope of the logarithms there, or of the values themselves if one is 0, and is exact to
+    first order in the error.
     """
     x, target = mpmath.mpf(found), mpmath.mpf(target)
     here = forward(x)

@@ -108,8 +108,8 @@ def silence_of_main_process(said: str, now: Callable[[], float] = time.monotonic
 
     `said` is the value of the environment variable `MAIN`. On the same machine the process itself is checked. On
     another machine the result is the age of the last change of the main process's file, by this machine's clock, so
-    that clocks of two machines are never compared. It begins at `FRESH_SECONDS`, as the main process may have ended
-    long ago. A later run writes its identity into that file, which ends the jobs of an earlier run at once.
+    that clocks of two machines are never compared. The age begins at `FRESH_SECONDS`, as the main process may have
+    ended long ago. A later run writes its identity into that file, which ends the jobs of an earlier run at once.
     """
     where, pid, start, beat = said.split(" ", 3)
     if where == place():

@@ -89,8 +89,7 @@ def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None)
     exchanged.
 
     The bounds are on ``sum (P - e^eps Q)`` over the outcomes where the two counts sum to t and the first is at least
-    x(t). This is the hockey-stick divergence where the likelihood ratio increases in the first count, and never above
-    it.
+    x(t). This sum is the hockey-stick divergence where the likelihood ratio increases in the first count, never more.
 
     A term ``mass(t) tail(x)`` has the relative errors of both factors. The absolute error of the mass counts with the
     tails, by the inequality of Cauchy and Schwarz, and omitted totals count in full.

@@ -1,8 +1,8 @@
 """Tests of a calibrated protocol by simulation: encoder, dummies, shuffler and analyzer, for a handful of users.
 
 Each run is one repeat at the message level. The runs give a lower bound on delta with a stated confidence, for an event
-chosen on one half of the runs and measured on the other (Clopper and Pearson). They also give a test of the messages
-against the enumerated law, and a test of the mean estimate against the truth.
+chosen on one half of the runs and measured on the other (Clopper and Pearson). The runs also give a test of the
+messages against the enumerated law, and a test of the mean estimate against the truth.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def polya_shares(protocol: PolyaShares, population: Law, level: int, eps: float)
 
 
 def split_shares(protocol: SplitAndMix, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the sum of the shares, with user 1's number in the sum."""
+    """Return delta of the sum of the shares, which contains user 1's number."""
     return _shares(protocol, population, eps, protocol.numbers.max_value, float(protocol.n_users))
 
 

@@ -1,8 +1,8 @@
 """Views of the analyzer as finite laws, and the true delta that follows from them.
 
 A *view* is defined once per family of protocols, from the definition of its messages: the messages of one user with
-their probabilities, and further messages. It uses the calibrated parameters but no accounting. It also counts shuffled
-messages as its laws do, for the tests of `shuffledp.pipeline.audit.message_tests`.
+their probabilities, and further messages. A view uses the calibrated parameters but no accounting. A view also counts
+shuffled messages as its laws do, for the tests of `shuffledp.pipeline.audit.message_tests`.
 """
 
 from __future__ import annotations

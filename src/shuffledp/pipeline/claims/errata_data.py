@@ -1,9 +1,9 @@
 """Errata and reading notes as data, read from ``errata.yaml`` of a paper and validated.
 
 An *erratum* quotes words of the paper that are not right in their context. A *reading note* records an interpretation
-and its consequence, without criticism. It concerns a formula that the available text omits, a figure, a supplement, or
-a statement that holds as printed. An erratum about released code quotes the code and names its version. A withdrawn
-finding stays in the file, so that every id has a history (:mod:`shuffledp.pipeline.claims.review`).
+and its consequence, without criticism. A reading note concerns a formula that the available text omits, a figure, a
+supplement, or a statement that holds as printed. An erratum about released code quotes the code and names its version.
+A withdrawn finding stays in the file, so that every id has a history (:mod:`shuffledp.pipeline.claims.review`).
 
 To add an erratum or a note, add an entry to ``errata.yaml`` of the paper and a function that returns a `Witness` to its
 ``witnesses.py``. To add a paper, add both files.

@@ -187,7 +187,7 @@ def _wrong_type(value: Any, expected: str) -> str:
 
 
 def _as_yaml(text: str) -> str:
-    """Return a number that YAML 1.1 reads as text in a form that YAML 1.1 reads as a number."""
+    """Return a number in a form that YAML 1.1 does not read as text."""
     mantissa, mark, exponent = text.lower().partition("e")
     if not mark:
         return repr(float(text))

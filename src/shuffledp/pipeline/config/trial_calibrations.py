@@ -1,8 +1,8 @@
 """Trials of the first steps of jobs, which raise an error for invalid arguments before any job runs.
 
-The grammar checks types and names, while functions and protocols first check the ranges of their arguments. Each is
-therefore called and stopped after a number of calls, or at a call of another package's accountant. The limit is a
-number of calls, not a time, so that the same values raise errors on every machine.
+The grammar checks types and names, while functions and protocols first check the ranges of their arguments. Each
+function and protocol is therefore called and stopped after a number of calls, or at a call of another package's
+accountant. The limit is a number of calls, not a time, so that the same values raise errors on every machine.
 
 The thread's profiling hook counts the calls. Debuggers and coverage measurements use the tracing hook, and an active
 profiler is restored.

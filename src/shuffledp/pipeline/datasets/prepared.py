@@ -67,10 +67,10 @@ class Dataset:
     """Prepared data set: a table of counts, arrays, and its origin.
 
     `table` has the distinct values with the int64 column `count`: Adult `sex`, `hours_per_week`; IPUMS `birthplace`;
-    MovieLens `movie`; MSNBC `mask` (int32, bit c-1 set for category c), `first` (1..17). It is None for MNIST.
+    MovieLens `movie`; MSNBC `mask` (int32, bit c-1 set for category c), `first` (1..17). MNIST has no table.
 
     `arrays` has MNIST's uint8 `train_images` (60000, 28, 28), `train_labels`, `test_images`, `test_labels` (other
-    shapes for the stand-in), and MSNBC's int64 `visits` (17,). It is empty for other data sets.
+    shapes for the stand-in), and MSNBC's int64 `visits` (17,). Other data sets have no arrays.
     """
 
     name: str

@@ -2,8 +2,8 @@
 
 The stream of a repeat is named by data set, population, task and repeat, not by method, accounting or eps, so that
 curves of one figure have the same participants. The name has every setting of the data set and the task on which a draw
-depends. It leaves out settings that only interpret a draw: the split of users over privacy levels, the sign and the
-scale of numbers, the clipping norm of vectors, and the choice of truth, of participants or of the population.
+depends. The name leaves out settings that only interpret a draw: the split of users over privacy levels, the sign and
+the scale of numbers, the clipping norm of vectors, and the choice of truth, of participants or of the population.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Captions: templates with numbers from the drawing's own table, so that no number is typed.
 
-A template is reStructuredText with Jinja expressions. Its names are `where` (values common to all rows of the file),
-`facts` (statements of the configuration and the results), `scale` ("paper" or "shortened"), `called` (names of methods
-by id), `controls` (methods that are drawn for comparison only), `trusting` (methods by the party that users trust),
-`how_drawn` (of curves), and the functions of `Numbers.questions`; tables of claims have the functions of
+A template is reStructuredText with Jinja expressions. The names in the expressions are `where` (values common to all
+rows of the file), `facts` (statements of the configuration and the results), `scale` ("paper" or "shortened"), `called`
+(names of methods by id), `controls` (methods that are drawn for comparison only), `trusting` (methods by the party that
+users trust), `how_drawn` (of curves), and the functions of `Numbers.questions`; tables of claims have the functions of
 `ClaimRows.questions`. A function returns a `Values`, one number per point, which the filters `span`, `times`,
 `rounded_down`, `rounded_up`, `percent`, `number` and `integer` format, or a `Share`, the number of points at which a
 condition holds. A call without a result raises a `CaptionError` that names the template and the call.
@@ -114,8 +114,8 @@ class Values:
     """Numbers by point, at least one.
 
     ``rows`` has a column ``number`` and one column for each variable of the numbers; ``asked`` is the call, for
-    messages. Two `Values` combine with ``/``, ``-``, ``+`` and ``*`` at their common points. If one has fewer
-    variables, its number is the same for all values of the missing variables.
+    messages. Two `Values` combine with ``/``, ``-``, ``+`` and ``*`` at their common points. A `Values` without a
+    variable of the other has the same number for all values of this variable.
     """
 
     rows: pd.DataFrame
@@ -678,7 +678,7 @@ def _plain(text: str) -> str:
 
 
 def _line_of_finding(text: str) -> int:
-    """Return the number of the template's first line with more than statements and comments of Jinja."""
+    """Return the number of the template's first line with text, after statements and comments of Jinja."""
     silent = re.sub(r"\{%.*?%\}|\{#.*?#\}", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
     lines = (number for number, line in enumerate(silent.splitlines(), start=1) if line.strip())
     return next(lines, 1)

@@ -137,10 +137,10 @@ class TrainingPlan:
 
     With `decay` "linear" the step in round t of T is `learning_rate` (T - t + 1) / T. With `averaging` in (0, 1) the
     curve has the accuracy of an exponential average of all iterates: (1 - averaging) times the newest plus averaging
-    times the older ones, with weights scaled to sum to 1; 0 is the iterate itself. This is post-processing of released
-    iterates, so that training and privacy do not depend on it. `sampled` is a shortcut of the simulation, not a
-    protocol: the sum of clipped gradients is estimated from this number of participants, drawn anew, times participants
-    over `sampled`, with unchanged noise and participants. None computes every gradient.
+    times the older ones, with weights scaled to sum to 1; 0 is the iterate itself. The average is post-processing of
+    released iterates, so that training and privacy do not depend on it. `sampled` is a shortcut of the simulation, not
+    a protocol: the sum of clipped gradients is estimated from this number of participants, drawn anew, times
+    participants over `sampled`, with unchanged noise and participants. None computes every gradient.
 
     Raises ``ValueError`` if a setting is out of range, or missing or superfluous for its kind.
     """

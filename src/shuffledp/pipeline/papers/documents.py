@@ -1,11 +1,11 @@
 """Computed tables of the documentation, and computed numbers in its sentences.
 
-A page has each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``. A number of a sentence is between
+A page has each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``. A number in a sentence is between
 ``<!-- value GROUP: NAME -->`` and ``<!-- end -->``, on one line and not at its start, where it would begin a block.
 ``python -m shuffledp.pipeline.papers.documents PAGE`` recomputes both.
 
-Some tables (`FROM_RESULTS`) need a long run at the papers' scale. They are read from the tables under ``reference/``,
-or in the folder of the option ``--reference``. Without this folder such a table of a page does not change.
+Some tables (`FROM_RESULTS`) need a long run at the papers' scale. These tables are read from the tables under
+``reference/``, or in the folder of the option ``--reference``. Without this folder such a table does not change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules on DUMP that simulated errors decide, and rules on the flexible variants."""
+"""Rules on DUMP decided by simulated errors, and rules on the flexible variants."""
 
 from __future__ import annotations
 

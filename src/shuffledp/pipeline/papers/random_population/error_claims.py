@@ -1,7 +1,8 @@
 """Claims of Wang et al. 2023 on the errors of single-message protocols, decided by result tables.
 
-Errors are expected total variation errors. No table has ``simplified`` accounting. Its error of AMPLIFIED is the error
-of the table times the ratio of the noise at the two local budgets, which is exact, as only the noise differs.
+Errors are expected total variation errors. No table has ``simplified`` accounting. Under this accounting the error of
+AMPLIFIED is the error of the table times the ratio of the noise at the two local budgets, exactly, as only the noise
+differs.
 """
 
 from __future__ import annotations
@@ -151,8 +152,8 @@ def budgets(case: Case, experiment: str, method: str = "amplified") -> pd.Series
 def _with_sampling(values: pd.Series[float], experiment: str, method: str) -> pd.Series[float]:
     """Return errors against the population, with the deviation of the participants' frequencies from it.
 
-    Both parts are taken as normal, or the noise as Laplace if it is two-sided geometric. This is within 1 % of the
-    expectation, as the number of participants hardly varies.
+    Both parts are taken as normal, or the noise as Laplace if it is two-sided geometric. The result is within 1 % of
+    the expectation, as the number of participants hardly varies.
     """
     found = []
     panels = values.index.get_level_values("panel")

@@ -268,7 +268,7 @@ def lower_bounds(case: Case) -> Verdict:
 
 @claim("RP-43", "Theorem 5", "The composition with the union bound is valid.", "valid", errata="RP-E17")
 def union_composition(case: Case) -> Verdict:
-    """Judge the expected delta of Polya noise for n1 planned users, with the printed n1."""
+    """Judge the expected delta of Polya noise planned for the printed number n1 of users."""
     deltas = [
         expected_polya_delta(law, math.floor(population_lower_bound(law, DELTA / 2, form="printed")), eps)
         for law in POPULATIONS.values()

@@ -88,7 +88,7 @@ def table_one() -> pd.DataFrame:
 
 
 def shuffling_cost() -> pd.DataFrame:
-    """Return eps of Figure 1a after 10 epochs, shuffled over central, on equal and on unequal terms.
+    """Return the ratio of shuffled to central eps of Figure 1a after 10 epochs, on equal and on unequal terms.
 
     The shuffled bounds are about replacing a record in a subset of fixed size, drawn without replacement. Records
     clipped to C are at most 2 C apart, and 2 C is the sensitivity on both sides of the rows on equal terms. In the

@@ -48,9 +48,9 @@ def shuffled_gaussian_rdp(
 ) -> float:
     """Return the Renyi divergence of the shuffled reports of the new records against the old ones.
 
-    The mean report is independent of the differences and has the divergence of one Gaussian. The differences have a
-    mixture over all orders of the users. Their likelihood ratio is integrated by the trapezoidal rule, whose error
-    decays exponentially in the distance of the mixture's nearest zero from the real axis.
+    The mean report is independent of the differences and has the divergence of one Gaussian. The law of the differences
+    is a mixture over all orders of the users. The likelihood ratio of the differences is integrated by the trapezoidal
+    rule, whose error decays exponentially in the distance of the mixture's nearest zero from the real axis.
     """
     n, dimension = old.shape
     shift = (new - old).mean(axis=0)

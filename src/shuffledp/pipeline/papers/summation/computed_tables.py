@@ -228,8 +228,8 @@ def cheaper() -> pd.DataFrame:
 def messages_floor() -> float:
     """Return a lower bound on N for sums of bits at the settings of Figure 1, for any noise besides the error.
 
-    It counts two messages per pair of noise that is independent of the two-sided geometric error, whose unary messages
-    may hide as well; see :func:`~shuffledp.accounting.summation.jump_noise.least_mean`.
+    The bound counts two messages per pair of noise that is independent of the two-sided geometric error, whose unary
+    messages may hide as well; see :func:`~shuffledp.accounting.summation.jump_noise.least_mean`.
     """
     a = math.exp(-EPS_STAR)
     hidden = least_mean(EPS - EPS_STAR, (1 + a) * DELTA) - a**2 / (1 - a**2)

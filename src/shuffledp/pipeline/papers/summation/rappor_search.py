@@ -125,7 +125,7 @@ def _many_users(
 
 
 def _windowed_count(ones: int, zeros: int, p: float, omitted: float) -> MovingCount:
-    """Return a count among many users, few of whom have a one or few of whom have a zero."""
+    """Return a count among many users with few ones or with few zeros."""
     window = binomial_window(max(ones, zeros), p, omitted)
     law = window.pmf if zeros >= ones else window.pmf[::-1]
     for _ in range(min(ones, zeros)):

@@ -174,7 +174,7 @@ def _least_levels(n: int, zeta: float) -> int:
 
 
 def _real_mse(n: int, size: int, zeta: float) -> float:
-    """Return the error of a real sum with gamma = zeta / 2: the worst rounding, and the noise."""
+    """Return the error of a real sum with gamma = zeta / 2, from the worst rounding and the noise."""
     return n / (4 * size**2) + discrete_laplace_variance((1 - zeta / 2) * EPS / size) / size**2
 
 
