@@ -47,7 +47,7 @@ def renew(
     workers: int = 1,
     elsewhere: Callable[[], Mapping[str, Rows]] = dict,
 ) -> int:
-    """Compute parts, print their differences from the files, and write them; with `check`, return 1 instead of writing.
+    """Compute parts, print their differences from the files, and write them; `check` only returns 1 for differences.
 
     `parts` has the function of each part, and `only` the beginning of the names of computed parts. Files of removed
     parts are removed from `folder`. Before writing, `elsewhere` returns the parts on another processor.

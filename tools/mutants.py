@@ -175,7 +175,7 @@ class Reached:
 
 
 def statement_lines(tree: ast.Module, line: int) -> range | None:
-    """Return the lines of a line's statement in a function, without nested statements; None outside of functions."""
+    """Return the lines of the statement around a line of a function, without nested ones; None elsewhere."""
     inside = [
         node
         for function in ast.walk(tree)

@@ -1,4 +1,4 @@
-"""Hundreds of bad configurations and bad data files: the numbers of rejected and of accepted ones.
+"""Numbers of rejected and accepted inputs among hundreds of bad configurations and data files.
 
 The inputs are drawn by the strategies of tests/properties, of which `make test` tries a few. Each input must be
 accepted with the right plan or count, or rejected in one clear line, within a limit of CPU seconds. All other outcomes

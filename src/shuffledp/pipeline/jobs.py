@@ -1,8 +1,8 @@
 """Common setup of all jobs of the workflow: a log file, and the end of a job whose workflow has ended.
 
 A killed workflow does not end its running scripts. Such a script would consume time and, after a change of the code,
-could publish an older result; it therefore ends itself within a second. On another machine of a cluster, where a sign
-of life takes longer, it does not publish without a sign of life.
+could publish an older result; it therefore ends itself within a second. On another machine of a cluster a sign of life
+takes longer; a script there publishes only after one.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def _of_site(checksum: Path, path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Place:
-    """Place of lists of checksums, the test for files of a list, and files of the place useless without a list."""
+    """Place of lists of checksums, the test whether a list has a file, and the files that need a list."""
 
     lists: str
     belongs: Callable[[Path, Path], bool]

@@ -16,7 +16,7 @@ OTHERS = frozenset(
 
 
 def results_problem(results: object, root: Path) -> str | None:
-    """Return the reason why a folder is not admissible for results, with the allowed values; None if it is."""
+    """Return the reason why a folder is not admissible for results, with the allowed values; None if admissible."""
     allowed = "expected a folder of its own within the project, such as results or results/mine"
     if not isinstance(results, str) or not results or not re.fullmatch(r"[^{}\x00-\x1f]+", results):
         return f"results: {results!r}, {allowed}."

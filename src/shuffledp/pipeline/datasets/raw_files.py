@@ -151,7 +151,7 @@ def _is_url(mirror: str) -> bool:
 
 
 def without_login(text: str) -> str:
-    """Return a text without user names and passwords in its addresses, as results publish it."""
+    """Return a text whose addresses have no user names and passwords, as results contain the text."""
     return re.sub(r"(?i)(https?://)[^/\s]*@", r"\1", text)
 
 

@@ -187,7 +187,7 @@ def _msnbc(folder: Path) -> Substitute:
 
     Users per set size, category frequencies per set size (hence overall), users per first page, and visits per category
     are preserved. Joint occurrence of categories, the joint law of set and first page, and the order and number of one
-    user's visits are not.
+    user's visits are not preserved.
     """
     sets, categories = (read_summary(file, folder) for file in SUMMARY_FILES["msnbc"])
     rng = np.random.Generator(np.random.PCG64(_SEED))

@@ -27,7 +27,7 @@ _SEED = 1
 
 
 def plan(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of a built-in protocol's job that determine its claims, without those for errors only."""
+    """Return the parts of a built-in protocol's job that determine its claims; variables for errors are omitted."""
     said = {part: job[part] for part in ("population", "budget", "options")}
     task = with_domain(job["task"], job["data"]) if job["data"]["name"] == OWN else job["task"]
     said["task"] = {k: v for k, v in task.items() if k not in ("truth", "metrics")}

@@ -48,7 +48,7 @@ class Strand:
 
 
 def repeats_behind_bars(values: pd.DataFrame) -> pd.DataFrame:
-    """Return the effective number of repeats of the standard error of each cell's metric.
+    """Return the effective number of repeats behind each cell's standard error, by metric.
 
     The variance is a sum of squared deviations d. The effective number is ``(sum d^2)^2 / sum d^4``: the number of
     repeats if all d are equal, a third of it for normal d, 1 if a single repeat differs from the others, and 0 if none

@@ -128,7 +128,6 @@ def legend_of(texts: Sequence[str], most_looks: int, width: float) -> Legend:
 
 
 def _filled_downwards(widths: Sequence[float], columns: int) -> Iterator[Sequence[float]]:
-    """Yield the columns in the order of Matplotlib; the first ones are longer by one."""
     fewer, longer = divmod(len(widths), columns)
     start = 0
     for column in range(columns):

@@ -183,7 +183,6 @@ def _boxes(known: Mapping[str, Sequence[Offer]], plan: layout.Layout) -> list[la
 
 
 def _few(axis: Axis, inches: float) -> Ticks:
-    """Return ticks with labels that fit below a panel."""
     return ticks(axis, 6 if inches > 3 else 4 if inches > 2 else 3)
 
 

@@ -173,7 +173,7 @@ def in_order(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def first_shown(entries: Sequence[Entry]) -> int:
-    """Return the index of the variant that is shown before a choice."""
+    """Return the index of the variant that is shown before the reader chooses one."""
     variants = [entry.variant for entry in entries]
     return next((variants.index(wanted) for wanted in FIRST_SHOWN if wanted in variants), 0)
 
