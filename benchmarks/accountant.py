@@ -1,7 +1,8 @@
-"""The accountant beside public packages that answer the same question, and beside the published evaluation.
+"""Times of the accountant, of public packages with the same results, and of the published evaluation.
 
-Of the packages with random allocation in them pld-accounting installs beside this library; random-allocation asks for
-an older numpy. None of dp-accounting, prv-accountant, riskcal, gdpnum and opendp has a shuffle event.
+Of the packages with random allocation, only pld-accounting can be installed together with this library;
+random-allocation needs an older NumPy. None of dp-accounting, prv-accountant, riskcal, gdpnum and opendp has a shuffle
+event.
 """
 
 import math
@@ -19,7 +20,10 @@ from shuffledp.accounting.general.randomizers import GRR
 
 
 def rounded_up_delta(eps_local: float, values: int, users: int, eps: float, cells: int = 1200) -> float:
-    """The blanket of randomized response on a grid, every value rounded up, by one transform (arXiv 2504.07414)."""
+    """Return delta of randomized response's blanket on a grid, every value rounded up, by one transform.
+
+    The method is from arXiv 2504.07414.
+    """
     e, e_eps = math.exp(eps_local), math.exp(eps)
     p, step = 1 / (e + values - 1), (e - 1) / cells
     atoms = {e - e_eps: p, 1 - e * e_eps: p, 1 - e_eps: (values - 2) * p, 0.0: 1 - values * p}
@@ -35,7 +39,7 @@ def rounded_up_delta(eps_local: float, values: int, users: int, eps: float, cell
 
 
 def rows() -> list[Row]:
-    """Measure everything; some seconds. The peer comes from the lock of the benchmarks."""
+    """Return all rows of the table, in some seconds; the peer is in the lock of the benchmarks."""
     from PLD_accounting import gaussian_allocation_epsilon_range
 
     result = []

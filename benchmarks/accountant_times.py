@@ -1,11 +1,11 @@
-"""How long the accountant takes for an answer: ``python benchmarks/accountant_times.py [--page] [--slowest N]``.
+"""CPU times of the accountant: ``python benchmarks/accountant_times.py [--page] [--slowest N]``.
 
-CPU seconds of one call each, with one thread, after all imports and a first call, and with nothing remembered from
-others. The settings are products of the lists below; one for which the answer is a refusal counts as well. The table
-goes into docs/benchmarks.md with ``--page``, and a sentence about what takes longer than the aim.
+CPU seconds are of one call, with one thread, after all imports and a first call, and without cached results of other
+calls. The settings are products of the lists below, including settings without an answer. With ``--page`` the table is
+written into docs/benchmarks.md, with a sentence on the settings that take longer than the aim.
 
-With ``--lines`` every time is a line of a file as soon as it is measured, with a digest of the code: a run that was
-ended goes on with what is missing, and several with different ``--only`` may share the file.
+With ``--lines`` every measured time is a line of a file with a digest of the code. An interrupted run is then
+continued, and several with different ``--only`` may share the file.
 """
 
 import argparse
@@ -77,7 +77,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question: its name, kind of randomizer, setting, and the call."""
+    """Call of the accountant: its name, kind of randomizer, setting, and function."""
 
     question: str
     kind: str
@@ -86,7 +86,7 @@ class Asked:
 
 
 def questions() -> Iterator[Asked]:
-    """All calls that are measured."""
+    """Yield all measured calls."""
     for kind, options in FAMILIES.items():
         for eps_local, users, delta in product(EPS_LOCAL, USERS, DELTA):
             setting = f"eps_local {eps_local:g}, n {users:g}, delta {delta:g}"
@@ -174,7 +174,7 @@ def _calibrations() -> Iterator[Asked]:
 
 
 def seconds_of(call: Callable[[], object]) -> float:
-    """CPU seconds of one call, nothing being remembered."""
+    """Return the CPU seconds of one call without cached results."""
     forget_all()
     start = time.process_time()
     with contextlib.suppress(Infeasible):
@@ -183,7 +183,7 @@ def seconds_of(call: Callable[[], object]) -> float:
 
 
 def read(lines: Path | None, code: str) -> dict[tuple[str, str, str], Measured]:
-    """The times in a file that were measured with this code; a line that was cut off is left out."""
+    """Return the times in a file that were measured with this code, without an incomplete line."""
     if lines is None or not lines.is_file():
         return {}
     whole, _, _ = lines.read_text(encoding="utf-8").rpartition("\n")
@@ -193,7 +193,7 @@ def read(lines: Path | None, code: str) -> dict[tuple[str, str, str], Measured]:
 
 
 def measured(asked: Sequence[Asked], lines: Path | None = None, code: str = "") -> list[Measured]:
-    """All times; one near the limit is measured again, as other work on the machine is counted at times."""
+    """Return all times; one near the limit is measured again, as other work on the machine may increase it."""
     found = read(lines, code)
     warm: set[tuple[str, str]] = set()
     for one in asked:
@@ -222,7 +222,7 @@ def grouped(found: Sequence[Measured]) -> dict[tuple[str, str], list[Measured]]:
 
 
 def above(found: Sequence[Measured]) -> str:
-    """How many settings take longer than the aim, and which."""
+    """Return the number of settings that take longer than the aim, and their names."""
     slow = [one for one in found if one.seconds > LIMIT]
     if not slow:
         return f"None of {len(found):,} settings takes more than {LIMIT:g} s."
@@ -234,7 +234,7 @@ def above(found: Sequence[Measured]) -> str:
 
 
 def table(found: Sequence[Measured]) -> Iterator[str]:
-    """The table in Markdown: a row per question and kind."""
+    """Yield the table in Markdown, a row per call and kind."""
     yield f"| question | for | settings | mean | largest | above {LIMIT:g} s | the slowest |"
     yield "|---|---|---:|---:|---:|---:|---|"
     for (question, kind), rows in grouped(found).items():

@@ -1,4 +1,4 @@
-"""Dummy points: the smallest sufficient number near a hundred million of them."""
+"""Times for dummies: the smallest sufficient number near a hundred million of them."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ SETTINGS = ((2, 3.5e-4), (3, 4.3e-4), (100, 0.0043), (10**6, 0.51))
 
 
 def rows() -> list[Row]:
-    """Measure everything; less than a second."""
+    """Return all rows of the table, in less than a second."""
     return [
         Row(
             f"exact dummy count near 10^8, k = {values}, eps {eps}, delta 1e-6",

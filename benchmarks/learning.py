@@ -1,6 +1,6 @@
-"""Training: clipped sums against plain vmap(grad), and whole rounds with draws, noise and update.
+"""Times of training: clipped sums against plain vmap(grad), and whole rounds with draws, noise and update.
 
-``python benchmarks/learning.py`` writes operations per example, and the rates reached, into docs/benchmarks.md.
+``python benchmarks/learning.py`` writes operations per example, and the achieved rates, into docs/benchmarks.md.
 """
 
 import time
@@ -22,7 +22,7 @@ POOLINGS = ("disjoint", "overlapping")
 
 
 def rows() -> list[Row]:
-    """Measure everything; about a minute, most of it for the plain way. Without JAX there is nothing to measure."""
+    """Return all rows of the table, in about a minute; empty without JAX."""
     if not available():
         return []
     data = random_data()
@@ -39,7 +39,7 @@ def rows() -> list[Row]:
 
 
 def random_data() -> LearningData:
-    """As many images as MNIST has for training; one for testing, so that evaluation costs next to nothing."""
+    """Return as many random images as MNIST has for training, and one for testing, so that evaluation is fast."""
     rng = np.random.default_rng(1)
     images = rng.integers(0, 256, (USERS, 28, 28, 1), np.uint8)
     labels = rng.integers(0, 10, USERS, np.int32)
@@ -47,7 +47,7 @@ def random_data() -> LearningData:
 
 
 def clipped(network: Network, count: int, data: LearningData) -> Row:
-    """The clipped sum alone."""
+    """Return the row of the clipped sum alone."""
     import jax.numpy as jnp
 
     from shuffledp.pipeline.learning.clipping import clipped_sum, plain_clipped_sum
@@ -78,7 +78,7 @@ def clipped(network: Network, count: int, data: LearningData) -> Row:
 
 
 def round_of(plan: TrainingPlan, data: LearningData) -> Row:
-    """A round of training, everything included."""
+    """Return the row of a whole round of training."""
     from shuffledp.pipeline.learning.training import train
 
     def run() -> float:
@@ -92,7 +92,7 @@ def round_of(plan: TrainingPlan, data: LearningData) -> Row:
 
 
 def cpu_seconds(function: Callable[[], object]) -> float:
-    """The least of ten calls; other work on the machine disturbs it less than wall time."""
+    """Return the least CPU seconds of ten calls, which other work on the machine disturbs less than wall time."""
     seconds = []
     for _ in range(10):
         start = time.process_time()
@@ -102,7 +102,7 @@ def cpu_seconds(function: Callable[[], object]) -> float:
 
 
 def roofline() -> str:
-    """Operations of the network by layer, beside the machine's rate of products of float32 matrices."""
+    """Return the network's operations by layer, and the machine's rate of products of float32 matrices."""
     import jax.numpy as jnp
 
     from shuffledp.pipeline.learning.clipping import clipped_sum

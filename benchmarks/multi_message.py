@@ -1,4 +1,4 @@
-"""Multi-message accounting: wall times of the main functions, and the plain sum for the Polya noise."""
+"""Times of multi-message accounting: the main functions, and the plain sum for the Polya noise."""
 
 import math
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from shuffledp.populations import Binomial, Poisson
 
 
 def plain_delta(shape: float, eps: float) -> float:
-    """The two probability functions enumerated and convolved; cancels when shape is close to 1."""
+    """Return delta by enumeration and convolution of both probability functions, inaccurate for shape near 1."""
     j = np.arange(math.ceil(40 / eps))
     log_pmf = gammaln(j + shape) - gammaln(shape) - gammaln(j + 1) - j * eps
     pmf = np.exp(log_pmf + shape * math.log(-math.expm1(-eps)))
@@ -28,7 +28,7 @@ def plain_delta(shape: float, eps: float) -> float:
 
 
 def rows() -> list[Row]:
-    """Measure everything; about a second."""
+    """Return all rows of the table, in about a second."""
     alone: dict[str, Callable[[], object]] = {
         "best n1, Poisson 1000": partial(best_polya_shape, Poisson(1000), 0.1, 1e-5),
         "best n1, Poisson 125000": partial(best_polya_shape, Poisson(125000), 0.1, 1e-5),

@@ -1,8 +1,9 @@
-"""What counting a column of one's own CSV file costs: CPU time and memory, for very many rows.
+"""CPU time and memory of the count of a column of a CSV file with very many rows.
 
 ``python benchmarks/own_data.py [--rows N] [--page]``
-    Writes a file of N users, counts each of its columns in a process of its own and removes the file; --page writes
-    the table into docs/benchmarks.md.
+
+Writes a file of N users, counts each of its columns in a separate process and removes the file; --page writes the table
+into docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ WHAT = {"minutes": "numbers, clipped and rounded to levels", "color": "values of
 
 @dataclass(frozen=True)
 class Measured:
-    """CPU seconds of the count, users that were counted, and the most memory of the whole process in bytes."""
+    """CPU seconds of the count, number of counted users, and peak memory of the whole process in bytes."""
 
     cpu: float
     users: int
@@ -44,7 +45,7 @@ class Measured:
 
 
 def write(path: Path, rows: int) -> None:
-    """A file with a header and so many users."""
+    """Write a file with a header and `rows` users."""
     rng = np.random.default_rng(1)
     size = min(rows, TOGETHER)
     colors = rng.choice(COLORS, size, p=SHARES).tolist()
@@ -73,7 +74,7 @@ def count(path: Path, column: str) -> Measured:
 
 
 def measured(path: Path, column: str) -> Measured:
-    """Count a column in a process of its own."""
+    """Count a column in a separate process."""
     done = subprocess.run(
         [sys.executable, __file__, "--count", str(path), column], capture_output=True, text=True, check=True
     )
@@ -81,7 +82,7 @@ def measured(path: Path, column: str) -> Measured:
 
 
 def table(found: dict[str, Measured], size: int) -> list[str]:
-    """The rows of the page."""
+    """Return the rows of the page."""
     return [
         "| column of a CSV file | rows | file | CPU time | rows per second | memory of the process |",
         "|---|---:|---:|---:|---:|---:|",
@@ -94,7 +95,7 @@ def table(found: dict[str, Measured], size: int) -> list[str]:
 
 
 def main() -> None:
-    """Measure, print, and write where asked."""
+    """Measure and print, and write the page with --page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md")

@@ -1,7 +1,7 @@
-"""Local randomizers at message level beside those of pure-ldp and multi-freq-ldpy: 70,187 users, 900 values.
+"""Local randomizers at message level, of this library, pure-ldp and multi-freq-ldpy: 70,187 users, 900 values.
 
 All draw one report per user of the same data with the same local budget and the same size of the hashed domain. The
-peers' ways are called for every user, as their interfaces ask for; ours takes all users at once.
+peers' functions are called once per user, as their interfaces need it; this library's functions take all users at once.
 """
 
 import time
@@ -25,7 +25,7 @@ def users_of_the_benchmark() -> np.ndarray:
 
 
 def seconds(function: Callable[[], object], repeats: int) -> float:
-    """Fastest of several runs; one before them compiles and fills caches."""
+    """Return the shortest time of several runs, after one run that compiles and fills caches."""
     function()
     fastest = np.inf
     for _ in range(repeats):
@@ -36,7 +36,7 @@ def seconds(function: Callable[[], object], repeats: int) -> float:
 
 
 def peers(values: list[int]) -> Iterator[tuple[str, str, Callable[[], object]]]:
-    """Kind of randomizer, name of the library, and a function that runs it on everybody."""
+    """Yield kind of randomizer, name of the library, and a function that runs it on all users."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client
@@ -60,7 +60,7 @@ def peers(values: list[int]) -> Iterator[tuple[str, str, Callable[[], object]]]:
 
 
 def rows() -> list[Row]:
-    """Measure everything; some seconds. The peers come from the lock of the benchmarks."""
+    """Return all rows of the table, in some seconds; the peers are in the lock of the benchmarks."""
     held = users_of_the_benchmark()
     users, rng = Users(held), np.random.default_rng(2)
     cells = round(np.exp(EPS_LOCAL)) + 1

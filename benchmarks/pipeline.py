@@ -1,7 +1,7 @@
-"""Where the pipeline's time goes: ``python benchmarks/pipeline.py [quick] [papers] [fresh]``.
+"""CPU times of the pipeline's parts: ``python benchmarks/pipeline.py [quick] [papers] [fresh]``.
 
-Runs the workflow in a folder of its own and adds up the CPU time of every process; the table goes into
-docs/benchmarks.md. ``papers`` is the papers' own scale without training, ``fresh`` times ``make quick`` in a clone.
+Runs the workflow in a separate folder and adds up the CPU time of every process; the table is written into
+docs/benchmarks.md. ``papers`` is the papers' scale without training, and ``fresh`` times ``make quick`` in a clone.
 """
 
 import argparse
@@ -80,8 +80,10 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the workflow: seconds of wall time; CPU seconds by kind of process; by kind of job how many there are,
-    and the CPU seconds and MiB of the largest; cells."""
+    """One run of the workflow: seconds of wall time, CPU seconds by kind of process, and the number of cells.
+
+    Each kind of job has its number of jobs, and the CPU seconds and MiB of the largest.
+    """
 
     wall: float
     cpu: Mapping[str, float]
@@ -110,7 +112,7 @@ def workflow(scale: str, folder: Path, cores: int) -> Run:
 
 
 def used(log: Path, wall: float, results: Path) -> Run:
-    """What the processes said of themselves."""
+    """Return the measurements in the processes' logs."""
     cpu = dict.fromkeys(("snakemake", *KINDS.values(), "other processes"), 0.0)
     jobs = dict.fromkeys(KINDS.values(), 0)
     longest, memory = dict.fromkeys(KINDS.values(), 0.0), dict.fromkeys(KINDS.values(), 0.0)
@@ -132,7 +134,7 @@ def used(log: Path, wall: float, results: Path) -> Run:
 
 
 def start_of_a_job(folder: Path) -> tuple[float, float]:
-    """CPU seconds before the first cell: median and largest over the methods of one experiment of each kind of task."""
+    """Return the CPU seconds before the first cell: median and maximum over methods, one experiment per task kind."""
     config = merged(read_yaml(ROOT / "config/config.yaml"), {"learning": "skip"})
     settings = load_settings(config, ROOT)
     firsts = {}
@@ -162,7 +164,7 @@ def _started(job: Mapping[str, object], folder: Path) -> float:
 
 
 def fresh(folder: Path, cores: int) -> float:
-    """Seconds of ``make quick`` in a clone, with its set-up."""
+    """Return the seconds of ``make quick`` in a clone, with its set-up."""
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
     started = time.monotonic()
     subprocess.run(["make", "quick", f"CORES={cores}"], cwd=folder, check=True)
@@ -172,7 +174,7 @@ def fresh(folder: Path, cores: int) -> float:
 def table(
     runs: Mapping[str, Run], start: tuple[float, float], clone: float | None, load: float
 ) -> Iterator[str]:
-    """The table in Markdown."""
+    """Yield the table in Markdown."""
     names = {"quick": "quick", "papers": "papers' scale without training"}
     yield f"| | {' | '.join(names[scale] for scale in runs)} |"
     yield f"|---|{'---:|' * len(runs)}"

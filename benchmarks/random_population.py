@@ -1,4 +1,4 @@
-"""Exact accounting for random populations: time against plain bisection, in one run."""
+"""Times of exact accounting for random populations against plain bisection, in one run."""
 
 import math
 import time
@@ -25,7 +25,7 @@ from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table; `reference` is the plain way to the same number, where there is one."""
+    """One line of the table; `reference` is the plain computation of the same number, if there is one."""
 
     name: str
     seconds: float
@@ -45,9 +45,9 @@ def best_of(function: Callable[[], float], repeats: int) -> tuple[float, float]:
 
 
 def plain_delta(trials: int, rate: float, eps_local: float, eps: float) -> float:
-    """The textbook evaluation: mean +- 13 sd +- 40, two incomplete beta functions per term.
+    """Return delta by the textbook sum: mean +- 13 sd +- 40, two incomplete beta functions per term.
 
-    Log-gamma differences limit it to about 1e-9 relative at these sizes, which is the difference shown.
+    Log-gamma differences limit it to about 1e-9 relative at these sizes, which is the difference in the table.
     """
     p = rate * math.exp(-eps_local)
     mean, spread = trials * p, math.sqrt(trials * p * (1 - p))
@@ -69,7 +69,7 @@ def plain_delta(trials: int, rate: float, eps_local: float, eps: float) -> float
 
 
 def plain_budget(trials: int, rate: float, eps: float, delta: float) -> float:
-    """Bisection to the same relative tolerance as the library, 1e-11."""
+    """Return the budget by bisection to the relative tolerance of the library, 1e-11."""
     low, high = eps, eps + math.log(trials * rate) + 1
     while high - low > 1e-11 * low:
         middle = 0.5 * (low + high)
@@ -92,7 +92,7 @@ def plain_epsilon(trials: int, eps_local: float, delta: float) -> float:
 
 
 def scanned_error(law: Law, eps: float, delta: float, adaptive: bool) -> float:
-    """The smallest error over the default grid, every candidate evaluated."""
+    """Return the smallest error over the default grid, with every candidate evaluated."""
     budgets = {
         int(k): local_budget(law, eps, delta, dummies=int(k), adaptive=adaptive, accounting="exact")
         for k in dummy_grid(law)
@@ -101,7 +101,7 @@ def scanned_error(law: Law, eps: float, delta: float, adaptive: bool) -> float:
 
 
 def plain_worst_delta(mean: float, variance: float, eps_local: float, eps: float, most: int) -> float:
-    """The linear program with one unknown for each number of users up to `most`."""
+    """Return delta of the linear program with one unknown for each number of users up to `most`."""
     n = np.arange(most + 1)
     values = np.array([clone_delta(Fixed(int(x)), eps_local, eps) for x in n])
     scale = float(values[int(mean)])
@@ -123,7 +123,7 @@ def compared(name: str, ours: Callable[[], float], plain: Callable[[], float]) -
 
 
 def rows() -> list[Row]:
-    """Measure everything; a few seconds."""
+    """Return all rows of the table, in a few seconds."""
     result = []
     for rate, eps in ((0.01, 0.01), (0.2, 0.1), (1.0, 0.5), (1.0, 0.01)):
         law = Binomial(10**6 - 1, rate)

@@ -1,6 +1,6 @@
 """Run the benchmarks and print a Markdown table: ``python benchmarks/run.py``.
 
-Times depend on the machine; the ratios compare both ways in the same run.
+Times depend on the machine; the ratios compare two computations in the same run.
 """
 
 from itertools import chain

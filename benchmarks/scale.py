@@ -1,13 +1,16 @@
-"""What every protocol costs against the number of users n and the number of values k, in time and memory.
+"""Time and memory of every protocol against the number of users n and the number of values k.
 
 A case is one protocol at one n and one k: it is calibrated, one repeat is drawn by its fast law, and the estimate is
-made, in a process of its own. That process is a copy of this one, which has imported everything, so that what it uses
-beyond a copy that does nothing is the case's own.
+computed, in a separate process. This process is a fork with all imports, so that its additional use over an idle fork
+is the case's own.
 
 ``python benchmarks/scale.py [--page] [--lines FILE] [--only TEXT]``
-    Measures all cases; --page writes the table into docs/benchmarks.md and the picture beside it.
+
+Measures all cases; --page writes the table into docs/benchmarks.md and the picture into the same folder.
+
 ``python benchmarks/scale.py --messages N [--page] [--lines FILE]``
-    Instead runs the message level of some protocols in parts, with N users.
+
+Runs instead the message level of some protocols in parts, with N users.
 """
 
 from __future__ import annotations
@@ -81,7 +84,7 @@ class Case:
 
     @property
     def task(self) -> Task:
-        """Of the protocol's kind, with so many values."""
+        """Return a task of the protocol's kind with `values` values."""
         k = self.values
         if self.kind == "frequency":
             return Frequency(k)
@@ -95,12 +98,12 @@ class Case:
 
     @property
     def budget(self) -> Budget:
-        """The usual one, or one for which a design of noise is shipped."""
+        """Return the usual budget, or one with a shipped design of noise."""
         return Budget(1.0, 1e-6) if self.protocol == "coarse_correlated_sum" else BUDGET
 
     @property
     def law(self) -> Law:
-        """A known number of other users, or one coin each where the protocol is about such users."""
+        """Return a fixed number of other users, or a binomial one for protocols of random populations."""
         if self.population == "binomial" or self.protocol == "random_checkin":
             return Binomial(2 * (self.users - 1), 0.5)
         return Fixed(self.users - 1)
@@ -108,7 +111,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a case took; CPU seconds, and bytes beyond those of a process that does nothing."""
+    """Measured CPU seconds of a case, and bytes in addition to an idle process."""
 
     case: Case
     outcome: Outcome
@@ -119,7 +122,7 @@ class Measured:
 
 
 def participants(task: Task, users: int) -> Participants:
-    """So many users of whom about equally many hold each value."""
+    """Return `users` participants, with about equally many for each value."""
     if isinstance(task, Summation) and task.coordinates > 1:
         return _sums(task, users)
     cells = task.counts_shape[-1]
@@ -142,7 +145,7 @@ def _sums(task: Summation, users: int) -> Participants:
 
 
 def run(case: Case) -> tuple[float, float]:
-    """CPU seconds of the calibration, and of one repeat with its estimate."""
+    """Return the CPU seconds of the calibration, and of one repeat with its estimate."""
     found = get(case.kind, case.protocol)
     how = case.accounting or ("exact" if "exact" in found.accountings else found.accountings[-1])
     task = case.task
@@ -169,7 +172,7 @@ def run(case: Case) -> tuple[float, float]:
 
 
 def streamed(case: Case) -> tuple[float, float]:
-    """CPU seconds of the calibration, and of one repeat at message level in parts."""
+    """Return the CPU seconds of the calibration, and of one repeat at message level in parts."""
     begin = time.process_time()
     found = get(case.kind, case.protocol)
     protocol = found.calibrate(case.budget, case.law, case.task)
@@ -191,7 +194,7 @@ def streamed(case: Case) -> tuple[float, float]:
 
 
 def measured(case: Case, what: Callable[[Case], tuple[float, float]] = run, cpu: int = MOST_CPU) -> Measured:
-    """Run a case in a copy of this process."""
+    """Run a case in a fork of this process."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -228,7 +231,7 @@ def _in_child(case: Case, what: Callable[[Case], tuple[float, float]], cpu: int)
 
 
 def _resident() -> int:
-    """The high-water mark of this process's memory, bytes; a copy begins with what it was copied from."""
+    """Return the peak memory of this process in bytes; a fork begins with its parent's."""
     with Path("/proc/self/status").open(encoding="ascii") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
 
@@ -246,7 +249,7 @@ Axis = Literal["users", "values"]
 
 
 def axes() -> Iterator[tuple[Axis, list[Case]]]:
-    """The cases of every protocol along either axis, smallest first."""
+    """Yield the cases of every protocol along either axis, smallest first."""
     for kind in TASK_KINDS:
         for name in available(kind):
             usual = USUAL.get((kind, name), USUAL_VALUES)
@@ -265,7 +268,7 @@ USUAL: Mapping[tuple[TaskKind, str], int] = {
 
 
 def digest(case: Case) -> str:
-    """Of the code that a case runs."""
+    """Return a digest of the code that a case runs."""
     return str(_CODE.digest(f"shuffledp.protocols.{case.kind}.{case.protocol}"))[:12]
 
 
@@ -273,7 +276,7 @@ _CODE = Code(ROOT)
 
 
 def read(lines: Path | None) -> dict[tuple[str, ...], Measured]:
-    """What a file has that was measured with the present code; a line that was cut off is left out."""
+    """Return the measurements in a file with the present code, without an incomplete line."""
     found: dict[tuple[str, ...], Measured] = {}
     if lines is None or not lines.is_file():
         return found
@@ -288,7 +291,7 @@ def read(lines: Path | None) -> dict[tuple[str, ...], Measured]:
 
 
 def noted(lines: Path | None, level: str, one: Measured) -> Measured:
-    """Append one line."""
+    """Append a measured case to the file, and return the case."""
     if lines is not None:
         row = {**asdict(one), "code": digest(one.case), "level": level}
         with lines.open("a", encoding="utf-8") as file:
@@ -297,12 +300,12 @@ def noted(lines: Path | None, level: str, one: Measured) -> Measured:
 
 
 def key(level: str, case: Case) -> tuple[str, ...]:
-    """What a case is found again by."""
+    """Return the key of a case in a file."""
     return (level, *map(str, asdict(case).values()))
 
 
 def measure_axes(lines: Path | None, only: str) -> dict[tuple[TaskKind, str, Axis], list[Measured]]:
-    """All cases; nothing larger is tried on an axis where a case took too long or too much."""
+    """Measure all cases, on each axis until a case exceeds the limit of time or memory."""
     known, every = read(lines), [(a, c) for a, c in axes() if only in f"{c[0].kind} {c[0].protocol}"]
     found: dict[tuple[TaskKind, str, Axis], list[Measured]] = {}
     for number, (axis, cases) in enumerate(every):
@@ -320,7 +323,7 @@ def measure_axes(lines: Path | None, only: str) -> dict[tuple[TaskKind, str, Axi
 
 
 def short(one: Measured) -> str:
-    """A case in a few letters."""
+    """Return the seconds of a case, or its outcome, as text."""
     return f"{one.calibrating + one.simulating:.3f} s" if one.outcome == "done" else one.outcome
 
 
@@ -343,7 +346,7 @@ MOST_CPU_OF_MESSAGES = 3600
 
 
 def measure_messages(users: int, lines: Path | None) -> list[Measured]:
-    """The message level of some protocols, in parts."""
+    """Measure the message level of some protocols, in parts."""
     known, found = read(lines), []
     for kind, name, values in MESSAGES:
         case = Case(kind, name, users // MANY_MESSAGES.get(name, 1), values)
@@ -356,7 +359,7 @@ def measure_messages(users: int, lines: Path | None) -> list[Measured]:
 
 
 def main() -> None:
-    """Measure, print, and write where asked."""
+    """Measure and print, and write the page with --page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md and its picture")
     parser.add_argument("--lines", type=Path, metavar="FILE", help="go on with the cases in a file, as JSON")

@@ -1,4 +1,4 @@
-"""What `benchmarks/scale.py` measured, as tables and as a picture: cost by number of users and of values."""
+"""Results of `benchmarks/scale.py` as tables and as a picture: cost by number of users and of values."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ REASONS: Mapping[tuple[TaskKind, str, Axis], str] = {
 
 
 def slope_of(sizes: Sequence[float], costs: Sequence[float], least: float) -> float:
-    """Slope of the logarithms over the last `TAIL` cases; nan if there are fewer than two."""
+    """Return the slope of the logarithms over the last `TAIL` cases; nan for fewer than two."""
     x, y = np.log(sizes[-TAIL:]), np.log(np.maximum(costs[-TAIL:], least))
     return float(np.polyfit(x, y, 1)[0]) if len(x) > 1 else math.nan
 
 
 def seconds(one: Measured) -> float:
-    """CPU seconds of a case in all."""
+    """Return the total CPU seconds of a case."""
     return one.calibrating + one.simulating
 
 
 def sizes_of(axis: Axis) -> tuple[int, ...]:
-    """Of the axis."""
+    """Return the sizes of an axis."""
     return USERS if axis == "users" else VALUES
 
 
 def slopes(rows: Sequence[Measured], axis: Axis) -> tuple[float, float]:
-    """In time and in memory."""
+    """Return the slopes of time and of memory."""
     done = [(size, one) for size, one in zip(sizes_of(axis), rows, strict=True) if one.outcome == "done"]
     sizes = [float(size) for size, _ in done]
     return (
@@ -77,7 +77,7 @@ def slopes(rows: Sequence[Measured], axis: Axis) -> tuple[float, float]:
 
 
 def in_words(rows: Sequence[Measured] | None, axis: Axis) -> str:
-    """The slope of the time, or that it is flat."""
+    """Return the slope of the time as text, or that the time is constant."""
     if rows is None:
         return "bits only"
     slope = slopes(rows, axis)[0]
@@ -91,13 +91,13 @@ def in_words(rows: Sequence[Measured] | None, axis: Axis) -> str:
 
 
 def power(size: int) -> str:
-    """A power of ten, or the number."""
+    """Return a power of ten as text, or the number."""
     exponent = round(math.log10(size))
     return f"10^{exponent}" if 10**exponent == size and exponent > 1 else f"{size:,}"
 
 
 def reason(key: tuple[TaskKind, str, Axis], rows: Sequence[Measured] | None) -> str:
-    """Why the time along an axis is not flat; empty where it is."""
+    """Return the reason why the time increases along an axis; empty if it does not."""
     if rows is None or in_words(rows, key[2]) in ("flat", "infeasible"):
         return ""
     usual = ROOT_N if key[2] == "users" else K_NUMBERS
@@ -105,12 +105,12 @@ def reason(key: tuple[TaskKind, str, Axis], rows: Sequence[Measured] | None) -> 
 
 
 def protocols(found: Found) -> list[tuple[TaskKind, str]]:
-    """In the order in which they were measured."""
+    """Return the protocols in the order of their measurement."""
     return list(dict.fromkeys((kind, name) for kind, name, _ in found))
 
 
 def table(found: Found) -> Iterator[str]:
-    """Cost by protocol in Markdown, and what it sums up to."""
+    """Yield the cost by protocol in Markdown, and its summary."""
     yield (
         "| task | protocol | time at most | memory at most | slope in n | slope in k | why not flat "
         "| infeasible |"
@@ -149,7 +149,7 @@ def table(found: Found) -> Iterator[str]:
 
 
 def no_parameters(by_users: Sequence[Measured], by_values: Sequence[Measured]) -> str:
-    """Where there is no calibration, by axis."""
+    """Return the sizes without a calibration, by axis."""
     parts = []
     for axis, rows in (("n", by_users), ("k", by_values)):
         sizes = [
@@ -163,7 +163,7 @@ def no_parameters(by_users: Sequence[Measured], by_values: Sequence[Measured]) -
 
 
 def message_table(found: Sequence[Measured]) -> Iterator[str]:
-    """The message level in Markdown."""
+    """Yield the results at message level in Markdown."""
     yield "| task | protocol | users | values | messages per user | CPU time | users per second | memory |"
     yield "|---|---|---:|---:|---:|---:|---:|---:|"
     for one in found:
@@ -181,7 +181,7 @@ def message_table(found: Sequence[Measured]) -> Iterator[str]:
 
 
 def drawn(found: Found) -> bytes:
-    """PNG: a row per protocol, a cell per size, for time and memory along both axes."""
+    """Return a PNG with a row per protocol and a cell per size, for time and memory along both axes."""
     names = protocols(found)
     panels: list[tuple[str, Axis, bool]] = [
         ("CPU time by users", "users", False),
@@ -234,7 +234,7 @@ def _slope_text(slope: float) -> str:
 
 
 def _tasks(ax: Axes, kinds: Sequence[TaskKind]) -> None:
-    """Names of the tasks beside their rows, and a line between them."""
+    """Draw the names of the tasks at their rows, and a line between them."""
     for kind in dict.fromkeys(kinds):
         places = [y for y, found in enumerate(kinds) if found == kind]
         middle = (places[0] + places[-1]) / 2

@@ -1,4 +1,4 @@
-"""Set-valued data: one divergence, all rates of all figures, and the searches."""
+"""Times for set-valued data: one divergence, all rates of all figures, and the searches."""
 
 from functools import partial
 
@@ -27,7 +27,7 @@ BLANKETS = [*np.geomspace(0.1, 10, 30).tolist(), 0.3, 1.0, 2.0, 4.0]
 
 
 def plain_delta(candidates: int, rate: float, share: float, eps: float) -> float:
-    """Three incomplete beta functions per term of the sum over c."""
+    """Return delta with three incomplete beta functions per term of the sum over c."""
     mean = 2 * share * candidates
     c = np.arange(max(0, int(mean - 9.3 * mean**0.5)), int(mean + 9.3 * mean**0.5 + 43))
     odds = share / (1 - 2 * share)
@@ -53,7 +53,7 @@ def one_delta(candidates: int, rate: float, share: float, eps: float) -> float:
 
 
 def all_rates(whole_users: bool) -> float:
-    """Every level at every number of blanket messages of Figures 2 to 6; levels share rates among S1, S2 and S3."""
+    """Compute the rates of every level at every number of blanket messages in Figures 2 to 6, common to all splits."""
     total = 0.0
     for d, s, n in SETTINGS:
         for m in BLANKETS:
@@ -67,7 +67,7 @@ def all_rates(whole_users: bool) -> float:
 
 
 def search(accounting: str) -> float:
-    """The best plans of S1 in all settings."""
+    """Compute the best plans of S1 in all settings."""
     return sum(
         segmented_plan(
             (n // 4, n // 2, n // 4), EPS, 0.01 / n, d, s, spread=s * (1 - s / d), accounting=accounting
@@ -83,7 +83,7 @@ def shuffled() -> float:
 
 
 def rows() -> list[Row]:
-    """Measure everything; about half a minute."""
+    """Return all rows of the table, in about half a minute."""
     found = []
     for items, rate, eps in ((17, 0.5, 0.02), (128, 1.0, 0.0625)):
         setting = (500_000, rate, 1 / items, eps)

@@ -1,4 +1,4 @@
-"""The shuffle Gaussian mechanism: all orders at once against one order by enumeration of partitions."""
+"""Times of the shuffle Gaussian mechanism: all orders at once against one order by enumeration of partitions."""
 
 import math
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ ORDER = 60
 
 
 def partitions(total: int) -> Iterator[list[int]]:
-    """All ways to write `total` as a sum of positive integers, ascending (Kelleher and O'Sullivan, 2009)."""
+    """Yield all partitions of `total` into positive integers, ascending (Kelleher and O'Sullivan, 2009)."""
     parts, last, rest = [0] * (total + 1), 1, total - 1
     while last:
         smallest = parts[last - 1] + 1
@@ -35,9 +35,10 @@ def partitions(total: int) -> Iterator[list[int]]:
 
 
 def plain_rdp(order: int, n: int, sigma: float) -> float:
-    """Theorem 1 term by term, with log-gamma functions.
+    """Return Theorem 1 term by term, with log-gamma functions.
 
-    Those of n lose about 1e-16 n log n in the logarithm, which is most of the difference shown.
+    The log-gamma functions of n lose about 1e-16 n log n in the logarithm, which is most of the difference in the
+    table.
     """
     log_factorial = [math.lgamma(k + 1) for k in range(order + 1)]
     log_n, scale = math.lgamma(n + 1), 1 / (2 * sigma**2)
@@ -58,7 +59,7 @@ def plain_rdp(order: int, n: int, sigma: float) -> float:
 
 
 def rows() -> list[Row]:
-    """Measure everything; about ten seconds, nearly all of them for the partitions."""
+    """Return all rows of the table, in about ten seconds, mostly for the partitions."""
     all_orders = np.arange(2, 1001)
     seconds, _ = best_of(lambda: float(shuffle_gaussian_rdp(all_orders, N, SIGMA)[-1]), 5)
     value = float(shuffle_gaussian_rdp([ORDER], N, SIGMA)[0])

@@ -1,4 +1,4 @@
-"""Simulation by the exact law of the aggregate: ten million users against ten thousand, and many repeats at once."""
+"""Times of simulation by the aggregate's exact law: ten million users against ten thousand, and many repeats."""
 
 import math
 from collections.abc import Callable
@@ -17,7 +17,7 @@ SUMS = ("correlated_sum", "split_and_mix", "fragmented_rappor", "central_laplace
 
 
 def simulated(task: Summation, name: str, tenths: int) -> Callable[[], float]:
-    """One simulated sum of ``10 * tenths`` users."""
+    """Return a function that simulates one sum of ``10 * tenths`` users."""
     n = 10 * tenths
     how = {"accounting": "printed"} if name == "correlated_sum" else {}
     protocol = get("summation", name).calibrate(Budget(1.0, 1e-6), Fixed(n - 1), task, **how)
@@ -26,7 +26,7 @@ def simulated(task: Summation, name: str, tenths: int) -> Callable[[], float]:
 
 
 def repeated(name: str, repeats: int) -> Callable[[], float]:
-    """So many repeats of a multi-message protocol."""
+    """Return a function that simulates `repeats` repeats of a multi-message protocol."""
     population = Binomial(48841, 0.5)
     found = get("frequency", name)
     protocol = found.calibrate(Budget(0.1, 1e-5), population, Frequency(2), accounting=found.accountings[0])
@@ -36,7 +36,7 @@ def repeated(name: str, repeats: int) -> Callable[[], float]:
 
 
 def rows() -> list[Row]:
-    """Measure everything; a few seconds. The ratio is the smaller task's time over the larger one's."""
+    """Return all rows of the table, in a few seconds; the ratio is the smaller task's time over the larger one's."""
     found = []
     for name in SUMS:
         few, many = (best_of(simulated(Summation(5), name, tenths), 5)[0] for tenths in (10**3, 10**6))

@@ -1,8 +1,8 @@
-"""How the source is cut, and what importing it costs: ``python benchmarks/structure.py [--modules]``.
+"""Sizes of the source's modules, and times of their imports: ``python benchmarks/structure.py [--modules]``.
 
-One row per package: modules, lines, the longest module, and the CPU seconds of a fresh process that imports all of its
-modules, with everything below them. A second table has the lines that serve one protocol alone, and what importing it
-loads. Both go into docs/benchmarks.md; ``--modules`` prints every module instead.
+One row per package has its modules, lines, longest module, and the CPU seconds of a fresh process that imports all its
+modules with their dependencies. A second table has the lines that serve one protocol alone, and the files that its
+import loads. Both tables are written into docs/benchmarks.md; ``--modules`` prints every module instead.
 """
 
 import argparse
@@ -90,7 +90,7 @@ STARTS_OF_THE_LIBRARY = {
 
 @dataclass(frozen=True)
 class Module:
-    """A module of the source: its file below src/, its lines, and those that are code."""
+    """Module of the source: its file below src/, its number of lines, and of lines with code."""
 
     file: str
     lines: int
@@ -98,7 +98,7 @@ class Module:
 
     @property
     def name(self) -> str:
-        """As it is imported."""
+        """Name of the module in imports."""
         return self.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
@@ -108,7 +108,7 @@ def module(path: Path, source: Path = SOURCE) -> Module:
 
 
 def code_lines(text: str) -> set[int]:
-    """Numbers of the lines with code: no blank ones, no comments, no docstrings."""
+    """Return the numbers of the lines with code, without blank lines, comments and docstrings."""
     tree = ast.parse(text)
     lines = text.splitlines()
     code = {i for i, line in enumerate(lines, 1) if line.strip() and not line.strip().startswith("#")}
@@ -121,24 +121,24 @@ def code_lines(text: str) -> set[int]:
 
 
 def modules(layer: str, source: Path = SOURCE) -> list[Module]:
-    """The modules of a package, or the one of that name."""
+    """Return the modules of a package, or the module of this name."""
     place = source / "shuffledp" / layer.replace(".", "/")
     paths = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
     return [module(path, source) for path in paths]
 
 
 def unexplained(found: Sequence[Module]) -> list[Module]:
-    """Modules that are longer than allowed, with no reason given."""
+    """Return the modules that are longer than allowed without a reason."""
     return [one for one in found if one.lines > MOST_LINES and one.file not in LONG]
 
 
 def import_seconds(names: Sequence[str]) -> float:
-    """CPU seconds of a fresh process that imports these modules: the least of several."""
+    """Return the least CPU seconds of several fresh processes that import these modules."""
     return min(_started([sys.executable, "-c", IMPORT, *names]) for _ in range(STARTS))
 
 
 def start_seconds() -> dict[str, float]:
-    """CPU seconds of each start of the library: the least of many, taken in turn, as other work comes and goes."""
+    """Return the least CPU seconds of each start of the library, over many rounds."""
     least = dict.fromkeys(STARTS_OF_THE_LIBRARY, float("inf"))
     for _ in range(4 * STARTS):
         for what, program in STARTS_OF_THE_LIBRARY.items():
@@ -177,7 +177,7 @@ print(*(m.__file__ for m in ours), sep="\n")
 
 @dataclass(frozen=True)
 class Defined:
-    """Names of a module: the lines of each that it defines, the names that these use, and where others come from."""
+    """Definitions of a module: their lines, the names that they use, and the origins of imported names."""
 
     lines: Mapping[str, range]
     uses: Mapping[str, frozenset[str]]
@@ -186,7 +186,7 @@ class Defined:
 
 @cache
 def defined(name: str) -> Defined:
-    """What a module of the package defines and imports; nothing if there is no such file."""
+    """Return the definitions and imports of a module of the package; empty without such a file."""
     path = SOURCE / f"{name.replace('.', '/')}.py"
     path = path if path.is_file() else path.with_suffix("") / "__init__.py"
     if not path.is_file():
@@ -211,7 +211,7 @@ def defined(name: str) -> Defined:
 
 
 def reached(name: str) -> set[Object]:
-    """Objects of the package that a module uses, directly or not, and those that it defines."""
+    """Return the objects of the package that a module defines or uses, directly or not."""
     seen: set[Object] = set()
     waiting = [(name, one) for one in defined(name).lines]
     while waiting:
@@ -226,7 +226,7 @@ def reached(name: str) -> set[Object]:
 
 
 def lines_alone(protocols: Sequence[str]) -> dict[str, int]:
-    """Lines that serve one protocol alone: of its file, and of what no other one of them reaches."""
+    """Return the number of lines that serve one protocol alone: of its file, and of code that no other reaches."""
     every = {name: reached(name) for name in protocols}
     times = Counter(one for found in every.values() for one in found)
     alone = {}
@@ -240,7 +240,7 @@ def lines_alone(protocols: Sequence[str]) -> dict[str, int]:
 
 @cache
 def tokens(path: str) -> int:
-    """Tokens of a file without comments, docstrings and layout."""
+    """Return the number of tokens of a file without comments, docstrings and layout."""
     text = Path(path).read_text(encoding="utf-8")
     code = code_lines(text)
     found = tokenize.generate_tokens(io.StringIO(text).readline)
@@ -248,13 +248,13 @@ def tokens(path: str) -> int:
 
 
 def loaded(name: str) -> list[str]:
-    """Files of the package that a fresh process loads with a module, those of packages left out."""
+    """Return the files of the package that a fresh process loads with a module, without package files."""
     command = [sys.executable, "-c", LOADED, name]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
 def protocol_table() -> Iterator[str]:
-    """The table of protocols in Markdown."""
+    """Yield the table of protocols in Markdown."""
     names = [f"shuffledp.protocols.{kind}.{name}" for kind in TASK_KINDS for name in available(kind)]
     alone, files = lines_alone(names), {name: loaded(name) for name in names}
     sizes = {name: sum(map(tokens, found)) for name, found in files.items()}
@@ -272,7 +272,7 @@ def protocol_table() -> Iterator[str]:
 
 
 def table() -> Iterator[str]:
-    """The table in Markdown."""
+    """Yield the table in Markdown."""
     load = os.getloadavg()[0]
     yield "| package | modules | lines | of code | longest module | import, CPU |"
     yield "|---|---:|---:|---:|---|---:|"

@@ -1,4 +1,4 @@
-"""Correlated noise: the exact accountant over all ordered pairs of inputs, and the closed forms."""
+"""Times for correlated noise: the exact accountant over all ordered pairs of inputs, and the closed forms."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ SETTINGS = ((5, "halving", None), (20, "halving", None), (20, "hub", (5,)), (100
 
 
 def processor_seconds(function: Callable[[], object], repeats: int) -> float:
-    """Return the smallest processor time; other processes disturb it less than wall time."""
+    """Return the smallest processor time, which other processes disturb less than wall time."""
     seconds = []
     for _ in range(repeats):
         forget_all()
@@ -32,7 +32,7 @@ def design(size: int, atoms: str, hubs: tuple[int, ...] | None) -> NoiseDesign:
 
 
 def rows() -> list[Row]:
-    """Measure everything; about a minute."""
+    """Return all rows of the table, in about a minute."""
     found = []
     for size, atoms, hubs in SETTINGS:
         one, name = design(size, atoms, hubs), f"D = {size}, {atoms} {hubs or ''}".rstrip()

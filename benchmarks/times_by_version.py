@@ -1,7 +1,7 @@
-"""Times of the library and the accountant by version, so that a slower function is seen.
+"""Times of the library and the accountant by version, which reveal slower functions.
 
-`make benchmarks` and `make accountant-times` keep theirs in the CSV file beside this one, a line each, and show the
-latest versions in docs/benchmarks.md.
+`make benchmarks` and `make accountant-times` store their times in the CSV file in this folder, a line each, and write
+the latest versions into docs/benchmarks.md.
 """
 
 import csv
@@ -20,7 +20,7 @@ SHOWN = 5
 
 
 def of_code() -> str:
-    """Return the release and the last commit that changed src/, with ``+`` where it has been changed since."""
+    """Return the release and the last commit that changed src/, with ``+`` after uncommitted changes."""
     last = ("git", "log", "-1", "--format=%h", "--abbrev=8", "--", "src")
     commit = subprocess.run(last, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
     changed = subprocess.run(("git", "diff", "--quiet", "HEAD", "--", "src"), cwd=ROOT).returncode
@@ -28,7 +28,7 @@ def of_code() -> str:
 
 
 def read(kept: Path) -> dict[str, dict[str, float]]:
-    """Return milliseconds by version, the latest last, and by what was measured."""
+    """Return milliseconds by version, the latest last, and by measured call."""
     found: dict[str, dict[str, float]] = {}
     with kept.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -37,7 +37,7 @@ def read(kept: Path) -> dict[str, dict[str, float]]:
 
 
 def keep(seconds: Mapping[str, float], code: str, kept: Path = KEPT, page: Path = PAGE) -> None:
-    """Keep the times of a version in place of its earlier ones, and show the latest versions on the page."""
+    """Store the times of a version in place of its earlier ones, and write the latest versions into the page."""
     every = read(kept)
     every.setdefault(code, {}).update({what: 1e3 * time for what, time in seconds.items()})
     with kept.open("w", encoding="utf-8", newline="") as file:

@@ -1,17 +1,17 @@
 """Answers of the accountant against sums over all outcomes in 50-digit arithmetic, on a grid; ten CPU minutes.
 
-Every answer's eps is put back: at the proven one the divergence of the reduction has to be at most delta, and right
-below it more; at the lower one a data set has to have it, and right above it not. The laws are written down here
-from the definitions of the randomizers, and nothing of the accounting is used. Random allocation is put back in the
-same way, each direction by itself: for pure steps sums over the number of steps with the likelier outcome, for
-Gaussian steps one and two steps, by integrals.
+Every eps of an answer is checked by the divergence. At the proven eps the divergence of the reduction is at most delta,
+and just below it larger. At the lower bound on eps the divergence of a data set is at least delta, and just above it
+smaller. The laws follow from the definitions of the randomizers, without the accounting. Each direction of random
+allocation is checked in the same way: for pure steps by sums over the number of steps with the likelier outcome, for
+one and two Gaussian steps by integrals.
 
     python tools/accountant_check.py                 # the grid; exits with 1 if an answer is on the wrong side
-    python tools/accountant_check.py --only binary   # what has this in its name
-    python tools/accountant_check.py --page          # writes what was found into docs/accountant.md as well
+    python tools/accountant_check.py --only binary   # settings with this in their names
+    python tools/accountant_check.py --page          # also writes the results into docs/accountant.md
 
-A setting is a line of a file as soon as it is done. A line names a digest of the code that it was found with: a run
-that was ended goes on with what is missing, several may share the file, and after a change all is done again.
+Each finished setting is a line of a file with a digest of the code. An interrupted run is continued, several runs may
+share the file, and a changed code is checked anew.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ Rows = list[tuple[Number, Number, Number]]
 
 @dataclass(frozen=True)
 class Case:
-    """A randomizer as the accountant is asked about it, and its laws at a local budget."""
+    """Randomizer of a request to the accountant, and its laws at a local budget."""
 
     name: str
     asked: dict[str, object]
 
     def upper(self, eps_local: float) -> Rows:
-        """Both inputs against what every report contains."""
+        """Return the probabilities under both inputs and the common part of all reports."""
         e = mpmath.exp(mpmath.mpf(eps_local))
         if self.name == "any":  # a clone of either input in a share e^-eps_local of the reports
             p = 1 / (2 * e)
@@ -71,7 +71,7 @@ class Case:
         ]
 
     def lower(self, eps_local: float) -> list[Rows]:
-        """Both inputs against reports of others who all hold one value."""
+        """Return the probabilities under both inputs and for other users who all hold one value, per value."""
         e = mpmath.exp(mpmath.mpf(eps_local))
         k = 3 if self.name == "any" else self.values
         total = e + k - 1
@@ -89,7 +89,7 @@ class Case:
 
     @property
     def values(self) -> int:
-        """How many values the randomizer is over."""
+        """Number of values of the randomizer."""
         return 2 if self.name == "binary" else int(str(self.asked["domain_size"]))
 
 
@@ -102,7 +102,7 @@ CASES = (
 
 
 def divergence(rows: Rows, users: int, eps: Number) -> Number:
-    """Hockey stick of one report among the others': the mean of the positive part of a sum, term by term."""
+    """Return the hockey-stick divergence of one report among others, the mean of the positive part of a sum."""
     factor = mpmath.exp(eps)
     rows = [row for row in rows if row[2] > 0]
     gains = [(own - factor * other) / blanket for own, other, blanket in rows]
@@ -120,7 +120,7 @@ def divergence(rows: Rows, users: int, eps: Number) -> Number:
 
 @lru_cache(maxsize=16)
 def _multinomial(masses: tuple[Number, ...], copies: int) -> list[tuple[tuple[int, ...], Number]]:
-    """All counts of the outcomes and their probabilities."""
+    """Return all counts of the outcomes with their probabilities."""
     powers = [[mpmath.mpf(1)] for _ in masses]
     for row, mass in zip(powers, masses, strict=True):
         for _ in range(copies):
@@ -139,7 +139,7 @@ def _multinomial(masses: tuple[Number, ...], copies: int) -> list[tuple[tuple[in
 
 
 def checked(case: Case, eps_local: float, users: int, delta: float) -> list[str]:
-    """What is wrong with an answer; nothing as a rule."""
+    """Return the errors of an answer; empty if it is right."""
     answer = amplification(eps_local, users, delta, **case.asked)
     eps, wrong = mpmath.mpf(answer.eps), []
     rows = case.upper(eps_local)
@@ -168,12 +168,12 @@ class Steps:
     sigma: float | None = None
 
     def delta(self, eps: Number, direction: str) -> Number:
-        """The divergence, from the laws of the outcomes."""
+        """Return the divergence from the laws of the outcomes."""
         find = self._pure if self.eps_local is not None else self._gaussian
         return find(mpmath.exp(eps), direction)
 
     def _pure(self, factor: Number, direction: str) -> Number:
-        """Randomized response in every step: absent the likelier outcome has the probability 1 / (E + 1)."""
+        """Return delta of randomized response in every step; absent, the likelier outcome has mass 1 / (E + 1)."""
         e = mpmath.exp(mpmath.mpf(self.eps_local))
         p, t = 1 / (e + 1), self.steps
         terms = []
@@ -185,7 +185,7 @@ class Steps:
         return mpmath.fsum(terms)
 
     def _gaussian(self, factor: Number, direction: str) -> Number:
-        """One step in closed form; of two the first is integrated over, and the second is a tail of a normal law."""
+        """Return delta of one step in closed form, or of two by an integral over the first of a normal tail."""
         s = mpmath.mpf(self.sigma)
 
         # L(y) = e^((2 y - 1) / (2 s^2)); absent y is N(0, s^2), and with the weight L it is N(1, s^2).
@@ -237,7 +237,7 @@ BESIDE = 1e-6
 
 
 def checked_allocation(case: Steps, delta: float, direction: str) -> list[str]:
-    """What is wrong with eps at a delta, and with delta at that eps, on both sides."""
+    """Return the errors of eps at a delta, and of delta at this eps, on both sides."""
     options = {"eps_local": case.eps_local, "sigma": case.sigma, "direction": direction}
     slack, wide = (PURE_EPS, PURE_DELTA) if case.eps_local is not None else (GAUSSIAN_EPS, GAUSSIAN_DELTA)
     most = case.eps_local or 300.0
@@ -269,7 +269,7 @@ def checked_allocation(case: Steps, delta: float, direction: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Asked:
-    """A setting: its part of the grid, its name, and how to find what is wrong with the answers."""
+    """Setting: its part of the grid, its name, and the function that returns the errors of the answers."""
 
     part: str
     name: str
@@ -277,7 +277,7 @@ class Asked:
 
 
 def settings() -> Iterator[Asked]:
-    """The whole grid."""
+    """Yield all settings of the grid."""
     for case, users, eps_local, delta in product(CASES, USERS, EPS_LOCAL, DELTA):
         asked = ", ".join(f"{key} {value}" for key, value in case.asked.items())
         name = f"{asked}, eps_local {eps_local:g}, n {users}, delta {delta:g}"
@@ -290,7 +290,7 @@ def settings() -> Iterator[Asked]:
 
 
 def read(lines: Path, code: str) -> dict[str, list[str]]:
-    """What was found with this code, by part and name of the setting; a line that was cut off is left out."""
+    """Return the stored results for this code, by part and name of the setting, without an incomplete line."""
     if not lines.is_file():
         return {}
     whole, _, _ = lines.read_text(encoding="utf-8").rpartition("\n")
@@ -299,7 +299,7 @@ def read(lines: Path, code: str) -> dict[str, list[str]]:
 
 
 def done(asked: Iterable[Asked], lines: Path, code: str) -> dict[str, list[str]]:
-    """What was found for all of these, by part and name; what is missing is done and appended."""
+    """Return the results of all settings, by part and name; missing settings are computed and appended."""
     found = read(lines, code)
     lines.parent.mkdir(parents=True, exist_ok=True)
     if lines.is_file() and not (text := lines.read_bytes()).endswith(
@@ -322,7 +322,7 @@ def done(asked: Iterable[Asked], lines: Path, code: str) -> dict[str, list[str]]
 
 
 def report(found: dict[str, list[str]]) -> str:
-    """What is written into the documentation."""
+    """Return the results as Markdown for the documentation."""
 
     def counted(*parts: str) -> tuple[int, int]:
         rows = [wrong for key, wrong in found.items() if key.partition(":")[0] in parts]
@@ -341,7 +341,7 @@ def report(found: dict[str, list[str]]) -> str:
 
 
 def main() -> int:
-    """Go through the grid; 1 if anything is wrong."""
+    """Check the grid; return 1 if an answer is wrong."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,9 +1,10 @@
-"""Audit every registered protocol at small scale under many seeds, and count what is flagged.
+"""Audit every registered protocol at small scale under many seeds, and count the flagged claims.
 
 ``python tools/audit_seeds.py [--seeds N] [--first S] [--settings K] [--runs R] [--page]``
-    Writes results/audit/seeds/S.csv, a table per seed with a row per claim, and goes on where an earlier call stopped:
-    a seed whose table is there, for the same code and numbers, is not run again. Exits with 1 if a sound claim is
-    exceeded, or runs contradict a law or an estimate. With --page the counts are written into docs/maintainers.md.
+
+Writes results/audit/seeds/S.csv, a table per seed with a row per claim, and continues an interrupted call: a seed with
+a table for the same code and numbers is not run again. Exits with 1 if a sound claim is exceeded, or if runs contradict
+a law or an estimate. With --page the counts are written into docs/maintainers.md.
 """
 
 import argparse
@@ -36,7 +37,7 @@ Statuses = Mapping[tuple[str, str], int]
 
 
 def table_of(seed: int, settings: int, runs: int, code: str) -> Path:
-    """The table of a seed, made unless it is there."""
+    """Return the path of the table of a seed; make the table unless it exists."""
     path = FOLDER / f"{code[:12]}-{settings}-{runs}" / f"{seed}.csv"
     try:
         return verified(path, path.with_suffix(".sha256"))
@@ -47,7 +48,7 @@ def table_of(seed: int, settings: int, runs: int, code: str) -> Path:
 
 
 def summary(seeds: int, protocols: int, statuses: Statuses) -> str:
-    """The counts as a table."""
+    """Return the counts as a Markdown table."""
     lines = [
         f"{protocols} protocols under {seeds} seeds:",
         "",
@@ -64,7 +65,7 @@ def summary(seeds: int, protocols: int, statuses: Statuses) -> str:
 
 
 def run(seeds: range, settings: int, runs: int) -> Counter[tuple[str, str]]:
-    """Audit under these seeds; returns how many rows of each part have which status."""
+    """Audit under these seeds; return the number of rows by part and status."""
     entries = [entry for job in audit_jobs([], "full").values() for entry in audit_entries(job)]
     code = Code(ROOT).digest("shuffledp.pipeline.audit.table", *entries)
     statuses: Counter[tuple[str, str]] = Counter()

@@ -1,15 +1,15 @@
-"""Bad and extreme arguments for everything public that takes some: a number in range, or one clear error.
+"""Bad and extreme arguments for every public function and class: a number in range, or one clear error.
 
-In a valid call of each function and class of the accounting (tests/accounting/valid_calls.py), of each method of
-these classes (valid_methods.py) and of every protocol's calibration (tests/protocols/valid_calibrations.py) one or
-two arguments are replaced by what hypothesis draws: nan, infinities, negative, huge and tiny numbers, other types,
-other shapes. A call must end with numbers of which none is nan, and a delta in [0, 1]; or with Infeasible or a
-ValueError of one line that names an argument. All else is reported, a line each. Calls that take longer than a limit
-are counted apart.
+In a valid call of each function and class of the accounting (tests/accounting/valid_calls.py), of each method of these
+classes (valid_methods.py) and of every protocol's calibration (tests/protocols/valid_calibrations.py), one or two
+arguments are replaced by values that hypothesis draws: nan, infinities, negative, huge and tiny numbers, other types,
+other shapes. A call must return numbers without nan, with delta in [0, 1], or raise Infeasible or a ValueError of one
+line that names an argument. Every other outcome is reported in one line. Calls that exceed a time limit are counted
+separately.
 
-    python tools/bad_arguments.py                    # all; exits with 1 if something is off
+    python tools/bad_arguments.py                    # all; exits with 1 if an outcome is wrong
     python tools/bad_arguments.py --only clone_rate --examples 500
-    python tools/bad_arguments.py --page             # writes the counts into docs/benchmarks.md as well
+    python tools/bad_arguments.py --page             # also writes the counts into docs/benchmarks.md
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ _SEVERAL = ("ArrayLike", "NDArray", "Sequence", "tuple", "Slots", "Mapping")
 
 @cache  # before processes are forked: building them takes longer than most calls
 def every_call() -> Calls:
-    """Valid calls of public functions and classes, of the methods of classes, and of calibrations of protocols."""
+    """Return valid calls of public functions and classes, of methods, and of protocols' calibrations."""
     return valid_calls() | valid_methods() | valid_calibrations()
 
 
 def bad_values() -> st.SearchStrategy[Any]:
-    """What is no argument, and what is one at the end of its range or beyond."""
+    """Return a strategy for invalid arguments, and for arguments at or beyond the end of their range."""
     return st.one_of(
         st.sampled_from(NUMBERS),
         st.floats(),
@@ -100,13 +100,13 @@ def bad_values() -> st.SearchStrategy[Any]:
 
 
 def replacements(valid: Mapping[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """One or two arguments of a valid call with other values."""
+    """Return a strategy for other values of one or two arguments of a valid call."""
     names = st.lists(st.sampled_from(list(valid)), min_size=1, max_size=min(2, len(valid)), unique=True)
     return names.flatmap(lambda chosen: st.fixed_dictionaries({name: bad_values() for name in chosen}))
 
 
 def drawn(valid: Mapping[str, Any], examples: int) -> list[dict[str, Any]]:
-    """That many replacements, the same ones each time."""
+    """Return `examples` replacements, the same ones at each call."""
     found: list[dict[str, Any]] = []
 
     @seed(1)
@@ -126,11 +126,11 @@ def drawn(valid: Mapping[str, Any], examples: int) -> list[dict[str, Any]]:
 
 
 class Hangs(BaseException):
-    """A call took too long; no Exception, so that nothing in the library catches it."""
+    """Error for a call that exceeds the time limit; not an Exception, so that the library does not catch it."""
 
 
 def _numbers(value: Any) -> Iterator[float]:
-    """All numbers of a result."""
+    """Yield all numbers of a result."""
     if isinstance(value, (bool, str, type(None))):
         return
     if isinstance(value, (int, float, np.integer, np.floating)):
@@ -146,7 +146,7 @@ def _numbers(value: Any) -> Iterator[float]:
 
 
 def _fits(annotation: str, value: Any) -> bool:
-    """Whether an argument has the kind that its annotation asks for, as far as acceptance would be a mistake."""
+    """Return whether an argument is of the annotated type; types whose acceptance is harmless count as valid."""
     if value is None:
         return "None" in annotation or "Any" in annotation
     if isinstance(value, bool):
@@ -167,16 +167,9 @@ def _fits(annotation: str, value: Any) -> bool:
 def judge(
     call: Callable[..., Any], valid: Mapping[str, Any], bad: Mapping[str, Any], seconds: float = SECONDS
 ) -> str:
-    """What is wrong with the answer to bad arguments, "" if nothing is.
+    """Return the error in the outcome of a call with bad arguments, within CPU seconds; empty if there is none.
 
-    Parameters
-    ----------
-    call : callable
-        A function or a class.
-    valid, bad : mapping
-        Keywords that work, and what replaces some of them.
-    seconds : float
-        CPU time that the call may take.
+    `valid` has keywords of a valid call, and `bad` the replacements of some of them.
     """
 
     def late(*_: object) -> None:
@@ -243,7 +236,7 @@ def _child(pipe: Connection, name: str, examples: int, start: int) -> None:
 
 
 def outcomes(name: str, examples: int) -> Iterator[tuple[str, str]]:
-    """Bad arguments and what is wrong with the answer, for one function; a child that dies is replaced."""
+    """Yield bad arguments and the errors of their outcomes for one function; a child process that dies is replaced."""
     fork, start, running = multiprocessing.get_context("fork"), 0, True
     while running:
         here, there = fork.Pipe(duplex=False)
@@ -270,7 +263,7 @@ def outcomes(name: str, examples: int) -> Iterator[tuple[str, str]]:
 
 
 def report(counts: Mapping[str, int], functions: int) -> str:
-    """The counts, for the page."""
+    """Return the counts as text for the page."""
     return (
         f"{functions} public functions, classes, methods and calibrations of protocols, {sum(counts.values()):,} calls "
         "with one or two bad arguments: "
@@ -280,7 +273,7 @@ def report(counts: Mapping[str, int], functions: int) -> str:
 
 
 def main() -> int:
-    """Print what is wrong, and the counts."""
+    """Print the errors and the counts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", help="names of functions")
     parser.add_argument("--examples", type=int, default=20, help="calls per function")

@@ -1,9 +1,10 @@
-"""Audit random calibrations of all protocols: the claimed delta against the one found by enumeration.
+"""Audit random calibrations of all protocols: the claimed delta against the enumerated delta.
 
 ``python tools/calibrations.py [--count N] [--seed S] [--messages RUNS]``
-    Writes results/audit/calibrations-S.csv, a row per calibration, and prints every finding with the call that repeats
-    it, then a summary. Exits with 1 if a sound label is exceeded, a calibration ends in an error, or, with --messages,
-    simulated messages do not follow the law of the view.
+
+Writes results/audit/calibrations-S.csv, a row per calibration, and prints every finding with a call that repeats it,
+then a summary. Exits with 1 if a sound label is exceeded, if a calibration ends in an error, or, with --messages, if
+simulated messages do not follow the law of the view.
 """
 
 import argparse
@@ -28,7 +29,7 @@ COLUMNS = (
 
 
 def written(number: int, row: Row) -> list[object]:
-    """One line of the table."""
+    """Return one line of the table."""
     setting = row.setting
     return [
         number,
@@ -49,7 +50,7 @@ def written(number: int, row: Row) -> list[object]:
 
 
 def run(count: int, seed: int, runs: int) -> int:
-    """Audit so many settings; returns the number of findings."""
+    """Audit `count` settings; return the number of findings."""
     table = ROOT / f"results/audit/calibrations-{seed}.csv"
     table.parent.mkdir(parents=True, exist_ok=True)
     part, begin = table.with_suffix(".part"), time.process_time()

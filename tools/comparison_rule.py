@@ -1,13 +1,13 @@
-"""A rule of thumb for histograms against `shuffledp.compare` in 36 settings; a minute or two.
+"""Rule of thumb for histograms, checked against `shuffledp.compare` in 36 settings; a minute or two.
 
-The rule, for protocols whose shuffler only permutes, replacement of one input and a mean number of messages per user:
+The rule is for protocols whose shuffler only permutes, for replacement of one input and a mean number of messages per
+user:
 
-1. one message: k-ary randomized response with its blanket;
-2. otherwise correlated noise, if its messages fit;
-3. otherwise designated coins, if their messages fit and randomized response is not better;
-4. otherwise randomized response.
-
-    python tools/comparison_rule.py [--page]    # exits with 1 where the rule is further off than it says
+    1. one message: k-ary randomized response with its blanket;
+    2. otherwise correlated noise, if its messages fit;
+    3. otherwise designated coins, if their messages fit and randomized response is not better;
+    4. otherwise randomized response.
+    python tools/comparison_rule.py [--page]    # exits with 1 if an error ratio exceeds the stated one
 
 With --page the counts are written into docs/compare.md.
 """
@@ -44,7 +44,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Checked:
-    """What the rule picks in a setting and a budget of messages, and what is best."""
+    """Protocol of the rule in a setting with a budget of messages, and the best protocol."""
 
     users: int
     domain_size: int
@@ -55,12 +55,12 @@ class Checked:
 
     @property
     def ratio(self) -> float:
-        """Error of what is picked over the least one."""
+        """Error of the rule's protocol over the least error."""
         return float(self.picked.mse or math.nan) / float(self.best.mse or math.nan)
 
 
 def picked(rows: Mapping[str, Compared], messages: float) -> Compared:
-    """What the rule says."""
+    """Return the protocol of the rule."""
 
     def fits(name: str) -> bool:
         return name in rows and float(rows[name].messages_per_user or math.inf) <= messages + ROUNDING
@@ -76,7 +76,7 @@ def picked(rows: Mapping[str, Compared], messages: float) -> Compared:
 
 
 def checked(users: int, domain_size: int, eps: float) -> Iterator[Checked]:
-    """The rule in one setting, for every budget of messages."""
+    """Yield the check of the rule in one setting, for every budget of messages."""
     found = shuffledp.compare(users, domain_size=domain_size, eps=eps, delta=DELTA, protocols=KNOWN)
     rows = {row.protocol: row for row in found if row.status == "ok"}
     for messages in BUDGETS:
@@ -86,7 +86,7 @@ def checked(users: int, domain_size: int, eps: float) -> Iterator[Checked]:
 
 
 def summary(every: Sequence[Checked]) -> str:
-    """How often the rule is right, and where it is not, as Markdown."""
+    """Return as Markdown the number of settings in which the rule is right, and the other settings."""
     wrong = [one for one in every if one.ratio > 1]
     settings = (
         f"users {_some(USERS)}; values {_some(DOMAINS)}; eps {_some(EPS)}; at most {_some(BUDGETS)} messages "

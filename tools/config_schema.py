@@ -1,7 +1,7 @@
-"""Write config/schema/*.json, JSON schemas for editors, from the grammar of the configuration; a test compares.
+"""Writer of config/schema/*.json, JSON schemas for editors, from the grammar of the configuration.
 
-They refuse what is wrong in a file by itself: unknown and missing keys, wrong types, numbers out of range. What depends
-on the values of a grid or on other files is checked by `shuffledp check` only, which is what counts.
+The schemas exclude errors of a single file: unknown and missing keys, wrong types, numbers out of range. Only
+`shuffledp check` makes the checks that depend on the values of a grid or on other files. A test compares the files.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _UNRESOLVED = ("grid",)
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of one kind of file."""
+    """Return the schema of one kind of file."""
     grammar, description = FILES[name]
     raw = TypeAdapter(grammar).json_schema()
     definitions: dict[str, Any] = raw.pop("$defs", {})
@@ -69,7 +69,7 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def _tags() -> Iterator[tuple[str, str, str]]:
-    """The value of the deciding key, the name of the concept, and that key, for every branch with such a key."""
+    """Yield the value of the deciding key, the name of the concept, and this key, for every branch with such a key."""
     for key, union in UNIONS.items():
         for branch in get_args(get_args(union)[0]):
             concept, tag = get_args(branch)
@@ -78,7 +78,7 @@ def _tags() -> Iterator[tuple[str, str, str]]:
 
 
 def _below(definitions: Mapping[str, Any], start: str) -> Iterator[str]:
-    """The definition and all that it leads to."""
+    """Yield a definition and all definitions that it refers to."""
     waiting, seen = [start], set()
     while waiting:
         name = waiting.pop()
@@ -100,7 +100,7 @@ def _references(part: Any) -> Iterator[str]:
 
 
 def _with_variables(part: Any, whole: bool = False) -> Any:
-    """The same schema, in which a variable of the grid may stand for every single value."""
+    """Return the schema in which a grid variable is valid in place of every single value."""
     if not isinstance(part, Mapping):
         return part
     if part.get("type") in ("number", "integer", "string", "boolean") or "enum" in part or "const" in part:
@@ -122,7 +122,7 @@ def _with_variables(part: Any, whole: bool = False) -> Any:
 
 
 def _grids(definitions: dict[str, Any]) -> None:
-    """A grid may take the rounds at which a training run is evaluated."""
+    """Allow in a grid the evaluated rounds of a training run."""
     (values,) = definitions["Experiment"]["properties"]["grid"]["patternProperties"].items()
     rounds = {
         "type": "object",
@@ -136,7 +136,10 @@ def _grids(definitions: dict[str, Any]) -> None:
 
 
 def _overrides(definitions: dict[str, Any]) -> dict[str, Any]:
-    """Experiments and training runs at another scale, by ``paper.experiment`` and ``paper.training.run``."""
+    """Return the schema of experiments and training runs at another scale, by their dotted names.
+
+    The names are ``paper.experiment`` and ``paper.training.run``.
+    """
     for concept in (model.ExperimentOverride, model.TrainingOverride):
         own = concept.model_json_schema()
         definitions.update(own.pop("$defs", {}))
@@ -153,7 +156,7 @@ def _overrides(definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tidy(part: Any) -> Any:
-    """Without titles that repeat keys and defaults that would be mistakes; unknown names are refused everywhere."""
+    """Return a schema without titles that repeat keys and invalid defaults; unknown names are errors everywhere."""
     if isinstance(part, list):
         return [_tidy(one) for one in part]
     if not isinstance(part, Mapping):
@@ -171,7 +174,7 @@ def _tidy(part: Any) -> Any:
 
 
 def texts() -> dict[str, str]:
-    """The files by name."""
+    """Return the files' texts by name."""
     return {f"{name}.json": json.dumps(schema(name), indent=1, sort_keys=False) + "\n" for name in FILES}
 
 

@@ -1,11 +1,10 @@
-"""How often the statistical checks reject a built-in protocol: every protocol with many seeds.
+"""Frequency of rejections of built-in protocols by the statistical checks, for many seeds.
 
-The checks promise about one rejection in a million comparisons. A seed draws every setting of a protocol once, its
+The checks reject about one correct comparison in a million. A seed draws every setting of a protocol once, with the
 accountings in turn from seed to seed. All seeds of all protocols take hours, so that a run may end at any time: every
-pair of a protocol and a seed is a row of a table as soon as it is done, and the next run goes on with those that are
-missing. Seed by seed, all protocols take their turn. A row names the code that it was made
-with, a digest of what the protocol and the checks reach; after a change there the pair is done again. With --page the
-counts are written into docs/maintainers.md.
+finished pair of a protocol and a seed is a row of a table, and the next run computes the missing ones, seed by seed. A
+row has a digest of the code that the protocol and the checks reach; after a change the pair is computed again. With
+--page the counts are written into docs/maintainers.md.
 """
 
 from __future__ import annotations
@@ -50,21 +49,9 @@ MACHINERY = tuple(f"shuffledp.protocols.conformance.{name}" for name in ("checks
 
 @dataclass(frozen=True)
 class Done:
-    """A protocol with one seed.
+    """Protocol (``task/name``) with one seed: the number of rejections and their texts.
 
-    Parameters
-    ----------
-    protocol : str
-        ``task/name``.
-    seed : int
-    rejections : int
-        How many of the checks rejected it.
-    seconds : float
-        Of the processor, the calibration of its cases included where they were not known yet.
-    code : str
-        Digest of what it was made with.
-    what : str
-        What the checks said.
+    `seconds` is CPU time, with the calibration of cases that are not cached, and `code` the digest of the code.
     """
 
     protocol: str
@@ -79,7 +66,7 @@ HEAD = tuple(field.name for field in fields(Done))
 
 
 def read(table: Path) -> list[Done]:
-    """The rows of a table, in their order; none where there is no table. A line that was cut off is left out."""
+    """Return the rows of a table in order, without an incomplete line; empty without a table."""
     if not table.is_file():
         return []
     whole, _, _ = table.read_text(encoding="utf-8").rpartition("\n")
@@ -90,7 +77,7 @@ def read(table: Path) -> list[Done]:
 
 
 class Table:
-    """Appends rows to a file, each as a whole line that is on the disk before the next one is begun."""
+    """File to which rows are appended, each as a whole line on the disk before the next one begins."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -111,14 +98,14 @@ class Table:
 
 @cache
 def cases(kind: str, name: str) -> tuple[Case, ...]:
-    """The settings of a protocol, calibrated once and drawn anew for each seed."""
+    """Return the settings of a protocol, calibrated once and drawn anew for each seed."""
     return conformance.default_cases(get(kind, name))
 
 
 def rejected(
     protocol: Protocol, settings: tuple[Case, ...], seed: int, checks: Iterable[Check]
 ) -> Iterator[str]:
-    """What the checks find against a protocol with one seed."""
+    """Yield the rejections of a protocol with one seed."""
     statistics.SEED = seed
     running.estimates.cache_clear()
     for check in checks:
@@ -129,10 +116,10 @@ def rejected(
 
 
 def chosen(check: Check, protocol: Protocol, settings: tuple[Case, ...], seed: int) -> tuple[Case, ...]:
-    """The settings of a check with one seed: accountings take their turn from seed to seed.
+    """Return the settings of a check with one seed, with accountings in turn from seed to seed.
 
-    What is sent depends on the calibrated numbers, not on the accounting that they come from, so that each seed draws
-    every setting once; as many seeds as there are accountings draw every setting under each of them.
+    Messages depend on the calibrated numbers and not on their accounting, so that each seed draws every setting once.
+    As many seeds as accountings draw every setting under each accounting.
     """
     if check in OF_LAWS:
         return tuple(running.in_turn(protocol, settings, OF_LAWS[check], seed))
@@ -141,7 +128,7 @@ def chosen(check: Check, protocol: Protocol, settings: tuple[Case, ...], seed: i
 
 
 def one(name: str, seed: int, code: str, checks: Iterable[Check] = CHECKS) -> Done:
-    """A protocol, as ``task/name``, with one seed."""
+    """Return the row of a protocol, ``task/name``, with one seed."""
     started = time.process_time()
     kind, _, short = name.partition("/")
     found = list(rejected(get(kind, short), cases(kind, short), seed, checks))
@@ -152,14 +139,14 @@ def one(name: str, seed: int, code: str, checks: Iterable[Check] = CHECKS) -> Do
 def missing(
     names: Iterable[str], seeds: int, done: Iterable[Done], codes: dict[str, str]
 ) -> Iterator[tuple[str, int]]:
-    """The pairs that have no row with the present code, seed by seed."""
+    """Yield the pairs that have no row with the present code, seed by seed."""
     known = {(row.protocol, row.seed) for row in done if row.code == codes.get(row.protocol)}
     names = list(names)
     yield from ((name, seed) for seed in range(seeds) for name in names if (name, seed) not in known)
 
 
 def summary(names: Iterable[str], done: Iterable[Done], codes: dict[str, str]) -> str:
-    """Seeds and rejections of every protocol, with the present code and with earlier ones; then all rejections."""
+    """Return seeds and rejections of every protocol with the present and with earlier code, then all rejections."""
     last = {(row.protocol, row.seed, row.code): row for row in done}.values()
     lines = [f"{'protocol':34} {'seeds':>6} {'rejected':>9} {'seconds':>8}   earlier code: seeds, rejected"]
     total = [0, 0, 0.0, 0, 0]
@@ -176,7 +163,7 @@ def summary(names: Iterable[str], done: Iterable[Done], codes: dict[str, str]) -
 
 
 def page_table(names: Iterable[str], done: Iterable[Done], codes: dict[str, str]) -> str:
-    """Seeds and rejections of the protocols of every task with the present code, as Markdown."""
+    """Return seeds and rejections of the protocols of every task with the present code, as Markdown."""
     present = {(row.protocol, row.seed): row for row in done if row.code == codes.get(row.protocol)}
     by_task: dict[str, list[str]] = {}
     for name in names:
@@ -215,7 +202,7 @@ def _line(name: str, parts: list[float]) -> str:
 
 
 def main() -> None:
-    """Do what is missing; print a line per rejection, at the end the counts; exit with 1 if anything was rejected."""
+    """Compute missing rows, print each rejection and the counts; exit with 1 after any rejection."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--protocol", nargs="+", help="only these, as task/name")

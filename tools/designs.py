@@ -1,17 +1,21 @@
-"""Search for the shipped noise designs again, or certify them again; those with coarse noise too.
+"""Search for the shipped noise designs, with coarse noise, too, or certify them again.
 
 ``python tools/designs.py search [--only D] [--kind atoms | coarse]``
-    Runs the search for every goal below, one after another. The state of each search is kept in results/designs/ after
-    every step, so that an interrupted run goes on where it was and ends with the same files, but for the seconds that
-    are measured; remove them to start anew. A design with clearly fewer messages than the shipped one replaces it in
-    the package.
+
+Runs the search for every goal below in turn. The state of each search is stored in results/designs/ after every step,
+so that an interrupted run is continued and ends with the same files, except for the measured seconds; remove them to
+start anew. A design with clearly fewer messages than the shipped one replaces it in the package.
+
 ``python tools/designs.py check``
-    Certifies all shipped designs anew, coarse ones up to D = 3. Of larger coarse ones it checks their certificates:
-    that they are for these numbers and by this code (digests; if the code was changed since, the worst pair is computed
-    again), cover all pairs, meet delta and have a small margin. Fails if one does not.
+
+Certifies all shipped designs again, coarse ones up to D = 3. For larger coarse designs it checks the certificates: they
+are for these numbers and this code (by digests; after a change of the code the worst pair is computed again), cover all
+pairs, meet delta and have a small margin. Fails if one does not.
+
 ``python tools/designs.py certify [--only D]``
-    Certifies coarse designs of all D anew, a few slices at a time, and writes the certificates. What is done is kept in
-    results/designs/, so that an interrupted run goes on where it was. Takes minutes of processor time from D = 20 on.
+
+Certifies coarse designs of all D again, a few slices at a time, and writes the certificates. Finished parts are stored
+in results/designs/, so that an interrupted run is continued. Takes minutes of processor time from D = 20 on.
 """
 
 import argparse
@@ -115,7 +119,7 @@ GOALS: tuple[tuple[int, str, tuple[int, ...], str], ...] = (
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file so that nobody ever sees a part of it."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(text, encoding="utf-8")
@@ -123,7 +127,7 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def written(designs: list[ShippedDesign]) -> str:
-    """The content of the shipped file, a key per line."""
+    """Return the content of the shipped file, a key per line."""
     designs = sorted(
         designs,
         key=lambda s: (s.design.max_value, ATOM_KINDS.index(s.design.atoms), LAWS.index(s.design.law)),
@@ -138,7 +142,7 @@ def written(designs: list[ShippedDesign]) -> str:
 
 
 def search(only: int | None) -> None:
-    """Search for all goals, or those of one D."""
+    """Search for all goals, or for the goals of one D."""
     for size, atoms, hubs, law in GOALS:
         if only not in (None, size):
             continue
@@ -174,7 +178,7 @@ def search(only: int | None) -> None:
 
 
 def written_coarse(designs: list[ShippedCoarse]) -> str:
-    """The content of the file of coarse designs, a key per line."""
+    """Return the content of the file of coarse designs, a key per line."""
     entries = []
     for one in sorted(designs, key=lambda s: s.design.max_value):
         lines = ",\n".join(f'  "{key}": {json.dumps(value)}' for key, value in one.to_dict().items())
@@ -183,7 +187,7 @@ def written_coarse(designs: list[ShippedCoarse]) -> str:
 
 
 def coarse_start_of(size: int) -> CoarseDesign:
-    """Where the search for a coarse design begins: the shipped one, or the rule with the hubs of this D."""
+    """Return the start of the search for a coarse design: the shipped one, or the rule with the hubs of this D."""
     old = shipped_coarse(size, EPS, DELTA, EPS_STAR)
     if old is not None:
         return old.design
@@ -195,7 +199,7 @@ def coarse_start_of(size: int) -> CoarseDesign:
 
 
 def found_coarse(size: int) -> CoarseDesign:
-    """Search for a coarse design, keeping what is done of it."""
+    """Search for a coarse design, with stored intermediate results."""
     if size > MOST_FREE:
         start = coarse_start_of(size)
         return polished_design(start, certified_joint(start)[0])[0]
@@ -231,14 +235,14 @@ def search_all_coarse(only: int | None) -> None:
 
 
 def precision_of(size: int) -> Precision:
-    """How precise the certificate of a coarse design is."""
+    """Return the precision of the certificate of a coarse design."""
     if size <= MOST_FINISHED:
         return FINE
     return MEDIUM if size <= MOST_BY_CELL else BY_BLOCK
 
 
 def digests(design: CoarseDesign) -> tuple[str, str]:
-    """Digests of the numbers of a design and of the code that certifies it, without comments and descriptions."""
+    """Return digests of a design's numbers and of the code that certifies it, without comments and docstrings."""
     code = [read_source((SUMMATION / f"{name}.py").read_bytes()).digest for name in ACCOUNTANT]
     texts = (json.dumps(design.to_dict(), sort_keys=True), "".join(code))
     first, second = (hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts)
@@ -246,9 +250,10 @@ def digests(design: CoarseDesign) -> tuple[str, str]:
 
 
 def certified_joint(design: CoarseDesign) -> tuple[JointLosses, float]:
-    """The losses of the joint law for all pairs, and the seconds they took.
+    """Return the losses of the joint law for all pairs, and the seconds of their computation.
 
-    What is done is kept, so that an interrupted run goes on, with the same code only. Of the atoms only 1 and D matter.
+    Finished parts are stored, so that an interrupted run with the same code is continued. Of the atoms only 1 and D
+    matter.
     """
     size, precision = design.max_value, precision_of(design.max_value)
     law, grid = law_of(design, precision), loss_grid(design, design.eps, precision)
@@ -289,7 +294,7 @@ def certified_joint(design: CoarseDesign) -> tuple[JointLosses, float]:
 
 
 def certified_again(design: CoarseDesign) -> ShippedCoarse:
-    """Certify a coarse design, keeping what is done of it."""
+    """Certify a coarse design, with stored intermediate results."""
     joint, spent = certified_joint(design)
     clock = time.process_time() - spent
     found = certificate_of(design, joint, design.eps, all_pairs(design.max_value))
@@ -318,7 +323,7 @@ def certify_all(only: int | None) -> None:
 
 
 def report(one: ShippedCoarse, found: CoarseCertificate) -> bool:
-    """Print what a certification found; whether it is what is shipped."""
+    """Print the result of a certification; return whether it equals the shipped one."""
     good = found.delta <= one.design.delta and abs(found.delta / one.certificate.delta - 1) < SAME
     print(
         f"D = {one.design.max_value}, coarse: {one.design.messages:.1f} messages, delta {found.delta:.6g} "
@@ -329,16 +334,16 @@ def report(one: ShippedCoarse, found: CoarseCertificate) -> bool:
 
 
 def confirmed(one: ShippedCoarse) -> bool:
-    """Whether the present code finds the same bound for the worst pair of a certificate: seconds instead of minutes."""
+    """Return whether the present code finds the same bound for the worst pair of a certificate, in seconds."""
     pair = one.certificate.worst
     again = certify(one.design, one.design.eps, [pair], one.precision).delta
     return again <= one.design.delta and abs(again / one.certificate.delta - 1) < SAME
 
 
 def consistent(one: ShippedCoarse) -> bool:
-    """Whether a certificate is of this design, covers all pairs, meets delta, has a small margin, and is by this code.
+    """Return whether a certificate is of this design and code, covers all pairs, meets delta, and has a small margin.
 
-    If the code was changed since, the worst pair is computed again: its bound must have stayed what it was.
+    After a change of the code, the bound of the worst pair is computed again and must be the same.
     """
     design, certificate = one.design, one.certificate
     same_code = one.code_digest == digests(design)[1]
@@ -360,7 +365,7 @@ def consistent(one: ShippedCoarse) -> bool:
 
 
 def read() -> list[ShippedDesign]:
-    """The shipped designs as they are in the file now."""
+    """Return the designs in the shipped file."""
     forget_all()
     return list(shipped_designs())
 

@@ -1,4 +1,4 @@
-"""Write environment.yml from pyproject.toml and locks/run.txt: ``make lock`` calls this; a test compares."""
+"""Writer of environment.yml from pyproject.toml and locks/run.txt, for ``make lock``; a test compares."""
 
 import re
 import tomllib
@@ -19,7 +19,7 @@ dependencies:
 
 
 def pinned() -> dict[str, str]:
-    """Version of each package of the run lock for Python 3.11 (the first, where versions depend on Python)."""
+    """Return the version of each package of the run lock for Python 3.11; the first one if several are listed."""
     found: dict[str, str] = {}
     for name, version in re.findall(
         r"^([a-z0-9._-]+)==(\S+)", (ROOT / "locks/run.txt").read_text(), flags=re.M
@@ -29,7 +29,7 @@ def pinned() -> dict[str, str]:
 
 
 def content() -> str:
-    """What the library and the pipeline need directly, with the locked versions."""
+    """Return environment.yml: the direct dependencies of library and pipeline, with the locked versions."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pins = pinned()
     found = {}

@@ -1,18 +1,18 @@
-"""Expose a small run of the pipeline to faults at random moments, start it again, and compare every byte.
+"""Faults at random moments of a small run of the pipeline, with a comparison of every byte after a second run.
 
-Every moment has a folder of its own: a copy of a project in which the audit and the open questions are finished, so
-that data, methods, drawings and pages are left. There a kind of fault comes at a fraction of the undisturbed run's
-processor time, which does not depend on what else the machine does. Then, after `shuffledp repair` where something was
-damaged, the same command is given again, and all files below results/ and data/ have to be the undisturbed run's.
+Every moment has its own folder: a copy of a project with a finished audit and open questions, so that data, methods,
+drawings and pages remain to be made. A fault occurs at a fraction of the undisturbed run's processor time, which does
+not depend on the load of the machine. After `shuffledp repair`, if files are damaged, the same command is run again,
+and all files below results/ and data/ must equal the undisturbed run's.
 
-    python tools/faults.py                            # 50 moments; exits with 1 if anything was lost, wrong or left
+    python tools/faults.py                            # 50 moments; exits with 1 if files are lost, wrong or left over
     python tools/faults.py --moments 5 --seed 7
     python tools/faults.py --kinds kill_main,full_data --moments 10
-    python tools/faults.py --share 1/2                # half of them, while another one does --share 2/2
-    python tools/faults.py --page                     # writes the counts into docs/maintainers.md as well
+    python tools/faults.py --share 1/2                # half of them; another process runs --share 2/2
+    python tools/faults.py --page                     # also writes the counts into docs/maintainers.md
 
-Every moment is a line of logs/faults.csv as soon as it is done, with a digest of the code: a run that was ended goes on
-with what is missing. Files of a moment that went wrong are kept. Linux only.
+Every finished moment is a line of logs/faults.csv with a digest of the code, so that an interrupted run is continued.
+Files of a failed moment are kept. Linux only.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ UNSHARE = (
 
 
 def go_inside() -> None:
-    """Start this program once more with mounts of its own, where the machine allows that."""
+    """Start this program again with its own mounts, if the machine permits it."""
     if fault_machine.INSIDE in os.environ or shutil.which("unshare") is None:
         return
     trial = 'd=$(mktemp -d) && mount -t tmpfs none "$d" && umount "$d" && rmdir "$d"'
@@ -68,7 +68,7 @@ def go_inside() -> None:
 
 
 def told(row: Row) -> str:
-    """A moment in one line."""
+    """Return a moment as one line."""
     what = BY_NAME[row.kind].what
     if row.impossible:
         return f"{row.number + 1:3} {what}: not possible, {row.impossible}"
@@ -82,7 +82,7 @@ def told(row: Row) -> str:
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -100,7 +100,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Do what is missing, print a line for each, then the counts; 1 if anything was lost, wrong or left."""
+    """Run the missing moments, print each and the counts; return 1 if files are lost, wrong or left over."""
     given = arguments()
     try:
         planned = fault_moments.plan(given.seed, given.moments, given.kinds.split(","))

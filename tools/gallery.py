@@ -1,11 +1,11 @@
-"""The gallery of the documentation: small pictures of the papers' figures, kept in the repository.
+"""Gallery of the documentation: small pictures of the papers' figures, in the repository.
 
     python tools/gallery.py make      bring docs/gallery/ up to date with results/: ``make gallery``
-    python tools/gallery.py check     say whether it is: ``make release-check``
+    python tools/gallery.py check     check that it is up to date: ``make release-check``
 
-Each picture stands in ``docs/gallery/<paper>/`` and has an entry in ``docs/gallery/<paper>.json``: its caption, and the
-sha256 of the table that it shows, of the picture that it was made from, and of itself. Only figures at the papers' own
-scale are taken, and only what has changed is written.
+``docs/gallery/<paper>/`` has the pictures. Each picture has an entry in ``docs/gallery/<paper>.json``: its caption, and
+the sha256 of its table, of the original picture, and of itself. Only figures at the papers' scale are taken, and only
+changed pictures are written.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ MOST_BYTES = 6_000_000
 
 
 class GalleryError(RuntimeError):
-    """The results are not what a gallery can be made from."""
+    """Error of results from which no gallery can be made."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An entry of the gallery; digests are sha256 in hexadecimal digits."""
+    """Entry of the gallery; digests are sha256 in hexadecimal digits."""
 
     id: str
     drawing: str
@@ -56,23 +56,23 @@ class Picture:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A figure of a run: its entry in the manifest, and whether anything was drawn."""
+    """Figure of a run, by its entry in the manifest."""
 
     entry: Entry
 
     @property
     def empty(self) -> bool:
-        """Whether its table has a header and no rows: there is nothing to see."""
+        """True if its table has a header and no rows."""
         return len(self.entry.files["csv"].read_text(encoding="utf-8").splitlines()) < 2
 
     def digests(self) -> tuple[str, str]:
-        """Of the table and of the picture."""
+        """Return the digests of the table and of the picture."""
         return sha256_of(self.entry.files["csv"]), sha256_of(self.entry.files["png"])
 
 
 @dataclass(frozen=True)
 class DrawnFigures:
-    """What a run drew for a paper."""
+    """Drawn figures of a paper in a run."""
 
     paper: Mapping[str, Any]
     figures: tuple[Candidate, ...]
@@ -81,12 +81,8 @@ class DrawnFigures:
 def figures_of(folder: Path) -> DrawnFigures:
     """Read the figures of a paper, in the order of its page.
 
-    Raises
-    ------
-    IntegrityError, ManifestError
-        If a file is missing or damaged.
-    GalleryError
-        If they were not drawn at the papers' scale.
+    Raises `IntegrityError` or `ManifestError` for a missing or damaged file, and `GalleryError` for another scale than
+    the paper's.
     """
     drawn = read(folder)
     if drawn.run.scale != "paper":
@@ -96,13 +92,7 @@ def figures_of(folder: Path) -> DrawnFigures:
 
 
 def papers_in(results: Path) -> list[Path]:
-    """Folders of figures, by paper.
-
-    Raises
-    ------
-    GalleryError
-        If there are none.
-    """
+    """Return the folders of figures, by paper; raise `GalleryError` if there are none."""
     found = sorted(path.parent for path in (results / "figures").glob(f"*/{MANIFEST}"))
     if not found:
         raise GalleryError(f"{results} has no figures: run `make all` first.")
@@ -113,16 +103,17 @@ Color = tuple[int, int, int]
 
 
 def colors_of(png: bytes) -> dict[Color, int]:
-    """Count the pixels of a picture by color, the most frequent colors first."""
+    """Count the pixels of a picture by color, in decreasing order."""
     with Image.open(io.BytesIO(png)) as picture:
         counts: Any = picture.convert("RGB").getcolors(picture.width * picture.height)
     return {color: count for count, color in sorted(counts, key=lambda one: (-one[0], one[1]))}
 
 
 def small(png: bytes) -> bytes:
-    """Return a picture with its most frequent colors, at its own size.
+    """Return a picture of the same size with its most frequent colors only.
 
-    A quantizer that averages colors makes one of two lines' colors where smoothed edges take the palette.
+    A quantizer that averages colors would merge the colors of two lines if the colors of smoothed edges fill the
+    palette.
     """
     chosen: list[Color] = []
     for color in colors_of(png):
@@ -141,7 +132,7 @@ def small(png: bytes) -> bytes:
 
 
 def moved(png: bytes, few: bytes) -> int:
-    """Return the largest distance of a frequent color of a picture from the colors of its small one, of 255."""
+    """Return the largest distance, out of 255, of a frequent color of a picture from the colors of its small copy."""
     left = colors_of(few)
     frequent = [color for color, count in colors_of(png).items() if count >= FREQUENT]
     return max(min(_apart(color, other) for other in left) for color in frequent)
@@ -152,7 +143,7 @@ def _apart(one: Color, other: Color) -> int:
 
 
 def index_of(gallery: Path, paper: str) -> dict[str, Picture]:
-    """Read the entries of a paper by id; none if it has no index yet."""
+    """Return the entries of a paper by id; empty without an index."""
     path = gallery / f"{paper}.json"
     if not path.exists():
         return {}
@@ -215,24 +206,9 @@ def _update_paper(drawn: DrawnFigures, gallery: Path) -> Iterator[str]:
 
 
 def update(results: Path, gallery: Path) -> list[str]:
-    """Bring the gallery up to date with the results.
+    """Bring the gallery (``docs/gallery``) up to date with the results; return one line per change.
 
-    Parameters
-    ----------
-    results : Path
-        Of a run at the papers' scale.
-    gallery : Path
-        ``docs/gallery``.
-
-    Returns
-    -------
-    list of str
-        What was done, a line each; nothing where all pictures are those of the results.
-
-    Raises
-    ------
-    GalleryError, IntegrityError, ManifestError
-        If the results are missing, damaged or of another scale.
+    Raises `GalleryError`, `IntegrityError` or `ManifestError` if results are missing, damaged or of another scale.
     """
     said = []
     for folder in papers_in(results):
@@ -241,7 +217,7 @@ def update(results: Path, gallery: Path) -> list[str]:
 
 
 def damaged(gallery: Path) -> list[str]:
-    """Say what is wrong with the gallery itself: files that are missing, changed or not listed."""
+    """Return the problems of the gallery itself: files that are missing, changed or not listed."""
     wrong, listed, total = [], set(), 0
     for index in sorted(gallery.glob("*.json")):
         for picture in index_of(gallery, index.stem).values():
@@ -261,13 +237,7 @@ def damaged(gallery: Path) -> list[str]:
 
 
 def outdated(results: Path, gallery: Path) -> list[str]:
-    """Say how the gallery differs from the results, a line for each figure that does.
-
-    Raises
-    ------
-    GalleryError, IntegrityError, ManifestError
-        As `update`.
-    """
+    """Return one line per figure that differs between the gallery and the results; raises the errors of `update`."""
     wrong = []
     for folder in papers_in(results):
         listed, figures = index_of(gallery, folder.name), figures_of(folder).figures
@@ -298,7 +268,7 @@ def outdated(results: Path, gallery: Path) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; 0 if all is well."""
+    """Run the command line; return 0 without problems."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("command", choices=["make", "check"])
     parser.add_argument("--results", type=Path, default=ROOT / "results")

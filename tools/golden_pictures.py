@@ -2,9 +2,9 @@
 
     python tools/golden_pictures.py before/results results
 
-Pictures are compared by their pixels, pages by the text that they show, captions, tables and SVG by their lines. What
-differs is listed with a measure, and what only one of the folders has; the exit code is then 1. PDF files are the same
-drawings as the SVG files and are left out.
+Pictures are compared by their pixels, pages by the visible text, and captions, tables and SVG by their lines. Files
+that differ are listed with a measure of the difference, and files in only one of the folders by name; the exit code is
+then 1. PDF files have the drawings of the SVG files and are not compared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LEFT_OUT = ("runs", "logs")
 
 
 class _Shown(HTMLParser):
-    """Collects what a page shows: its text, and the pictures that it names."""
+    """Parser of the visible content of a page: its text, and the pictures that it names."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,23 +34,23 @@ class _Shown(HTMLParser):
         self._hidden = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Count elements that show nothing; keep texts of pictures."""
+        """Count elements without visible text; keep the texts of pictures."""
         self._hidden += tag in ("script", "style")
         self.lines += [f"{name}: {value}" for name, value in attrs if name == "alt" and value]
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave an element that shows nothing."""
+        """Leave an element without visible text."""
         self._hidden -= tag in ("script", "style")
 
     def handle_data(self, data: str) -> None:
-        """Keep a text, its white space collapsed."""
+        """Keep a text with collapsed white space."""
         text = " ".join(data.split())
         if text and not self._hidden:
             self.lines.append(text)
 
 
 def lines_of(path: Path) -> list[str]:
-    """Return the lines of a text, or the texts that a page shows."""
+    """Return the lines of a text, or the visible texts of a page."""
     content = path.read_text(encoding="utf-8")
     if path.suffix != ".html":
         return content.splitlines()
@@ -60,7 +60,7 @@ def lines_of(path: Path) -> list[str]:
 
 
 def pixels_differ(before: Path, after: Path) -> str:
-    """Return by how much two pictures differ; an empty text if their pixels are the same."""
+    """Return the size of the difference of two pictures; empty if their pixels are equal."""
     old, new = (np.asarray(Image.open(path).convert("RGBA"), dtype=np.int16) for path in (before, after))
     if old.shape != new.shape:
         return f"{old.shape[1]} x {old.shape[0]} pixels -> {new.shape[1]} x {new.shape[0]}"
@@ -71,7 +71,7 @@ def pixels_differ(before: Path, after: Path) -> str:
 
 
 def texts_differ(before: Path, after: Path) -> str:
-    """Return how many lines differ, and the first of them; an empty text if none does."""
+    """Return the number of different lines, and the first of them; empty if there is none."""
     old, new = lines_of(before), lines_of(after)
     if old == new:
         return ""
@@ -84,13 +84,13 @@ def texts_differ(before: Path, after: Path) -> str:
 
 
 def files(folder: Path) -> set[Path]:
-    """Return what is compared of a folder of results, relative to it."""
+    """Return the compared files of a folder of results, relative to it."""
     every = (path.relative_to(folder) for path in folder.rglob("*") if path.suffix in KINDS)
     return {path for path in every if path.parts[0] not in LEFT_OUT}
 
 
 def differing(before: Path, after: Path) -> Iterator[str]:
-    """Yield a line per file that is not the same in two folders of results."""
+    """Yield a line per file that differs between two folders of results."""
     old, new = files(before), files(after)
     for path in sorted(old | new):
         if path not in new or path not in old:
@@ -102,7 +102,7 @@ def differing(before: Path, after: Path) -> Iterator[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; 0 if nothing differs."""
+    """Run the command line; return 0 without differences."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("before", type=Path, help="folder of results before the change")
     parser.add_argument("after", type=Path, nargs="?", default=Path("results"), help="after it (results)")

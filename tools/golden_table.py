@@ -1,16 +1,15 @@
-"""Write the golden table anew and list what moved: ``make golden``.
+"""Write the golden table anew and list the differences: ``make golden``.
 
     python tools/golden_table.py                          all parts
-    python tools/golden_table.py --only protocols/sets    parts whose name begins so
-    python tools/golden_table.py --check                  list only; 1 if anything differs
+    python tools/golden_table.py --only protocols/sets    parts whose names begin with this text
+    python tools/golden_table.py --check                  list only; 1 if there is a difference
 
-The table (``tests/golden/table/``) keeps answers of every protocol, of the accountant, of a tiny run of every
-experiment, of claims and errata. Tests compare the answers of the code with it. The lines that are printed belong into
-the changelog.
+The table (``tests/golden/table/``) has results of every protocol, of the accountant, of a tiny run of every experiment,
+of claims and errata. Tests compare the results of the code with it. The changelog should have the printed lines.
 
-NumPy and OpenBLAS compute with what the processor offers, so that optima and differences of nearly equal numbers depend
-on it beyond 12 digits. The table is computed twice: here, and as on a processor without AVX-512. A quantity that
-differs is kept with both values.
+NumPy and OpenBLAS use the instructions of the processor, so that optima and differences of nearly equal numbers depend
+on it beyond 12 digits. The table is computed twice: on this processor, and without AVX-512. A quantity that differs is
+stored with both values.
 """
 
 from __future__ import annotations
@@ -48,22 +47,10 @@ def renew(
     workers: int = 1,
     elsewhere: Callable[[], Mapping[str, Rows]] = dict,
 ) -> int:
-    """Compute parts, print what differs from their files, and write them unless they are only checked.
+    """Compute parts, print their differences from the files, and write them; `check` only returns 1 for differences.
 
-    Parameters
-    ----------
-    parts : mapping
-        What computes each part.
-    folder : Path
-        Of the files. Files of parts that are gone are removed.
-    only : str
-        Beginning of the names of parts to be computed.
-    check : bool
-        Whether nothing is written; the answer is then 1 if there is a difference.
-    workers : int
-        Processes.
-    elsewhere : callable
-        Called before writing; returns the parts as they are on another processor.
+    `parts` has the function of each part, and `only` the beginning of the names of computed parts. Files of removed
+    parts are removed from `folder`. Before writing, `elsewhere` returns the parts on another processor.
     """
     names = {name for name in {*parts, *tables.parts_in(folder)} if name.startswith(only)}
     if not names:
@@ -97,7 +84,7 @@ def renew(
 
 
 def computed(parts: Parts, workers: int) -> dict[str, Rows]:
-    """Compute parts in some processes."""
+    """Compute parts in several processes."""
     if workers == 1:
         return {name: compute() for name, compute in parts.items()}
     with ProcessPoolExecutor(workers) as pool:
@@ -106,7 +93,7 @@ def computed(parts: Parts, workers: int) -> dict[str, Rows]:
 
 
 def without_avx512(only: str, workers: int) -> Mapping[str, Rows]:
-    """Compute parts in a process that uses no instructions of AVX-512."""
+    """Compute parts in a process without instructions of AVX-512."""
     with tempfile.NamedTemporaryFile(suffix=".pickle") as file:
         command = [sys.executable, __file__, "--only", only, "--workers", str(workers), "--rows", file.name]
         subprocess.run(command, check=True, env={**os.environ, **WITHOUT_AVX512})

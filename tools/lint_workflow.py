@@ -1,6 +1,6 @@
-"""Snakemake's own linter, allowing one complaint: that rules name no conda environment.
+"""Snakemake's linter, without the complaint that rules name no conda environment.
 
-The whole workflow runs in one locked environment, so environments per rule would add nothing but installations.
+The whole workflow runs in one locked environment, so that environments per rule would only need more installations.
 """
 
 import re

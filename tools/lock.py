@@ -1,8 +1,8 @@
 """Resolve the lock files: ``make lock``.
 
-The locks hold versions and hashes for every platform and no index address. ``run`` has the library and what the
-pipeline needs, ``library`` the library alone, each of the others an extra on top of ``run``. All are resolved with the
-versions of ``run``, so that a package has the same one in every lock.
+The locks have versions and hashes for every platform and no index address. ``run`` has the library and the pipeline's
+dependencies, ``library`` the library alone, and each other lock one extra on top of ``run``. All are resolved with the
+versions of ``run``, so that a package has the same version in every lock.
 """
 
 import os
@@ -17,13 +17,13 @@ TOOLS = os.environ | {"PYTHONPATH": str(ROOT / ".tools")}
 
 
 def pins(lock: Path) -> str:
-    """Versions of a lock without their hashes, as constraints for another."""
+    """Return the versions of a lock without hashes, as constraints for another lock."""
     text = re.sub(r" \\\n( +--hash=\S+( \\\n)?)+", "", lock.read_text())
     return "\n".join(line for line in text.splitlines() if re.match(r"^[a-z0-9]", line)) + "\n"
 
 
 def extras(name: str) -> tuple[str, ...]:
-    """Which extras a lock holds, besides what the library needs."""
+    """Return the extras of a lock, besides the library's dependencies."""
     return {"library": (), "run": ("pipeline",)}.get(name, ("pipeline", name))
 
 

@@ -1,8 +1,8 @@
 """Draw mutants of the accounting, the protocols and the audit, and run each against the tests that reach it.
 
-`make mutants` first records the lines that every test reaches, and branch coverage. It goes on with a table of mutants
-that an earlier run left. Mutations and their places are those of cosmic-ray; a mutant is killed if a test fails, or
-takes a minute and three times its usual time. With --page the kill rate, the survivors and the coverage go into
+`make mutants` first records the lines that every test reaches, and branch coverage, and then continues an earlier run's
+table of mutants. Mutations and their places are from cosmic-ray. A mutant is killed if a test fails, or takes more than
+a minute and three times its usual time. With --page the kill rate, the survivors and the coverage are written into
 docs/benchmarks.md.
 """
 
@@ -62,7 +62,7 @@ START = 60.0
 
 @dataclass(frozen=True)
 class Place:
-    """A mutation of a module: an operator, and which of its occurrences."""
+    """Mutation of a module: an operator, and the number of its occurrence."""
 
     module: str
     line: int
@@ -72,7 +72,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Judged:
-    """A mutant with its outcome: killed, survived, or unreached where no test reaches its line."""
+    """Mutant with its outcome: killed, survived, or unreached if no test reaches its line."""
 
     place: Place
     before: str
@@ -84,20 +84,20 @@ class Judged:
 
 
 class _Places(Visitor):
-    """Collects the lines at which an operator can mutate a module."""
+    """Visitor that collects the lines at which an operator can mutate a module."""
 
     def __init__(self, name: str) -> None:
         self.operator = get_operator(f"core/{name}")()
         self.lines: list[int] = []
 
     def visit(self, node: parso.tree.NodeOrLeaf) -> parso.tree.NodeOrLeaf:
-        """Note the places at a node."""
+        """Add the places at a node."""
         self.lines += [start[0] for start, _ in self.operator.mutation_positions(node)]
         return node
 
 
 def places() -> list[Place]:
-    """Every mutation of the three packages."""
+    """Return every mutation of the three packages."""
     found = []
     for package in PACKAGES:
         for path in sorted((SOURCE / package).rglob("*.py")):
@@ -111,25 +111,25 @@ def places() -> list[Place]:
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes annotations and docstrings out of a module: a mutation of these changes nothing that runs."""
+    """Transformer that removes annotations and docstrings, whose mutations do not change the code that runs."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
-        """An argument without its annotation."""
+        """Return an argument without its annotation."""
         return ast.arg(node.arg)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """A function without the annotation of what it returns."""
+        """Return a function without the annotation of its result."""
         node.returns = None
         return self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """An assignment without its annotation."""
+        """Return an assignment without its annotation."""
         node.annotation = ast.Constant(None)
         return self.generic_visit(node)
 
 
 def mutated(place: Place) -> str | None:
-    """The module with the mutation; None if nothing that runs is changed."""
+    """Return the module with the mutation; None if the code that runs does not change."""
     text = (SOURCE / place.module).read_text(encoding="utf-8")
     changed = mutate_code(text, get_operator(f"core/{place.operator}")(), place.occurrence)
     if changed is None:
@@ -152,7 +152,7 @@ def drawn(number: int, seed: int) -> Iterator[Place]:
 
 
 class Reached:
-    """The tests that reach a line, with their times."""
+    """Tests that reach a line, with their times."""
 
     def __init__(self, folder: Path) -> None:
         self._data = CoverageData(str(folder / "coverage"))
@@ -163,9 +163,9 @@ class Reached:
         }
 
     def tests(self, module: str, line: int) -> list[tuple[float, str]]:
-        """Seconds and names of the tests that reach the line, the quickest first.
+        """Return seconds and names of the tests that reach the line, in order of time.
 
-        Outside of functions code runs once for all tests: these are all that reach the module.
+        Code outside of functions runs once for all tests, so that these are all tests that reach the module.
         """
         contexts = self._data.contexts_by_lineno(str(SOURCE / module))
         tree = ast.parse((SOURCE / module).read_text(encoding="utf-8"))
@@ -175,7 +175,7 @@ class Reached:
 
 
 def statement_lines(tree: ast.Module, line: int) -> range | None:
-    """Lines of the statement in a function that a line belongs to, without the statements in it; None elsewhere."""
+    """Return the lines of the statement around a line of a function, without nested ones; None elsewhere."""
     inside = [
         node
         for function in ast.walk(tree)
@@ -192,7 +192,7 @@ def statement_lines(tree: ast.Module, line: int) -> range | None:
 
 
 def record(folder: Path, workers: int) -> None:
-    """Run all tests once, recording what they reach and how long they take."""
+    """Run all tests once, with a record of reached lines and times."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "-o", "junit_family=xunit1"]
@@ -262,7 +262,7 @@ def judge(place: Place, reached: Reached, copy: Path) -> Judged:
 
 
 def read(table: Path) -> list[Judged]:
-    """The mutants that are judged, in the order of the table."""
+    """Return the judged mutants, in the order of the table."""
     if not table.is_file():
         return []
     rows = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
@@ -270,7 +270,7 @@ def read(table: Path) -> list[Judged]:
 
 
 def coverage_of(package: str, folder: Path) -> tuple[float, float]:
-    """Shares of the lines and of the branches of a package that tests reach."""
+    """Return the shares of a package's lines and branches that tests reach."""
     report = folder / "coverage.json"
     if not report.is_file():
         found = Coverage(data_file=str(folder / "coverage"), branch=True)
@@ -284,7 +284,7 @@ def coverage_of(package: str, folder: Path) -> tuple[float, float]:
 
 
 def as_page(rows: list[Judged], seed: int, folder: Path) -> str:
-    """What the page of measurements has about the mutants."""
+    """Return the section on mutants for the page of measurements."""
     lines = [
         "| package | mutants | killed | rate | standard error | lines | branches |",
         "|---|---|---|---|---|---|---|",
@@ -315,7 +315,7 @@ def as_page(rows: list[Judged], seed: int, folder: Path) -> str:
 
 
 def main() -> None:
-    """Run what is missing of the table, and write the page if asked."""
+    """Run the missing mutants of the table; write the page with --page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--number", type=int, default=300, help="mutants (300)")
     parser.add_argument("--seed", type=int, default=int(time.strftime("%Y%m%d")), help="the date of the run")

@@ -1,17 +1,17 @@
 """Relative errors of the public functions of the accounting, against references in more than 50 digits.
 
-For every public name that returns a number, a curve or parameters: settings over its range (corners, then at random
-by a fixed seed), the largest relative error found, and on which side it is. References are written from the formulas of
-the sources in `numerical/`, a module per family, and call nothing of the accounting. Inverse functions are put back
-into the reference of the forward one. A name without a reference is in `numerical/elsewhere.py`, with the reason; a new
-name fails a test until it is in one of the two.
+For every public name that returns a number, a curve or parameters, the tool computes the largest relative error on
+either side over settings of its range (corners, then random ones with a fixed seed). References are implemented from
+the formulas of the sources in `numerical/`, a module per family, without the accounting. Inverse functions are checked
+by the reference of the forward function. A name without a reference is in `numerical/elsewhere.py`, with the reason; a
+new name fails a test until it is in one of the two.
 
     python tools/numerical_errors.py                 # all; exits with 1 if an error is larger than stated
     python tools/numerical_errors.py --only clone    # functions with this in their name
-    python tools/numerical_errors.py --page          # writes the table into docs/numerics.md as well
+    python tools/numerical_errors.py --page          # also writes the table into docs/numerics.md
 
-A setting is a line of a file as soon as it is done, and names a digest of the code that it was found with: a run that
-was ended goes on with what is missing, and after a change what the change concerns is done again.
+Every finished setting is a line of a file with a digest of the code, so that an interrupted run is continued and a
+change of the code repeats only its settings.
 """
 
 from __future__ import annotations
@@ -48,16 +48,10 @@ FAMILIES = ("blankets", "clones", "counts", "curves", "elementary")
 
 @dataclass
 class Found:
-    """What was found about a function.
+    """Results for a function: the largest relative errors below and above the reference, 0 if there is none.
 
-    Attributes
-    ----------
-    low, high : float
-        The largest relative error below and above the reference, 0 where there is none.
-    settings, refused : int
-        How many settings had a value, and how many the function refused with a reason.
-    wrong : list of str
-        Settings with an error that is not stated.
+    `settings` and `refused` count settings with a value and with an error message. `wrong` lists settings with an error
+    larger than stated.
     """
 
     low: float = 0.0
@@ -67,7 +61,7 @@ class Found:
     wrong: list[str] = field(default_factory=list)
 
     def add(self, claim: Claim, setting: Setting, error: float | None) -> None:
-        """Count a setting; without an error it was refused."""
+        """Count a setting; an error of None counts as a setting without a value."""
         if error is None:
             self.refused += 1
             return
@@ -78,26 +72,26 @@ class Found:
 
 
 def families() -> Iterator[tuple[str, str, list[Claim]]]:
-    """Module, heading and claims of every family."""
+    """Yield module, heading and claims of every family."""
     for name in FAMILIES:
         module = import_module(f"numerical.{name}")
         yield name, module.FAMILY, module.CLAIMS
 
 
 def covered() -> set[str]:
-    """Public names with a reference."""
+    """Return the public names with a reference."""
     return {claim.public for _, _, claims in families() for claim in claims}
 
 
 def missing() -> list[str]:
-    """Public names with neither a reference nor a reason, and those that have both or are gone."""
+    """Return public names with neither a reference nor a reason or with both, and listed names that do not exist."""
     checked = covered()
     names = set(accounting.__all__)
     return sorted((names ^ (checked | set(REASONS))) | (checked & set(REASONS)))
 
 
 def measured(claim: Claim, setting: Setting) -> float | None:
-    """The signed relative error in one setting; None if the function refuses it."""
+    """Return the signed relative error in one setting; None if the function raises an error."""
     with mpmath.workdps(DIGITS):
         try:
             return float(claim.measure(**setting))
@@ -106,13 +100,13 @@ def measured(claim: Claim, setting: Setting) -> float | None:
 
 
 def digest(code: Code, module: str, claim: Claim) -> str:
-    """Of the code that a claim is about: the function, and the references."""
+    """Return a digest of the code of a claim: the function and the references."""
     home = getattr(accounting, claim.public).__module__
     return str(code.digest(home, ROOT / "tools" / "numerical" / f"{module}.py"))[:12]
 
 
 def read(lines: Path) -> dict[tuple[str, str, str], float | None]:
-    """What earlier runs found, by code, function and setting; a line that was cut off is left out."""
+    """Return the results of earlier runs, by code, function and setting, without an incomplete line."""
     if not lines.is_file():
         return {}
     whole, _, _ = lines.read_text(encoding="utf-8").rpartition("\n")
@@ -123,7 +117,7 @@ def read(lines: Path) -> dict[tuple[str, str, str], float | None]:
 
 
 def done(chosen: Iterable[tuple[str, Claim]], lines: Path) -> dict[str, Found]:
-    """What was found for all of these, by name; what is missing is done and appended."""
+    """Return the results of all claims, by name; missing settings are computed and appended."""
     known, code = read(lines), Code(ROOT)
     lines.parent.mkdir(parents=True, exist_ok=True)
     if lines.is_file() and not (text := lines.read_bytes()).endswith(
@@ -158,12 +152,12 @@ def done(chosen: Iterable[tuple[str, Claim]], lines: Path) -> dict[str, Found]:
 
 
 def amount(error: float) -> str:
-    """An error in the table."""
+    """Return an error as text for the table."""
     return "0" if error == 0 else "any" if math.isinf(error) else f"{error:.1e}"
 
 
 def table(found: dict[str, Found]) -> str:
-    """What is written into the documentation."""
+    """Return the results as Markdown for the documentation."""
     parts = []
     for _, heading, claims in families():
         rows = [
@@ -192,7 +186,7 @@ def table(found: dict[str, Found]) -> str:
 
 
 def main() -> int:
-    """Go through the settings; 1 if anything is wrong."""
+    """Compute all settings; return 1 if an error is larger than stated."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

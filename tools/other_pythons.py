@@ -1,13 +1,13 @@
-"""Run the unit tests on the other Python versions that the README says are supported.
+"""Run the unit tests on the other Python versions in the README's list of supported ones.
 
 ``python tools/other_pythons.py [VERSION ...] [-- pytest arguments]``; without a version, 3.12 and 3.13.
 
-Every version gets an environment of its own, ``.venv-3.12/`` and so on, made by the project's uv from the same lock
-files as ``.venv/``: that the pinned versions install there is part of what is tested. Left out are the pipeline, the
-notebooks and pages in a browser, which start programs of ``.venv/`` or do not depend on the version of Python.
+Every version has its own environment, ``.venv-3.12/`` and so on, made by the project's uv from the lock files of
+``.venv/``, so that the installation of the pinned versions is tested, too. Tests of the pipeline, the notebooks and
+pages in a browser are left out, as they start programs of ``.venv/`` or do not depend on the version of Python.
 
-An interpreter must be installed: on the PATH as ``python3.12``, or under ``~/.pyenv/versions``. Nothing is downloaded
-but packages. A version without an interpreter is named, and the script then fails: what did not run did not pass.
+An interpreter must be installed: on the PATH as ``python3.12``, or under ``~/.pyenv/versions``. Only packages are
+downloaded. A version without an interpreter is printed, and the script then fails.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THRE
 
 
 def version_of(interpreter: Path) -> str | None:
-    """``3.12`` for an interpreter that starts, None for one that does not."""
+    """Return ``3.12`` for an interpreter that starts, None for one that does not."""
     ask = "import sys; print('%d.%d' % sys.version_info[:2])"
     try:
         done = subprocess.run([interpreter, "-c", ask], capture_output=True, text=True, check=True)
@@ -36,7 +36,7 @@ def version_of(interpreter: Path) -> str | None:
 
 
 def candidates(version: str, path: str, home: Path) -> list[Path]:
-    """Where an interpreter may be, in the order in which they are tried."""
+    """Return the paths at which an interpreter may be, in the order of the search."""
     on_path = [Path(folder) / f"python{version}" for folder in path.split(os.pathsep) if folder]
     return [*on_path, *sorted(home.glob(f".pyenv/versions/{version}.*/bin/python{version}"), reverse=True)]
 
@@ -44,7 +44,7 @@ def candidates(version: str, path: str, home: Path) -> list[Path]:
 def find(version: str, path: str | None = None, home: Path | None = None) -> Path | None:
     """Return an interpreter of this version, or None.
 
-    A file that is there but does not start does not count: pyenv puts such files on the PATH for every version.
+    A file that does not start is skipped, as pyenv puts such files on the PATH for every version.
     """
     places = candidates(version, os.environ.get("PATH", "") if path is None else path, home or Path.home())
     return next((place for place in places if place.exists() and version_of(place) == version), None)
@@ -58,7 +58,7 @@ def uv(*arguments: str) -> None:
 
 
 def environment_of(version: str, interpreter: Path) -> Path:
-    """Make the environment of a version anew where it is missing or older than a lock file; return its Python."""
+    """Return the Python of a version's environment; make it anew if it is missing or older than a lock file."""
     folder = ROOT / f".venv-{version}"
     python, stamp = folder / "bin/python", folder / ".installed"
     locks = [ROOT / f"locks/{name}.txt" for name in LOCKS]
@@ -83,7 +83,7 @@ def environment_of(version: str, interpreter: Path) -> Path:
 
 
 def passes(version: str, arguments: Sequence[str]) -> bool:
-    """Whether the unit tests pass on a version; says so, and why not."""
+    """Return whether the unit tests pass on a version; print the result and the reason of a failure."""
     interpreter = find(version)
     if interpreter is None:
         print(f"Python {version}: no interpreter found. Install one, for example `pyenv install {version}`.")
@@ -104,7 +104,7 @@ def passes(version: str, arguments: Sequence[str]) -> bool:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run every version, also after one has failed; 0 if all have passed."""
+    """Run every version, also after a failure; return 0 if all have passed."""
     given = list(arguments)
     cut = given.index("--") if "--" in given else len(given)
     versions, rest = given[:cut] or list(VERSIONS), given[cut + 1 :]

@@ -1,11 +1,12 @@
-"""Bad configurations and bad files of data by the hundred: how many are refused in one line, and how many accepted.
+"""Numbers of rejected and accepted inputs among hundreds of bad configurations and data files.
 
-What is drawn is that of tests/properties, of which `make test` tries a few. Each input has to be accepted with the
-right plan or count, or refused in one clear line, within CPU seconds; all else is printed and counted as a fault.
+The inputs are drawn by the strategies of tests/properties, of which `make test` tries a few. Each input must be
+accepted with the right plan or count, or rejected in one clear line, within a limit of CPU seconds. All other outcomes
+are printed and counted as faults.
 
     python tools/property_tests.py                    # exits with 1 if there is a fault
     python tools/property_tests.py --configurations 100 --files 100 --seed 7
-    python tools/property_tests.py --page             # writes the counts into docs/benchmarks.md as well
+    python tools/property_tests.py --page             # also writes the counts into docs/benchmarks.md
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ KINDS = ("refused", "accepted", "fault")
 
 
 def tried(strategy: Any, trial: Callable[[Any], Outcome], wanted: int, chosen: int) -> Counter[str]:
-    """Outcomes of so many different inputs."""
+    """Return the outcomes of `wanted` different inputs."""
     counts: Counter[str] = Counter()
     seen: set[Any] = set()
 
@@ -62,7 +63,7 @@ def tried(strategy: Any, trial: Callable[[Any], Outcome], wanted: int, chosen: i
 
 
 def table(rows: dict[str, Counter[str]]) -> str:
-    """The counts, as the page has them."""
+    """Return the counts as Markdown for the page."""
     lines = [
         "| input | tried | refused in one line | accepted and correct | anything else |",
         "|---|---|---|---|---|",
@@ -75,7 +76,7 @@ def table(rows: dict[str, Counter[str]]) -> str:
 
 
 def main() -> int:
-    """Try, print and perhaps write."""
+    """Try all inputs, print the counts, and write the page with --page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

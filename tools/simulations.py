@@ -1,10 +1,10 @@
 """Simulated errors against closed forms, for all protocols of histograms and sums on a grid; some CPU minutes.
 
-A cell is a protocol at a setting: its mean squared error over many repeats of the fast law, minus the expected one,
-over the standard error of the mean. Over all cells these z-scores have mean 0 and standard deviation 1 if every closed
-form is right.
+A cell is a protocol at a setting. The z-score of a cell is the mean squared error over many repeats of the fast law,
+minus the expected one, over the standard error of the mean. If every closed form is right, the z-scores of all cells
+have mean 0 and standard deviation 1.
 
-    python tools/simulations.py                 # prints a line per protocol; exits with 1 if something is off
+    python tools/simulations.py                 # prints a line per protocol; exits with 1 if a z-score is too large
     python tools/simulations.py --repeats 2000 --seed 3
 """
 
@@ -34,21 +34,21 @@ USERS = (2_000, 30_000)
 
 @dataclass(frozen=True)
 class Cell:
-    """A task with what its participants hold."""
+    """Task with its participants' inputs."""
 
     task: Task
     counts: NDArray[np.int64]
 
     @property
     def truth(self) -> NDArray[np.float64]:
-        """What is estimated."""
+        """Return the estimated quantity."""
         if isinstance(self.task, Summation):
             return np.asarray(self.counts @ self.task.values)
         return np.asarray(self.counts / self.counts.sum())
 
 
 def cells(kind: str) -> Iterator[Cell]:
-    """Values held evenly, and with one that is frequent; numbers held evenly."""
+    """Yield cells with equally frequent values, with one frequent value, and with equally frequent numbers."""
     for users in USERS:
         if kind == "frequency":
             for k in (2, 7, 40):
@@ -61,7 +61,7 @@ def cells(kind: str) -> Iterator[Cell]:
 
 
 def z_scores(kind: str, name: str, repeats: int, seed: int) -> list[float]:
-    """Those of one protocol, of all cells in which it is feasible and has a closed form."""
+    """Return the z-scores of a protocol in all cells where it is feasible and has a closed form."""
     found = []
     for place, cell in enumerate(cells(kind)):
         for eps in EPS:
@@ -95,7 +95,7 @@ def _z_score(
 
 
 def main() -> int:
-    """Print what every protocol shows; 1 if something is off."""
+    """Print the results of every protocol; return 1 if a z-score is too large."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,7 +1,7 @@
 """Measure the CPU seconds of `make tests` by file, for docs/benchmarks.md.
 
-As a plugin of pytest this file records the CPU seconds of every test and of the processes that the test started. What
-several tests share is counted at the first of them.
+As a plugin of pytest this file records the CPU seconds of every test and of the processes that the test started. Work
+common to several tests is counted at the first of them.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def table(wall: float, cpu: float, load: float) -> str:
 
 
 def main() -> int:
-    """Run the tests, and write the table into the page where all pass."""
+    """Run the tests, and write the table into the page if all pass."""
     RECORDS.mkdir(parents=True, exist_ok=True)
     for path in RECORDS.glob("*.jsonl"):
         path.unlink()

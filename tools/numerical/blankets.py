@@ -1,4 +1,4 @@
-"""Reports that hide among uniform ones, blankets of local randomizers, and the questions of a deployment."""
+"""References for reports among uniform messages, blankets of local randomizers, and deployments."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ mpf = mpmath.mpf
 
 
 def uniform(eps_local: Number | float, k: int) -> Number:
-    """The probability that generalized randomized response answers uniformly."""
+    """Return the probability of a uniform answer in generalized randomized response."""
     return k / (mpmath.exp(mpf(eps_local)) + k - 1)
 
 
 def among(messages: int, k: int, eps: Number, eps_local: Number | None = None) -> Number:
-    """Delta of a report among uniform messages: as it is, or through randomized response first."""
+    """Return delta of a report among uniform messages, with or without prior randomized response."""
     rate = uniform(eps_local, k) if eps_local is not None else mpf(0)
     return labels(1 - rate + rate / k, rate / k, binomial(messages, mpf(2) / k), eps)
 
 
 def averaged(numbers: Law, k: int, eps: Number, eps_local: Number | None) -> Number:
-    """The mean over the number of uniform messages, which the adversary knows."""
+    """Return the mean of delta over the number of uniform messages, which the adversary knows."""
     return mpmath.fsum(mass * among(m, k, eps, eps_local) for m, mass in numbers.items())
 
 
 def reports(n: int, k: int, eps: Number, eps_local: Number, dummies: int = 0) -> Number:
-    """Delta of n reports of generalized randomized response, and dummies."""
+    """Return delta of n reports of generalized randomized response, and dummies."""
     others = binomial(n - 1, uniform(eps_local, k))
     return averaged({m + dummies: mass for m, mass in others.items()}, k, eps, eps_local)
 
@@ -81,7 +81,7 @@ def _flexible(n: int, domain_size: int, dummies: int, rate: float, eps: float, r
 
 
 def _root(found: float, forward, delta: float, most: float = math.inf) -> Number:  # type: ignore[no-untyped-def]
-    """The error of an eps; at its end, or at the least that is told from 0, whether it holds."""
+    """Return the error of an eps; at an end of its range, 0 if it meets delta and -inf otherwise."""
     if found == 0 or found <= 1.01e-12 or found >= most:
         return mpf(0) if found >= most or forward(mpf(found)) <= delta else -mpmath.inf
     return off_by_inverse(found, forward, delta)
@@ -102,7 +102,7 @@ def _own_dummies(domain_size: int, dummies: int, delta: float, eps_local: float)
 
 
 def _theorem(domain_size: int, dummies: int, delta: float) -> Number:
-    """``sqrt(14 k ln(2/delta) / (S - 1))``: Theorem 5.2 of DUMP and Corollary 5.3."""
+    """Return ``sqrt(14 k ln(2/delta) / (S - 1))``: Theorem 5.2 of DUMP and Corollary 5.3."""
     true = mpmath.sqrt(14 * domain_size * mpmath.log(2 / mpf(delta)) / (dummies - 1))
     found = [a.dummy_epsilon(domain_size, dummies, delta, accounting="printed")]
     found.append(a.pure_shuffler_epsilon(domain_size, dummies, delta, accounting="printed"))
@@ -154,7 +154,7 @@ def _grr_budget(n: int, domain_size: int, eps: float, delta: float) -> Number:
 
 
 def _grr_printed(n: int, domain_size: int, delta: float, eps_local: float) -> Number:
-    """Balle et al. (2019), Theorem 3.1."""
+    """Return the error of the eps of Balle et al. (2019), Theorem 3.1."""
     spread = 14 * mpmath.log(2 / mpf(delta)) * (mpmath.exp(mpf(eps_local)) + domain_size - 1) / (n - 1)
     true = min(mpmath.sqrt(spread), mpf(eps_local)) if spread <= 1 else mpf(eps_local)
     return off(a.grr_blanket_epsilon(n, domain_size, delta, eps_local, accounting="printed"), true)
@@ -174,7 +174,7 @@ Rows = list[tuple[Number, Number, Number]]
 
 
 def divergence(rows: Rows, users: int, eps: Number | float) -> Number:
-    """``E (G_1 + .. + G_n)^+ / n`` with ``G = (own - e^eps other) / blanket``."""
+    """Return ``E (G_1 + .. + G_n)^+ / n`` with ``G = (own - e^eps other) / blanket``."""
     factor = mpmath.exp(mpf(eps))
     gains = [((own - factor * other) / blanket, blanket) for own, other, blanket in rows if blanket > 0]
     rest = 1 - mpmath.fsum(mass for _, mass in gains)
@@ -192,7 +192,7 @@ def divergence(rows: Rows, users: int, eps: Number | float) -> Number:
 
 
 def response(eps_local: Number | float, k: int) -> list[list[Number]]:
-    """Rows of probabilities of generalized randomized response; values other than the first three together."""
+    """Return the rows of generalized randomized response; values after the first three are merged."""
     e = mpmath.exp(mpf(eps_local))
     total = e + k - 1
     inputs = min(k, 3)
@@ -201,7 +201,7 @@ def response(eps_local: Number | float, k: int) -> list[list[Number]]:
 
 
 def subsets(eps_local: Number | float, k: int, d: int) -> list[list[Number]]:
-    """Subsets by which of the inputs 0, 1 and 2 they hold."""
+    """Return the rows of subset selection, merged by the contained inputs among 0, 1 and 2."""
     e = mpmath.exp(mpf(eps_local))
     weight = e * math.comb(k - 1, d - 1) + math.comb(k - 1, d)
     inputs = min(k, 3)
@@ -217,7 +217,7 @@ def subsets(eps_local: Number | float, k: int, d: int) -> list[list[Number]]:
 
 
 def matrix(seed: int) -> list[list[Number]]:
-    """Three inputs, three outputs, in 64ths."""
+    """Return the rows of a randomizer with three inputs and three outputs, in 64ths, that depends on a seed."""
     first, second = 1 + seed % 30, 1 + (seed // 30) % 30
     rows = [(first, second, 64 - first - second), (20, 30, 14), (second, 64 - second - 7, 7)]
     return [[mpf(x) / 64 for x in row] for row in rows]
@@ -226,14 +226,14 @@ def matrix(seed: int) -> list[list[Number]]:
 def upper(
     table: list[list[Number]], users: int, eps: Number | float, floor: list[Number] | None = None
 ) -> Number:
-    """All ordered pairs of inputs, against what every report contains."""
+    """Return the largest divergence over ordered pairs of inputs, against the common part of all reports."""
     blanket = floor or [min(column) for column in zip(*table, strict=True)]
     pairs = permutations(table, 2)
     return max(divergence(list(zip(x, y, blanket, strict=True)), users, eps) for x, y in pairs)
 
 
 def lower(table: list[list[Number]], users: int, eps: Number | float) -> Number:
-    """All others hold one value."""
+    """Return the largest divergence over ordered pairs of inputs if all other users hold one value."""
     return max(
         divergence(list(zip(x, y, others, strict=True)), users, eps)
         for x, y in permutations(table, 2)
@@ -242,7 +242,7 @@ def lower(table: list[list[Number]], users: int, eps: Number | float) -> Number:
 
 
 def floor(randomizer: str, eps_local: float, size: int, table: list[list[Number]]) -> list[Number] | None:
-    """Of subsets: every one of them lacks some input, which the table need not have."""
+    """Return the blanket of subset selection over all inputs, as the table has three; None for other tables."""
     if randomizer != "SubsetSelection" or size <= 3:
         return None
     top = [max(column) for column in zip(*table, strict=True)]
@@ -254,14 +254,14 @@ def floor(randomizer: str, eps_local: float, size: int, table: list[list[Number]
 
 
 def _held(k: int) -> list[bool]:
-    """Which classes of subsets hold all of the first three inputs."""
+    """Return per class of subsets whether it has all of the first three inputs."""
     d = max(1, k // 3)
     sets = [held for held in range(8) if bin(held).count("1") <= d and d - bin(held).count("1") <= k - 3]
     return [held == 7 for held in sets]
 
 
 def asked(randomizer: str, eps_local: float, size: int) -> tuple[a.Randomizer, list[list[Number]]]:
-    """A randomizer and its table."""
+    """Return a randomizer and its table."""
     if randomizer == "FiniteRandomizer":
         table = matrix(size * 37 + int(1000 * eps_local))
         return a.FiniteRandomizer([[float(x) for x in row] for row in table]), table
@@ -309,14 +309,14 @@ def _epsilon(side: str):  # type: ignore[no-untyped-def]
 
 
 def _laplace(eps_local: float, part: float) -> Number:
-    """One user: the two densities themselves."""
+    """Return the error for one Laplace report against the divergence of its two densities."""
     eps = part * eps_local
     true = -mpmath.expm1((mpf(eps) - mpf(eps_local)) / 2)
     return off(a.blanket_randomizer_delta(a.LaplaceRandomizer(eps_local), 1, eps), true)
 
 
 def _density(eps_local: float, part: float) -> Number:
-    """The same, by the densities and the masses of intervals."""
+    """Return the same error for a randomizer given by densities and masses of intervals."""
     import numpy as np
 
     def log_density(x: float, y: np.ndarray) -> np.ndarray:
@@ -350,7 +350,7 @@ def _gaussian(sigma: float, eps: float) -> Number:
 
 
 def central(randomizer: str, users: int, eps_local: Number, eps: Number) -> Number:
-    """Delta of the best reduction."""
+    """Return delta of the best reduction."""
     if randomizer == "grr":
         return reports(users, 10, eps, eps_local)
     reduction = "clones" if randomizer == "any" else "randomized_response"

@@ -1,4 +1,4 @@
-"""What is stated of a function, the settings it is tried in, and how far a value is from a reference."""
+"""Statements on a function, the settings in which they are tested, and the distance of a value from a reference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOLD = mpmath.mpf(10) ** -50
 
 @dataclass(frozen=True)
 class Range:
-    """The values of an argument: between two ends, or one of several."""
+    """Values of an argument: between two ends, or one of several."""
 
     low: float = 0.0
     high: float = 0.0
@@ -29,7 +29,7 @@ class Range:
     choices: tuple[str, ...] = ()
 
     def drawn(self, draw: random.Random) -> float | int | str:
-        """One of them at random."""
+        """Return a random value."""
         if self.choices:
             return draw.choice(self.choices)
         if self.kind == "linear":
@@ -38,7 +38,7 @@ class Range:
         return round(value) if self.kind == "integer" else value
 
     def corner(self, upper: bool) -> float | int | str:
-        """The first or the last of them."""
+        """Return the first or the last value."""
         if self.choices:
             return self.choices[-1 if upper else 0]
         end = self.high if upper else self.low
@@ -51,43 +51,33 @@ class Range:
 
 
 def log(low: float, high: float) -> Range:
-    """Log-uniform between two positive numbers."""
+    """Return a log-uniform range between two positive numbers."""
     return Range(low, high)
 
 
 def linear(low: float, high: float) -> Range:
-    """Uniform between two numbers."""
+    """Return a uniform range between two numbers."""
     return Range(low, high, "linear")
 
 
 def whole(low: int, high: int) -> Range:
-    """Integers, log-uniform between two positive ones."""
+    """Return a range of integers, log-uniform between two positive ones."""
     return Range(low, high, "integer")
 
 
 def one_of(*choices: str) -> Range:
-    """One of several names."""
+    """Return a range of several names."""
     return Range(choices=choices)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A function, what is stated about it, and how a value of it is measured.
+    """Public function, its stated error, and the measure of the error.
 
-    Attributes
-    ----------
-    name : str
-        A public name, with the variant in brackets where there are several.
-    measure : callable
-        The arguments of a setting -> signed relative error of the value, in 50 digits.
-    below, above : float
-        How far a value may be below and above the reference, relative: 0 below for an upper bound.
-    ranges : dict
-        Values of the arguments.
-    count : int
-        Settings: corners first, then seeded random ones.
-    keep : callable
-        Which settings make sense.
+    `name` has the variant in brackets if there are several. `measure` returns the signed relative error of a value, in
+    50 digits, for the arguments of a setting. `below` and `above` are the largest relative errors below and above the
+    reference; `below` is 0 for an upper bound. The `count` settings are corners, then seeded random ones, of `ranges`.
+    `keep` selects valid settings.
     """
 
     name: str
@@ -100,11 +90,11 @@ class Claim:
 
     @property
     def public(self) -> str:
-        """The public name."""
+        """Public name without the variant."""
         return self.name.partition(" ")[0]
 
     def settings(self) -> Iterator[Setting]:
-        """All lows, all highs, then one at the low and the others at the high end, then at random, by a fixed seed."""
+        """Yield corners (all low, all high, one argument opposite to the rest), then random settings."""
         draw = random.Random(f"numerical errors of {self.name}")
         left = self.count
         corners = [{name: r.corner(up) for name, r in self.ranges.items()} for up in (False, True)]
@@ -125,16 +115,16 @@ class Claim:
         raise ValueError(f"{self.name}: hardly any setting is kept.")
 
     def tried(self) -> str:
-        """The ranges in words."""
+        """Return the ranges as text."""
         return "; ".join(f"{name} {values}" for name, values in self.ranges.items()) or "all there are"
 
     def holds(self, error: float) -> bool:
-        """Whether an error is one that is stated."""
+        """Return whether an error is within the stated one."""
         return -self.below <= error <= self.above
 
 
 def off(found: float, true: Number) -> Number:
-    """Signed relative error of a value; what is below :data:`TOLD` has none."""
+    """Return the signed relative error of a value; 0 for values below :data:`TOLD`."""
     found, true = mpmath.mpf(float(found)), mpmath.mpf(true)
     if abs(true) < TOLD and abs(found) < 2 * TOLD:
         return mpmath.mpf(0)
@@ -142,14 +132,15 @@ def off(found: float, true: Number) -> Number:
 
 
 def worst(errors: list[Number]) -> Number:
-    """The largest in size of several errors."""
+    """Return the error with the largest absolute value."""
     return max(errors, key=abs)
 
 
 def off_by_inverse(found: float, forward: Callable[[Number], Number], target: float) -> Number:
-    """Signed relative error of a root: how far it is from where the forward function has the target.
+    """Return the signed relative error of a root with respect to the forward function's root.
 
-    By the slope of the logarithms there, of the values themselves where one is 0: exact to first order in the error.
+    The error follows from the slope of the logarithms there, or of the values themselves if one is 0, and is exact to
+    first order in the error.
     """
     x, target = mpmath.mpf(found), mpmath.mpf(target)
     here = forward(x)
@@ -165,7 +156,7 @@ def off_by_inverse(found: float, forward: Callable[[Number], Number], target: fl
 
 
 def off_by_count(found: int, enough: Callable[[int], bool], *, least: int = 0) -> Number:
-    """Error of a smallest sufficient number: 0 if it is that, else infinite on the side where it is wrong."""
+    """Return the error of a smallest sufficient number: 0, or infinite with the sign of the error."""
     if not enough(found):
         return -mpmath.inf
     return mpmath.inf if found > least and enough(found - 1) else mpmath.mpf(0)

@@ -1,4 +1,4 @@
-"""The reductions to clones: delta, eps and budgets for every population, their closed forms, random check-in."""
+"""References for the reductions to clones: delta, eps and budgets by population, closed forms, random check-in."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ mpf = mpmath.mpf
 
 
 def population(kind: str, size: int) -> Population:
-    """A population of about a given size."""
+    """Return a population of about a given size."""
     return {
         "fixed": lambda: Fixed(size),
         "binomial": lambda: Binomial(2 * size, 0.4),
@@ -50,7 +50,7 @@ def population(kind: str, size: int) -> Population:
 
 
 def clones(kind: str, size: int, rate: Number, dummies: int = 0) -> Law:
-    """The law of the number of clones: every report is one with a probability."""
+    """Return the law of the number of clones; every report is a clone with a fixed probability."""
     if kind == "poisson":
         law = poisson(size * rate)
         return _sum(law, binomial(dummies, rate)) if dummies else law
@@ -74,14 +74,14 @@ def _sum(one: Law, other: Law) -> Law:
 
 
 def clone_probability(eps_local: Number, reduction: str) -> Number:
-    """That of another report."""
+    """Return the probability that another report is a clone."""
     return mpmath.exp(-eps_local) if reduction == "clones" else 2 / (mpmath.exp(eps_local) + 1)
 
 
 def clones_delta(
     kind: str, size: int, eps_local: Number, eps: Number, reduction: str = "clones", dummies: int = 0
 ) -> Number:
-    """The divergence of the reduction."""
+    """Return the divergence of the reduction."""
     e = mpmath.exp(mpf(eps_local))
     law = clones(kind, size, clone_probability(mpf(eps_local), reduction), dummies)
     return labels(e / (e + 1), 1 / (e + 1), law, eps)
@@ -101,7 +101,7 @@ def _delta(law: str, users: int, eps_local: float, part: float, reduction: str, 
 
 
 def _adaptive(users: int, dummies: int, eps_local: float, part: float) -> Number:
-    """Poisson numbers of others that are filled up to a number of dummies."""
+    """Return the error for a Poisson number of others with dummies up to a fixed number of reports."""
     eps, rate = part * eps_local, mpmath.exp(-mpf(eps_local))
     law: Law = {}
     for others, mass in poisson(users).items():
@@ -135,7 +135,7 @@ def _budget(law: str, users: int, eps_central: float, delta: float, reduction: s
 
 
 def _omega(kind: str, law: str, users: int, dummies: int, rate: Number, delta: Number) -> Number:
-    """The number of clones of Theorems 1 to 4, as printed and with one-sided textbook tails."""
+    """Return the number of clones of Theorems 1 to 4, as printed and with one-sided textbook tails."""
     two, four = mpmath.log(2 / delta), mpmath.log(4 / delta)
     below = lambda mean, factor: mean - mpmath.sqrt(factor * mean)  # noqa: E731
     n, k = mpf(users), dummies
@@ -248,7 +248,7 @@ def _tail(law: str, users: int) -> tuple[tuple[int, Number], ...]:
 
 
 def _shortfall(law: str, users: int, part: float) -> Number:
-    """Pr[N < bound], N counting user 1."""
+    """Return the error of Pr[N < bound], where N includes user 1."""
     bound = math.floor(part * users)
     masses = _tail(law, users)
     return off(
@@ -258,7 +258,7 @@ def _shortfall(law: str, users: int, part: float) -> Number:
 
 
 def _moments(users: int, part: float) -> Number:
-    """The least parabola with integer zeros that bounds the indicator."""
+    """Return the error against the least parabola with integer zeros that bounds the indicator."""
     law = population("moments", users)
     bound = math.floor(part * users)
     k, mean, variance = bound - 2, mpf(users), mpf(users)

@@ -1,4 +1,4 @@
-"""Two counts that change, labeled counts, and noise: dummies of any law, items and sets, Polya and correlated noise."""
+"""References for two changing counts, labeled counts, and noise: dummies, items and sets, Polya and correlated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ mpf = mpmath.mpf
 
 
 def shown(noise: Law, eps: Number | float, rate: Number | float = 1) -> Number:
-    """A message on one of two counts with the same noise, sent with a probability."""
+    """Return delta of a message, sent with a probability, on one of two counts with the same noise."""
     return two_counts(moved(noise, rate), noise, eps)
 
 
@@ -53,7 +53,7 @@ def _sbin(eps: float, delta: float, beta: float) -> Number:
 
 
 def asymmetric(half: Number, beta: Number, turn: int) -> Law:
-    """``q_l^(nu - z)`` below nu, ``q_r^(z - nu)`` from there on, over their sum."""
+    """Return ``q_l^(nu - z)`` below nu and ``q_r^(z - nu)`` from nu on, normalized."""
     low, high = (mpmath.exp(-half) - 1 + beta) / beta, beta / (mpmath.exp(half) - 1 + beta)
     above = int(mpmath.ceil(75 * mpmath.log(10) / -mpmath.log(high)))
     weights = {z: low ** (turn - z) if z < turn else high ** (z - turn) for z in range(turn + above)}
@@ -91,7 +91,7 @@ def _one_sided(eps: float, delta: float, shape: float) -> Number:
 def pairs(
     shape: Number | float, decay: Number | float, q: Number
 ) -> tuple[dict[int, Number], dict[int, Number]]:
-    """What a counter shows of a user: w pairs, or -1 where more +1 are seen; with the user and without."""
+    """Return the laws of a counter with and without the user: w pairs, or -1 for more +1."""
     noise = negative_binomial(shape, mpmath.exp(-mpf(decay)))
     last = max(noise)
     with_user, without = {-1: 1 / (1 + q)}, {-1: q / (1 + q)}
@@ -103,7 +103,7 @@ def pairs(
 
 
 def lone_counter(eps: Number | float, shape: Number | float, decay: Number | float, q: Number) -> Number:
-    """One counter with a user more or less, at eps >= eps_1."""
+    """Return delta of one counter with or without a user, at eps >= eps_1."""
     with_user, without = pairs(shape, decay, q)
     inside = [{w: m for w, m in law.items() if w >= 0} for law in (without, with_user)]
     return max(hockey_stick(inside[0], inside[1], eps), hockey_stick(inside[1], inside[0], eps))
@@ -128,7 +128,7 @@ def _correlated_pair(eps: float, delta: float) -> Number:
 
 
 def matched(messages: int, rate: Number, eps: Number) -> Number:
-    """A report that matches its value for certain, among messages that match two values independently."""
+    """Return delta of a report that always matches its value, among messages that match two values independently."""
     held, absent = moved(binomial(messages, rate)), binomial(messages, rate)
     # The report itself matches the other value with the same rate.
     return two_counts(held, moved(absent, rate), eps)
@@ -140,7 +140,7 @@ def _tuples(n: int, entries: int, eps: float, delta: float) -> Number:
 
 
 def hashed(n: int, cells: int, eps_local: Number, eps: Number) -> Number:
-    """Local hashing over cells: the mean over M of ``(1 - lambda) / (r M) E (a - e^eps b - kappa M)^+``."""
+    """Return delta of local hashing: the mean over M of ``(1 - lambda) / (r M) E (a - e^eps b - kappa M)^+``."""
     e, r = mpmath.exp(eps_local), 1 / mpf(cells)
     share = cells / (e + cells - 1)
     kappa, factor = mpmath.expm1(eps) / (e - 1), mpmath.exp(eps)
@@ -164,7 +164,7 @@ def _solh(n: int, cells: int, eps: float, delta: float) -> Number:
 
 
 def item(eps: Number, rate: Number | float, n: int, m: Number | float, d: int, law: str) -> Number:
-    """One item that is sent with a probability; slots as in Algorithm 2 of arXiv 2407.19639."""
+    """Return delta of one item, sent with a probability; slots as in Algorithm 2 of arXiv 2407.19639."""
     if law == "poisson":
         counts = poisson(2 * n * mpf(m) / d)
     else:
@@ -179,7 +179,7 @@ def _item(eps: float, reporting_rate: float, n: int, blankets: float, domain_siz
 
 
 def _all(eps: float, reporting_rate: float, n: int, blankets: float, domain_size: int) -> Number:
-    """All counts: slots that went to other items leave the others to the two in question."""
+    """Return the error for all counts: slots with other items are unavailable to the two compared items."""
     slots = max(1, math.ceil(blankets - 1e-12))
     used = mpf(blankets) / slots
     elsewhere = used * (domain_size - 2) / domain_size
@@ -211,7 +211,7 @@ def _user(eps: float, reporting_rate: float, n: int, blankets: float, domain_siz
 
 
 def _two_items(eps: float, reporting_rate: float, mean: float) -> Number:
-    """Both items of a user: four independent counts, term by term."""
+    """Return the error for both items of a user: four independent counts, term by term."""
     noise = {k: m for k, m in poisson(mean).items() if m > mpf(10) ** -20}
     sent = {k: m for k, m in moved(noise, reporting_rate).items() if m}
     zero, factor = mpf(0), mpmath.exp(mpf(eps))
@@ -237,7 +237,7 @@ def _user_blankets(n: int, domain_size: int, eps: float, delta: float) -> Number
 
 
 def ratio(eps: Number, p: float, part: float, q: float, candidates: int, sound: bool) -> Number:
-    """The pair of counts that the variation ratio leaves, with a part of the largest total variation."""
+    """Return delta of the variation ratio's pair of counts, with a part of the largest total variation."""
     p_ = mpf(p)
     top = (p_ - 1) / (p_ + 1)
     beta = mpf(float(mpf(part) * top))
@@ -267,7 +267,7 @@ def _variation_eps(p: float, part: float, more: float, candidates: int, delta: f
 
 
 def polya(shape: Number | float, eps: Number | float) -> Number:
-    """``((1 + e^eps) P(0) - (e^eps - 1)) / 2`` for r < 1."""
+    """Return ``((1 + e^eps) P(0) - (e^eps - 1)) / 2`` for r < 1."""
     r, q = mpf(shape), mpmath.exp(-mpf(eps))
     if r >= 1:
         return mpf(0)
@@ -300,7 +300,7 @@ def _most_users(law: str, others: int, eps: float, delta: float) -> Number:
 
 
 def spread_of(tau: Number) -> Number:
-    """The variance of the discrete Gaussian law with a scale."""
+    """Return the variance of the discrete Gaussian law with a scale."""
     weights = {
         k: mpmath.exp(-(mpf(k) ** 2) / (2 * tau**2)) for k in range(-int(20 * tau) - 20, int(20 * tau) + 21)
     }
@@ -308,7 +308,7 @@ def spread_of(tau: Number) -> Number:
 
 
 def normal(law: str, others: int, tau: Number | float, eps: float, p: int, accounting: str) -> Number:
-    """The mean over N of the delta of a sum with noise of scale tau per user."""
+    """Return the mean over N of the delta of a sum with noise of scale tau per user."""
     total = mpf(0)
     for k, mass in LAWS[law](others)[1].items():
         n, t = k + 1, mpf(tau)
@@ -322,7 +322,7 @@ def normal(law: str, others: int, tau: Number | float, eps: float, p: int, accou
 
 
 def on_integers(n: int, tau: float, eps: float, p: int) -> Number:
-    """The true delta of a sum of n discrete Gaussian variables, by adding up their laws."""
+    """Return the exact delta of a sum of n discrete Gaussian variables, from the sum of their laws."""
     reach = int(16 * tau) + 2
     weights = [mpmath.exp(-(mpf(x) ** 2) / (2 * mpf(tau) ** 2)) for x in range(-reach, reach + 1)]
     one = [w / mpmath.fsum(weights) for w in weights]

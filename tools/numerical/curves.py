@@ -1,4 +1,4 @@
-"""Gaussian privacy, Renyi divergences, and conversions between delta, eps, Renyi orders and trade-offs."""
+"""References for Gaussian privacy, Renyi divergences, and conversions of delta, eps, Renyi orders and trade-offs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ mpf = mpmath.mpf
 
 
 def gaussian_delta(mu: Number | float, eps: Number | float) -> Number:
-    """``Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)``: Balle and Wang (2018), Theorem 8."""
+    """Return ``Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)``: Balle and Wang (2018), Theorem 8."""
     m, e = mpf(mu), mpf(eps)
     # Both tails are nearly the same where delta is small: twice the digits.
     with mpmath.workdps(120):
@@ -47,14 +47,14 @@ def _local(sigma: float, delta: float, sensitivity: float, calibration: str) -> 
 
 
 def _laws(size: int, spread: float) -> tuple[list[Number], list[Number]]:
-    """Two laws that differ by a smooth factor."""
+    """Return two laws that differ by a smooth factor."""
     weights = [mpmath.exp(-(mpf(k - size / 2) ** 2) / (2 * size)) for k in range(size)]
     moved = [w * mpmath.exp(spread * mpmath.sin(k)) for k, w in enumerate(weights)]
     return [w / mpmath.fsum(weights) for w in weights], [w / mpmath.fsum(moved) for w in moved]
 
 
 def _floats(law: list[Number]) -> tuple[np.ndarray, list[Number]]:
-    """Logs as floats, and the probabilities that these floats stand for."""
+    """Return the logarithms as floats, and the probabilities of these floats."""
     logs = np.array([float(mpmath.log(w)) for w in law])
     return logs, [mpmath.exp(mpf(x)) for x in logs]
 
@@ -89,7 +89,7 @@ def _composed(first: float, second: float, rounds: int) -> Number:
 
 
 def converted(orders: range, rdp: list[Number], delta: float) -> Number:
-    """``rdp + ln((o - 1) / o) - (ln delta + ln o) / (o - 1)``, least over the orders o: Canonne et al. (2020)."""
+    """Return the least ``rdp + ln((o - 1) / o) - (ln delta + ln o) / (o - 1)`` over o: Canonne et al. (2020)."""
     d = mpmath.log(mpf(delta))
     return max(
         mpf(0),
@@ -113,7 +113,7 @@ def _conversion(sigma: float, delta: float, last: int) -> Number:
 
 
 def _optimal(eps: float, delta: float, rounds: int, slack: float) -> Number:
-    """The largest i with ``1 - (1 - delta)^k (1 - d_i) <= target``, d_i summed from the law of both answers."""
+    """Return the error of the largest i with ``1 - (1 - delta)^k (1 - d_i) <= target``, with d_i from both laws."""
     e, d, k = mpf(eps), mpf(delta), rounds
     target = 1 - (1 - d) ** k * (1 - mpf(slack))
     target = mpf(float(target))
@@ -134,7 +134,7 @@ def _optimal(eps: float, delta: float, rounds: int, slack: float) -> Number:
 
 
 def moments(last: int, n: int, sigma: float) -> list[Number]:
-    """Moments of orders 0 to `last`: the n-th power of the series ``sum q^(k (k - 1) / 2) x^k / k!`` (Miller)."""
+    """Return moments of orders 0 to `last`: the n-th power of ``sum q^(k (k - 1) / 2) x^k / k!`` (Miller)."""
     q = mpmath.exp(1 / mpf(sigma) ** 2)
     series = [q ** (k * (k - 1) // 2) / mpmath.factorial(k) for k in range(last + 1)]
     power = [mpf(1)]
@@ -153,7 +153,7 @@ def _shuffled(n: int, sigma: float, order: int) -> Number:
 
 
 def excess(form: str, order: int, rate: Number, m: list[Number]) -> Number:
-    """``e^((order - 1) divergence) - 1`` of sampled reports with the moments m."""
+    """Return ``e^((order - 1) divergence) - 1`` of sampled reports with the moments m."""
     g = mpf(rate)
     if form == "convex":
         return g * (m[order] - 1)
@@ -185,7 +185,7 @@ def _any_mechanism(sigma: float, rate: float, last: int) -> Number:
 
 
 def _checked_in(n: int, rate: float, sigma: float, order: int, form: str) -> Number:
-    """The mean over the number of participants, term by term."""
+    """Return the error of the mean over the number of participants, term by term."""
     total = mpf(0)
     kind = "printed" if form in {"printed", "conditional"} else form
     with mpmath.workdps(100 + 6 * order):
@@ -198,7 +198,7 @@ def _checked_in(n: int, rate: float, sigma: float, order: int, form: str) -> Num
 
 
 def _theorem3(n: int, rate: float, sigma: float, order: int, split: float) -> Number:
-    """Equation (13): one participant with the Chernoff bound of few of them, and else the next integer."""
+    """Return the error of equation (13): one participant with a Chernoff probability of few, else the next integer."""
     mean = n * mpf(rate)
     size = min(n, int(mpmath.floor(mpf((1 - split) * n * rate))) + 1)
     with mpmath.workdps(100 + 6 * order):
@@ -252,12 +252,12 @@ def _fit(mu: float) -> Number:
 
 
 def _told(mu: float, eps: float) -> bool:
-    """Whether delta is above 1e-300."""
+    """Return whether delta is above 1e-300."""
     return eps / mu < 36
 
 
 def _resolved(mu: float, order: float) -> bool:
-    """Whether the profile ends far enough for this order; else the answer is infinite, an upper bound."""
+    """Return whether the profile covers the range that this order needs; else the library returns infinity."""
     return order * mu < 30
 
 

@@ -1,4 +1,4 @@
-"""Closed forms: errors, messages, levels, splits of a budget."""
+"""References in closed form: errors, messages, levels, splits of a budget."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ mpf = mpmath.mpf
 
 
 def _half(eps: float) -> Number:
-    """``1 / (2 sinh(eps / 2)^2)``."""
+    """Return ``1 / (2 sinh(eps / 2)^2)``."""
     return 1 / (2 * mpmath.sinh(mpf(eps) / 2) ** 2)
 
 
 def _grr(n: int, k: int, eps_local: float) -> Number:
-    """Theorem 5.9's factor of the dummies."""
+    """Return Theorem 5.9's factor of the dummies."""
     return ((mpmath.exp(eps_local) + k - 1) / mpmath.expm1(eps_local)) ** 2
 
 
@@ -153,7 +153,7 @@ def _item(eps: float, delta: float, set_size: int, composition: str) -> Number:
 
 
 def _polya_mean(shape: float, eps: float) -> Number:
-    """``2 sum_(z >= 1) z P(z)``, from ``P(z) ~ alpha^z sum_j c_j c_(j + z) alpha^(2 j)``."""
+    """Return ``2 sum_(z >= 1) z P(z)``, from ``P(z) ~ alpha^z sum_j c_j c_(j + z) alpha^(2 j)``."""
     r, q = mpf(shape), mpmath.exp(-mpf(eps))
     zero = (1 - q) ** (2 * r)
     total, z = mpf(0), 1
@@ -199,7 +199,7 @@ def _entries(n: int) -> Number:
 
 
 def _least_mean(eps: float, delta: float) -> Number:
-    """The largest F with ``F(y) <= delta + e^eps F(y - 1)``, term by term."""
+    """Return the error of the least mean, from the largest F with ``F(y) <= delta + e^eps F(y - 1)``."""
     factor, f, total = mpmath.exp(mpf(eps)), mpf(0), mpf(0)
     while True:
         f = min(mpf(1), mpf(delta) + factor * f)

@@ -1,4 +1,4 @@
-"""Public names without a reference of their own, and why."""
+"""Public names without a reference, and the reasons."""
 
 NAMES = "a list of names, or a type, an exception, a label: no number"
 FIELDS = "carries numbers that other functions computed or a user gave"

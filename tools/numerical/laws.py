@@ -18,7 +18,7 @@ NEGLIGIBLE = 70
 def spread(
     start: int, low: int, high: int | None, first: Number, up: Callable[[int], Number], digits: float
 ) -> Law:
-    """A unimodal law from its mode outward, by ratios: ``up(k)`` is the probability at k + 1 over that at k."""
+    """Return a unimodal law from its mode outward; ``up(k)`` is the probability at k + 1 over the one at k."""
     least = first * mpmath.mpf(10) ** -digits
     law = {start: first}
     k, mass = start, first
@@ -35,7 +35,7 @@ def spread(
 
 
 def binomial(n: int, rate: Number | float, digits: float = NEGLIGIBLE) -> Law:
-    """Bin(n, rate)."""
+    """Return the law Bin(n, rate)."""
     p = mpmath.mpf(rate)
     if p <= 0 or n == 0:
         return {0: mpmath.mpf(1)}
@@ -54,7 +54,7 @@ def binomial(n: int, rate: Number | float, digits: float = NEGLIGIBLE) -> Law:
 
 
 def poisson(mean: Number | float, digits: float = NEGLIGIBLE) -> Law:
-    """Poisson(mean)."""
+    """Return the law Poisson(mean)."""
     mu = mpmath.mpf(mean)
     if mu == 0:
         return {0: mpmath.mpf(1)}
@@ -64,7 +64,7 @@ def poisson(mean: Number | float, digits: float = NEGLIGIBLE) -> Law:
 
 
 def negative_binomial(shape: Number | float, p: Number | float, digits: float = NEGLIGIBLE) -> Law:
-    """NB(r, p) with probabilities ``C(k + r - 1, k) (1 - p)^r p^k``."""
+    """Return the law NB(r, p) with probabilities ``C(k + r - 1, k) (1 - p)^r p^k``."""
     r, p = mpmath.mpf(shape), mpmath.mpf(p)
     mode = max(0, int(mpmath.floor((r - 1) * p / (1 - p)))) if r > 1 else 0
     log_first = (
@@ -78,7 +78,7 @@ def negative_binomial(shape: Number | float, p: Number | float, digits: float = 
 
 
 def moved(law: Law, rate: Number | float = 1) -> Law:
-    """The law of a count with one more message, sent with a probability."""
+    """Return the law of a count with one more message, sent with a probability."""
     p = mpmath.mpf(rate)
     support = sorted({*law, *(k + 1 for k in law)})
     zero = mpmath.mpf(0)
@@ -86,13 +86,13 @@ def moved(law: Law, rate: Number | float = 1) -> Law:
 
 
 def hockey_stick(p: Law, q: Law, eps: Number | float) -> Number:
-    """``sum (p - e^eps q)^+``."""
+    """Return ``sum (p - e^eps q)^+``."""
     factor, zero = mpmath.exp(mpmath.mpf(eps)), mpmath.mpf(0)
     return mpmath.fsum(m for k, mass in p.items() if (m := mass - factor * q.get(k, zero)) > 0)
 
 
 def two_counts(held: Law, absent: Law, eps: Number | float) -> Number:
-    """``sum (held(a) absent(b) - e^eps absent(a) held(b))^+``: by the ratios of a, and two tails for every b."""
+    """Return ``sum (held(a) absent(b) - e^eps absent(a) held(b))^+``, from ratios of a and two tails for every b."""
     factor, zero = mpmath.exp(mpmath.mpf(eps)), mpmath.mpf(0)
     support = sorted({*held, *absent})
     laws = [(held.get(k, zero), absent.get(k, zero)) for k in support]
@@ -113,7 +113,7 @@ def two_counts(held: Law, absent: Law, eps: Number | float) -> Number:
 
 
 class FairTails:
-    """``Pr[Bin(c, 1/2) >= j]`` along a path of c and j, by Pascal's rule; in more digits, as tails are subtracted."""
+    """Probabilities ``Pr[Bin(c, 1/2) >= j]`` along a path of c and j, by Pascal's rule, in additional digits."""
 
     DIGITS = 170
 
@@ -122,7 +122,7 @@ class FairTails:
         self.tail = self.point = mpmath.mpf(0)
 
     def at(self, c: int, j: int) -> Number:
-        """The tail at a place; cheap if it is near the last one."""
+        """Return the tail at a place, which is fast near the last place."""
         if j <= 0:
             return mpmath.mpf(1)
         if j > c:
@@ -173,11 +173,11 @@ class FairTails:
 
 
 def labels(own: Number, other: Number, counts: Law, eps: Number | float) -> Number:
-    """Two labels: C messages carry one by a fair coin, the victim its own, the other one, or none.
+    """Return delta of two labels: C messages have one by a fair coin, the victim its own, the other one, or none.
 
     With t labels in all, a of them the victim's own, P has ``own Pr[C = t - 1] B(t - 1, a - 1) + other Pr[C = t - 1]
-    B(t - 1, a) + silent Pr[C = t] B(t, a)``, B being fair coins, and Q has own and other exchanged. Given t the ratio
-    of both grows with a.
+    B(t - 1, a) + silent Pr[C = t] B(t, a)``, B being fair coins, and Q has own and other exchanged. Given t the ratio P
+    / Q increases in a.
     """
     factor, zero = mpmath.exp(mpmath.mpf(eps)), mpmath.mpf(0)
     silent = 1 - own - other

@@ -1,4 +1,4 @@
-"""Put the audits of all protocols into one table; fails if a sound claim is exceeded."""
+"""Join the audits of all protocols into one table; fail if a sound claim is exceeded."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Put the verdicts of all papers into one table, and the headline claims into another."""
+"""Join the verdicts of all papers into one table, and the headline claims into another."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Search for what would decide the open questions, and say how far the search got."""
+"""Run the searches on the open questions, and write their extent and results."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Count a file of the user's own once, for all methods that use it."""
+"""Count a user's file once, for all methods that use it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,8 +1,4 @@
-"""Conversion of plain values to columns of Arrow tables and back, without pandas.
-
-pyarrow imports pandas at its first conversion of values, which takes longer than many jobs. Buffers are therefore
-created and read directly; the tables are the same.
-"""
+"""Conversion of plain values to columns of Arrow tables and back, without the slow import of pandas."""
 
 from __future__ import annotations
 
@@ -20,22 +16,7 @@ _DTYPES = {pa.float64(): np.float64, pa.int32(): np.int32, pa.int64(): np.int64}
 
 
 def column(values: Sequence[Any] | NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """Return an Arrow array of plain values.
-
-    Parameters
-    ----------
-    values : sequence
-        Texts or numbers; None is null.
-    kind : pyarrow.DataType
-        ``string``, ``float64``, ``int32`` or ``int64``.
-
-    Raises
-    ------
-    TypeError
-        If a value is of another kind; the message names it.
-    ValueError
-        If a number is no integer of the given width.
-    """
+    """Return an Arrow array of texts or numbers; None is null. Raise for a value that is not of this type."""
     known = np.array([value is not None for value in values], bool)
     valid = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
     buffers = _text_buffers(values) if kind == _TEXT else [_number_buffer(values, kind)]
@@ -75,15 +56,7 @@ def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
 
 
 def read(source: Path | bytes) -> tuple[dict[str, NDArray[Any]], dict[bytes, bytes]]:
-    """Return the columns of a Parquet file without nulls, and the metadata of its schema.
-
-    Numbers are arrays of their own type, texts are arrays of ``object``.
-
-    Raises
-    ------
-    ValueError
-        If a column has nulls, or is of another type.
-    """
+    """Return the columns of a Parquet file as arrays, texts of ``object``, and the metadata of its schema."""
     # No thread pools for small tables: they now and then abort the interpreter while it exits.
     opened = ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source, pre_buffer=False)
     found = opened.read(use_threads=False).combine_chunks()

@@ -1,7 +1,4 @@
-"""Measured values in pages of the documentation.
-
-A block is enclosed by ``<!-- measured NAME -->`` and ``<!-- measured NAME end -->``, each on a line of its own.
-"""
+"""Measured values in pages, between ``<!-- measured NAME -->`` and ``<!-- measured NAME end -->``."""
 
 from __future__ import annotations
 
@@ -10,40 +7,12 @@ from pathlib import Path
 
 
 def read_block(page: Path, name: str) -> str:
-    """Return the content of a block, without the empty lines around it.
-
-    Parameters
-    ----------
-    page : Path
-        Text in UTF-8.
-    name : str
-        Name of the block.
-
-    Raises
-    ------
-    ValueError
-        If the page has no such block, or more than one.
-    """
+    """Return the content of a page's block without the empty lines around it; raise unless there is exactly one."""
     return _only(page, name)[2].strip("\n")
 
 
 def write_block(page: Path, name: str, text: str) -> None:
-    """Replace the content of a block; the rest of the page is unchanged.
-
-    Parameters
-    ----------
-    page : Path
-        Text in UTF-8.
-    name : str
-        Name of the block.
-    text : str
-        Markdown.
-
-    Raises
-    ------
-    ValueError
-        If the page has no such block, or more than one.
-    """
+    """Replace the content of a page's block by Markdown; raise unless there is exactly one."""
     found = _only(page, name)
     begin, end = found.span(2)
     whole = found.string

@@ -1,8 +1,4 @@
-"""Jobs of the workflow as forks of one process that has imported what they need.
-
-A Python process of its own spends more time on imports than most jobs compute. The parent of the forks is Python's own
-fork server: one thread, started with the first job, ended with the main process.
-"""
+"""Jobs of the workflow as forks of Python's fork server, which has imported the modules of jobs."""
 
 from __future__ import annotations
 
@@ -40,21 +36,7 @@ def _context() -> ForkServerContext:
 
 
 def execute_script(script: Any, path: str, edit: bool = False) -> None:
-    """Run a script in a fork; replaces the method of this name of `snakemake.script.PythonScript`.
-
-    Parameters
-    ----------
-    script : snakemake.script.PythonScript
-    path : str
-        The script with the preamble of its job.
-    edit : bool
-        Ignored, as in the method.
-
-    Raises
-    ------
-    subprocess.CalledProcessError
-        If the script fails.
-    """
+    """Run a script in a fork, in place of this method of `snakemake.script.PythonScript`."""
     told, tell = Pipe(duplex=False)
     folder = script.resources.get("tmpdir")
     began = time.monotonic()

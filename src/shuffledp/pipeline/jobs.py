@@ -1,8 +1,8 @@
 """Common setup of all jobs of the workflow: a log file, and the end of a job whose workflow has ended.
 
-A killed workflow leaves its running scripts behind. Such an orphan would consume time and, with newer code already
-running, could publish an older result; it therefore ends itself within a second. On another machine of a cluster, where
-a sign of life takes longer, it does not publish without one.
+A killed workflow does not end its running scripts. Such a script would consume time and, after a change of the code,
+could publish an older result; it therefore ends itself within a second. On another machine of a cluster a sign of life
+takes longer; a script there publishes only after one.
 """
 
 from __future__ import annotations
@@ -36,13 +36,7 @@ _POLL_SECONDS = 0.5
 
 @contextmanager
 def job(log_file: str) -> Iterator[logging.Logger]:
-    """Log to a file and to the terminal inside the context; the traceback of a failure goes into the file.
-
-    Parameters
-    ----------
-    log_file : str
-        The rule's ``log:`` file.
-    """
+    """Log to the rule's log file and the terminal inside of the context; a traceback goes to the file only."""
     _end_with_parent()
     # A process that ends searches all it has imported for garbage, which takes a quarter of a short job's time.
     atexit.register(gc.freeze)
@@ -75,7 +69,7 @@ def job(log_file: str) -> Iterator[logging.Logger]:
 
 
 def place() -> str:
-    """Return the scope of process numbers: machine, its start, and the container."""
+    """Return the scope of process numbers: machine, boot, and container."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{platform.node()}/{boot}/{Path('/proc/self/ns/pid').readlink()}".replace(" ", "")
@@ -84,7 +78,7 @@ def place() -> str:
 
 
 def born(pid: int) -> str | None:
-    """Return the start of a process of this machine, which identifies it with its number; None if it has ended."""
+    """Return the start of a local process, which identifies it with its number; None if it has ended."""
     try:
         state, *rest = (
             Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
@@ -110,22 +104,12 @@ def identity(pid: int) -> str:
 
 
 def silence_of_main_process(said: str, now: Callable[[], float] = time.monotonic) -> Callable[[], float]:
-    """Return a function that gives the time since the main process last gave a sign of life.
+    """Return a function of the seconds since the last sign of life of the main process; infinity if it has ended.
 
-    Parameters
-    ----------
-    said : str
-        Value of the environment variable `MAIN`, set by the main process.
-    now : callable
-        A clock, in seconds.
-
-    Returns
-    -------
-    callable
-        Seconds; infinity if the process has ended. On the same machine the process itself is checked. Otherwise the
-        result is the age of the last change of the main process's file, by this machine's clock (clocks of two machines
-        are never compared). It begins at `FRESH_SECONDS`, because the main process may have ended long
-        ago. A later run writes its own name into that file, which ends the jobs of an earlier one at once.
+    `said` is the value of the environment variable `MAIN`. On the same machine the process itself is checked. On
+    another machine the result is the age of the last change of the main process's file, by this machine's clock, so
+    that clocks of two machines are never compared. The age begins at `FRESH_SECONDS`, as the main process may have
+    ended long ago. A later run writes its identity into that file, which ends the jobs of an earlier run at once.
     """
     where, pid, start, beat = said.split(" ", 3)
     if where == place():
@@ -156,15 +140,11 @@ def _read_beat(beat: Path) -> tuple[str | None, int | None]:
 
 
 def end_with_main_process() -> None:
-    """End this process once the run that it belongs to is over, for a workflow on another machine.
+    """End this process once its run is over, for a workflow on another machine.
 
-    Snakemake starts anew for every job there. A job that waited in a cluster's queue while its run was killed must not
-    begin: it would first remove its old results, which a later run may have computed in the meantime.
-
-    Raises
-    ------
-    SystemExit
-        If the run is over already.
+    There Snakemake starts anew for every job. A job that waited in a cluster's queue while its run was killed must not
+    begin, as it would first remove its old results, which a later run may have computed again. Raises ``SystemExit`` if
+    the run is already over.
     """
     said = os.environ.get(MAIN)
     if said is None:
@@ -181,11 +161,7 @@ def end_with_main_process() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process once its parent or the run's main process has ended, and before it publishes any result then.
-
-    A check of the parent alone is not enough: a job whose workflow ended during the job's start has process 1 as its
-    parent.
-    """
+    """End this process, before it publishes a result, once its parent or the run's main process has ended."""
     parent = os.getppid()
     said = os.environ.get(MAIN)
     silence = silence_of_main_process(said) if said else lambda: 0.0
@@ -202,8 +178,6 @@ def _end_with_parent() -> None:
 
 
 def _watch(lives: Callable[[], bool]) -> None:
-    """End this process when ``lives`` returns False."""
-
     def watch() -> None:
         pause = threading.Event()
         while lives():

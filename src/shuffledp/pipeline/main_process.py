@@ -1,7 +1,4 @@
-"""Start of the main process of a run: its identity, its signs of life, and its orderly end.
-
-Jobs read the identity in `shuffledp.pipeline.jobs` and end themselves when the main process has ended.
-"""
+"""Start of the main process of a run: its identity, which jobs read, its signs of life, and its end."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from shuffledp.storage import write_atomically
 
 
 def check_writable(folders: Iterable[Path]) -> None:
-    """Raise OSError for a folder that is read-only, or for a path that is no folder, before a run writes there."""
+    """Raise ``OSError`` for a folder that is read-only, or a path that is no folder, before a run writes there."""
     for folder in folders:
         there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
         if not there.is_dir():
@@ -29,15 +26,7 @@ def check_writable(folders: Iterable[Path]) -> None:
 
 
 def announce(beat: Path) -> None:
-    """Publish the identity of the main process, and touch a file regularly for jobs on other machines.
-
-    The file has this process's identity, so that jobs left by an earlier run do not take this process for their own.
-
-    Parameters
-    ----------
-    beat : Path
-        A file on a disk that the machines of all jobs share.
-    """
+    """Publish the identity of the main process in the file `beat`, and touch it regularly for other machines."""
     name = identity(os.getpid())
     write_atomically(beat, name.encode())
     os.environ[MAIN] = f"{name} {beat.absolute()}"
@@ -52,10 +41,10 @@ def announce(beat: Path) -> None:
 
 
 def once(signum: signal.Signals) -> None:
-    """Install a handler that runs a signal's handler once, in a thread, however often the signal comes.
+    """Install a handler that runs a signal's handler once, in a thread, for any number of signals.
 
-    A handler that holds a lock and is interrupted by the same signal deadlocks, as Snakemake's does when ``timeout`` or
-    a service manager terminates it twice. In a thread it waits for the main program instead.
+    A second signal can deadlock Snakemake's handler, which holds a lock. In a thread it waits for the main program
+    instead.
     """
     original = signal.getsignal(signum)
     if not callable(original):

@@ -1,4 +1,4 @@
-"""The manifest of a paper's folder of figures and tables: one model, written by drawing jobs and read by the site."""
+"""Manifest of a paper's folder of figures and tables: one model, written by drawing jobs and read by the site."""
 
 from __future__ import annotations
 
@@ -36,12 +36,10 @@ Scale = Literal["linear", "log"]
 
 
 class ManifestError(ValueError):
-    """Error for a manifest, or a file that it names, without the agreed form."""
+    """Error for a manifest, or a file that it names, that is not of the defined form."""
 
 
 class _Part(BaseModel):
-    """Base class of the parts of a manifest."""
-
     model_config = ConfigDict(frozen=True)
 
 
@@ -56,9 +54,9 @@ class Run(_Part):
 
 
 class Curve(_Part):
-    """Style of one curve of a figure; marker and line style are written as Matplotlib writes them.
+    """Style of one curve of a figure; marker and line style are in Matplotlib's notation.
 
-    ``id`` is in the column ``curve`` of the figure's CSV; ``dash`` is "-", "" for none, or ``[offset, [on, off, ...]]``
+    ``id`` is in the column ``curve`` of the figure's CSV. ``dash`` is "-", "" for none, or ``[offset, [on, off, ...]]``
     in units of the line's width.
     """
 
@@ -84,11 +82,11 @@ class Chart(_Part):
 
 
 class Entry(_Part):
-    """Figure or table; of a paper that `read` returns, every path exists and matches its checksum.
+    """Figure or table; in a paper that `read` returns, every path exists and matches its checksum.
 
-    Entries with the same ``drawing`` are variants of one drawing: ``variant`` is the value of ``by`` of this entry
-    (empty for a single entry). ``finding`` is the result in one sentence; ``board`` the column that selects the rows of
-    a leaderboard.
+    Entries with the same ``drawing`` are variants of one drawing, and ``variant`` is the value of ``by`` of this entry,
+    empty for a single entry. ``finding`` is the result in one sentence. ``board`` is the column that selects the rows
+    of a leaderboard.
     """
 
     id: Id
@@ -130,25 +128,7 @@ class DrawnPaper(_Part):
 
 
 def read(folder: Path) -> DrawnPaper:
-    """Read a paper's folder of figures and tables.
-
-    Parameters
-    ----------
-    folder : Path
-        ``<results>/figures/<paper>``; its name must be the paper's key.
-
-    Returns
-    -------
-    DrawnPaper
-        Entries in the manifest's order.
-
-    Raises
-    ------
-    shuffledp.storage.IntegrityError
-        If the manifest or a file that it names is missing or damaged; names the file and how to rebuild it.
-    ManifestError
-        If the manifest does not have the agreed form.
-    """
+    """Read a paper's folder of figures and tables, ``<results>/figures/<paper>``, after verifying all checksums."""
     checksums = folder / CHECKSUMS
     path = verified(folder / MANIFEST, checksums)
     try:
@@ -168,7 +148,6 @@ def read(folder: Path) -> DrawnPaper:
 
 
 def _in_folder(entry: Entry, folder: Path, checksums: Path) -> Entry:
-    """Return an entry with the verified paths of its files."""
     files = {form: verified(folder / name, checksums) for form, name in entry.files.items()}
     return entry.model_copy(update={"caption": verified(folder / entry.caption, checksums), "files": files})
 

@@ -1,4 +1,4 @@
-"""What jobs import, imported once in the process that they are forks of (`shuffledp.pipeline.forked_jobs`)."""
+"""Imports of jobs, for the process from which jobs are forked (`shuffledp.pipeline.forked_jobs`)."""
 
 import gc
 

@@ -1,7 +1,4 @@
-"""Progress of a run: one line per finished part, with the number of finished parts, its name and time, and time left.
-
-Snakemake prints three lines per job without its name. Its errors, and its log file, are unchanged.
-"""
+"""Progress of a run: one line per finished part, with the number of finished parts, name, time, and time left."""
 
 from __future__ import annotations
 
@@ -29,17 +26,7 @@ def seconds_before(benchmark: Path) -> float | None:
 
 
 class Progress(logging.Filter):
-    """Progress of a run, by the records of Snakemake's logger.
-
-    Parameters
-    ----------
-    before : mapping
-        Seconds of every job in an earlier run, by its number; None if unknown.
-    folders : tuple of str
-        Prefixes of the log files' paths that the names of parts leave out.
-    now : callable
-        A clock, in seconds.
-    """
+    """Progress of a run, from the records of Snakemake's logger and the seconds of jobs in an earlier run."""
 
     def __init__(
         self,
@@ -76,7 +63,7 @@ class Progress(logging.Filter):
         return name.removesuffix(".log")
 
     def line(self, told: Mapping[str, Any]) -> str:
-        """Return the line of the part that finished last, from Snakemake's counts."""
+        """Return the line of the last finished part, with Snakemake's counts."""
         text = f"{told['done']} of {told['total']} done, {self._last}"
         if told["done"] >= told["total"] or not self._done:
             return text
@@ -89,7 +76,7 @@ def _in_words(seconds: float) -> str:
 
 
 def show(logger: logging.Logger, progress: Progress) -> None:
-    """Print progress lines on the terminal instead of Snakemake's; its terminal handler prints all other records."""
+    """Print progress lines on the terminal; Snakemake's terminal handler prints all other records."""
     for handler in logger.handlers:
         if handler.name == "DefaultStreamHandler":
             handler.filters.insert(0, progress)  # before the one that leaves out the start of a job

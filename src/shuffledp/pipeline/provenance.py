@@ -58,7 +58,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def of_job(job: Mapping[str, Any], job_hash: str, data: Mapping[str, Any], root: Path) -> dict[str, Any]:
-    """Return the provenance of one result; ``data`` has the source that was used."""
+    """Return the provenance of one result; ``data`` has the source of the data."""
     return {
         "job": dict(job),
         "config_sha256": job_hash,

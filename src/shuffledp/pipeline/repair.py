@@ -1,7 +1,7 @@
 """Removal of damaged files, restricted by place to the pipeline's own files.
 
-A list of checksums belongs to the pipeline if it is in a place where the pipeline publishes one, and a listed file does
-if it belongs to that bundle. Other files are never removed, for any content of a list and any target of a link.
+A list of checksums belongs to the pipeline if it is in a place where the pipeline publishes one, and a listed file if
+it belongs to that bundle. Other files are never removed, for any content of a list and any target of a link.
 """
 
 from __future__ import annotations
@@ -15,27 +15,24 @@ from shuffledp import storage
 
 
 def _beside(checksum: Path, path: Path) -> bool:
-    """Return if a file is in the list's folder and named ``<bundle>.<anything>``, for a list ``<bundle>.sha256``."""
+    """Return whether a file is in the list's folder with a name ``<bundle>.<anything>``, for ``<bundle>.sha256``."""
     return path.parent == checksum.parent and path.name.startswith(f"{checksum.stem}.")
 
 
 def _in_folder(checksum: Path, path: Path) -> bool:
-    """Return if a file is in the list's folder, for folders that have only the pipeline's files."""
+    """Return whether a file is in the list's folder, for folders with only the pipeline's files."""
     return path.parent == checksum.parent
 
 
 def _of_site(checksum: Path, path: Path) -> bool:
-    """Return if a file belongs to the site; its list is in the results folder, where users may keep other files."""
+    """Return whether a file belongs to the site; its list is in the results folder, which may have other files."""
     parts = path.relative_to(checksum.parent).parts
     return parts == ("index.html",) or parts[0] in ("pages", "site")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Place of published lists of checksums, and the files that belong to a list.
-
-    ``unlisted`` are files of the place that are useless without a list.
-    """
+    """Place of lists of checksums, the test whether a list has a file, and the files that need a list."""
 
     lists: str
     belongs: Callable[[Path, Path], bool]
@@ -65,20 +62,7 @@ class Finding:
 
 
 def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
-    """Remove files that do not match their list of checksums, and leftovers of killed jobs.
-
-    Parameters
-    ----------
-    folder : Path
-        A folder of results or of prepared data; may be missing.
-    places : tuple of Place
-        `RESULTS` or `PREPARED`.
-
-    Yields
-    ------
-    Finding
-        Each removal, when it is done.
-    """
+    """Remove files that do not match their list of checksums, and leftovers of killed jobs; yield each removal."""
     if not folder.is_dir():
         return
     yield from _leftovers(folder, places)
@@ -97,7 +81,6 @@ def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
 
 
 def _leftovers(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
-    """Remove temporary files in the folders of published files, and in the site's folders."""
     patterns = {place.lists.rpartition("/")[0] for place in places}
     if places is RESULTS:
         patterns |= {"pages", "site", "site/*"}
@@ -109,7 +92,6 @@ def _leftovers(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
 
 
 def _bundle(folder: Path, place: Place, checksum: Path, damaged: list[Path]) -> Iterator[Finding]:
-    """Remove the damaged files of a bundle, then its list."""
     own = [path for path in damaged if path != checksum and place.belongs(checksum, path)]
     foreign = [path for path in damaged if path != checksum and not place.belongs(checksum, path)]
     for path in filter(

@@ -1,7 +1,4 @@
-"""YAML of this project: a repeated key is an error, and keys are text.
-
-Plain YAML keeps the last of two equal keys, and reads `no:` as False.
-"""
+"""YAML of this project: keys are text (`no` is not False), and a repeated key is an error."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ LONGEST = 1_000_000
 
 
 class YamlError(ValueError):
-    """Error for a text that is no YAML, or not of this project's form; one line with the place."""
+    """Error for a text that is not YAML, or not of this project's form; one line with the place."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
@@ -27,7 +24,7 @@ class _Loader(yaml.SafeLoader):
 
 
 class _QuickLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Safe loader in C, if PyYAML was built with it: ten times faster, but it refuses some valid YAML."""
+    """Safe loader in C, if PyYAML was built with it: ten times faster, but it rejects some valid YAML."""
 
 
 def _named_mapping(loader: Any, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -54,20 +51,7 @@ for _each in (_Loader, _QuickLoader):
 
 
 def parse(text: str, place: str) -> Any:
-    """Return the content of a YAML text.
-
-    Parameters
-    ----------
-    text : str
-        Text in YAML.
-    place : str
-        Name of the text for messages, such as its file.
-
-    Raises
-    ------
-    YamlError
-        If the text is malformed; the message has place and line.
-    """
+    """Return the content of a YAML text; `YamlError` has the text's name `place` and the line of an error."""
     if len(text) > LONGEST:
         raise YamlError(f"{place}: has {len(text):,} characters, at most {LONGEST:,} are read.")
     try:
@@ -85,13 +69,7 @@ def parse(text: str, place: str) -> Any:
 
 
 def read(path: Path) -> Any:
-    """Return the content of a YAML file.
-
-    Raises
-    ------
-    YamlError
-        If the file is missing, unreadable or malformed; the message has file and line.
-    """
+    """Return the content of a YAML file; `YamlError` has file and line if it is missing, unreadable or malformed."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

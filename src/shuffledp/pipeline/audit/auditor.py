@@ -1,4 +1,4 @@
-"""Comparison of a calibration with the truth: the claim, and the delta that enumeration finds."""
+"""Comparison of a claimed delta with the delta found by enumeration of the outcomes."""
 
 from __future__ import annotations
 
@@ -39,19 +39,7 @@ _NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True)
 class Setting:
-    """Arguments of a calibration.
-
-    Parameters
-    ----------
-    protocol : type of ProtocolBase
-    accounting : str
-    task : Task
-    population : Population
-        Number of other users.
-    budget : Budget
-    options : tuple of (str, value)
-        Further keywords of ``calibrate``.
-    """
+    """Arguments of a calibration; `population` is the law of the number of other users."""
 
     protocol: type[ProtocolBase]
     accounting: str
@@ -61,7 +49,7 @@ class Setting:
     options: tuple[tuple[str, Any], ...] = ()
 
     def calibrated(self) -> ProtocolBase:
-        """Return the calibrated protocol; raises as its ``calibrate``."""
+        """Return the calibrated protocol; raises the errors of its ``calibrate``."""
         return self.protocol.calibrate(
             self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
         )
@@ -76,20 +64,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Row:
-    """The outcome of one calibration.
+    """Outcome of one calibration: the claim (`eps`, `delta`), and the true delta in [`found`, `found` + `error`].
 
-    Parameters
-    ----------
-    setting : Setting
-    status : str
-        One of the constants of this module.
-    label : str
-        The ``guarantee`` of the calibrated protocol; empty without one.
-    eps, delta, found, error : float
-        The claim, the lower end of the true delta, and the distance of its upper end; nan without a delta.
-        With several privacy levels, of the level with the largest ratio.
-    note : str
-        Reason, error, the parts that the view leaves out, or for an excess the inputs.
+    With several privacy levels, these are the numbers of the level with the largest ratio; they are nan without a
+    delta. `label` is the protocol's ``guarantee``. `note` has a reason, an error, the omitted parts of the view, or the
+    inputs of an excess.
     """
 
     setting: Setting
@@ -103,28 +82,19 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Ratio of the delta found to the claimed one."""
+        """Ratio of the found delta to the claimed delta."""
         return self.found / self.delta if self.delta > 0 else math.nan
 
 
 def decided(found: Bounds, claimed: float) -> bool | None:
-    """Return if the true delta is at most the claimed one; None if the claim lies within the bounds."""
+    """Return whether the true delta is at most the claimed one; None if the claim lies within the bounds."""
     if found.high <= claimed:
         return True
     return False if found.low > claimed else None
 
 
 def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
-    """Return the analyzer's view of a calibrated protocol, or the reason why it is not enumerated.
-
-    Protocols of one family share their messages, so that views are found by class: a plug-in that derives from a
-    built-in protocol is audited as a member of its family.
-
-    Raises
-    ------
-    TooLarge
-        If a law has too many outcomes.
-    """
+    """Return the analyzer's view of a calibrated protocol, by its family, or the reason for no enumeration."""
     eps, levels = budget.largest_eps, budget.levels
     make = of_family(protocol, {**FREQUENCIES, **SUMS, **VECTORS})
     if make is not None:
@@ -136,17 +106,7 @@ def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
 
 
 def audited(setting: Setting) -> Row:
-    """Calibrate a protocol, enumerate its laws and compare the delta with the claim.
-
-    Parameters
-    ----------
-    setting : Setting
-
-    Returns
-    -------
-    Row
-        ``Infeasible`` is an outcome. Any other error of the calibration is not raised but returned as a finding.
-    """
+    """Calibrate and enumerate a protocol; infeasibility and calibration errors are returned as rows, not raised."""
     try:
         protocol = setting.calibrated()
     except Infeasible as reason:
@@ -157,7 +117,7 @@ def audited(setting: Setting) -> Row:
 
 
 def compared(setting: Setting, protocol: ProtocolBase) -> Row:
-    """Compare a calibrated protocol with its claim, the budget's delta at the budget's eps."""
+    """Compare the enumerated delta of a calibrated protocol with the budget's delta, at the budget's eps."""
     label, delta = str(protocol.guarantee), setting.budget.delta
     if not isinstance(setting.population, Law):
         return Row(setting, NOT_ENUMERATED, label, note="the population is not a law")

@@ -1,4 +1,4 @@
-"""Table of the audits of all protocols, which is published only if no sound claim is exceeded."""
+"""Table of the audits of all protocols, published only if no sound claim is exceeded."""
 
 from __future__ import annotations
 
@@ -15,19 +15,11 @@ VIOLATION = "violation"
 
 
 class Violated(RuntimeError):  # noqa: N818  (a finding of the audit)
-    """Error for sound claims that are exceeded."""
+    """Error for sound claims that a found delta exceeds."""
 
 
 def joined(tables: Sequence[Path]) -> str:
-    """Return the rows of several tables, sorted by task and protocol.
-
-    Raises
-    ------
-    IntegrityError
-        If a table does not match its checksum.
-    Violated
-        If a row is a violation; names them.
-    """
+    """Return the rows of several tables, sorted by task and protocol; raise `Violated` if a row is a violation."""
     header, rows = "", []
     for path in tables:
         text = verified(path, path.with_suffix(".sha256")).read_text(encoding="utf-8")

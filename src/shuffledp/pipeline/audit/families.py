@@ -1,4 +1,4 @@
-"""Families of protocols by name: the audit of one protocol neither loads the others nor depends on their code."""
+"""Families of protocols by name, so that the audit of one protocol does not load the others."""
 
 from __future__ import annotations
 
@@ -11,14 +11,7 @@ _T = TypeVar("_T")
 
 
 def of_family(protocol: ProtocolBase, known: Mapping[str, _T]) -> _T | None:
-    """Return the entry of the nearest class from which a protocol derives; None if no class has an entry.
-
-    Parameters
-    ----------
-    protocol : ProtocolBase
-    known : mapping
-        Entries by module and class below `shuffledp.protocols`, such as ``frequency.solh.Solh``.
-    """
+    """Return the entry of a protocol's nearest class, with keys such as ``frequency.solh.Solh``; None without one."""
     for kind in type(protocol).__mro__:
         name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("shuffledp.protocols.")
         if name in known:

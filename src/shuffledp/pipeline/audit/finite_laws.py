@@ -1,9 +1,9 @@
 """Finite laws of counts, and divergences between two of them.
 
-The accounting is not used: probabilities follow from the ratios of neighboring ones, and a hockey-stick divergence is
-the sum over outcomes. Every law has a bound on its rounding error and on the mass that it leaves out (`Error`), every
-divergence is an interval that contains the true one (`Bounds`). Calibrated parameters, and rates computed from them,
-count as exact floating-point numbers.
+Probabilities follow from the ratios of neighboring ones, without an accounting. A hockey-stick divergence is a sum over
+outcomes. Every law has a bound on its rounding error and on the omitted mass (`Error`), and every divergence is an
+interval that contains the true one (`Bounds`). Calibrated parameters, and rates computed from them, count as exact
+floating-point numbers.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _NUDGE = 1e-9
 
 
 class TooLarge(Exception):  # noqa: N818  (a reason, not an error)
-    """Error for a law with more outcomes than are enumerated."""
+    """Error for a law with too many outcomes for enumeration."""
 
 
 class Bounds(NamedTuple):
@@ -64,7 +64,7 @@ class Bounds(NamedTuple):
 
 
 def largest(found: Iterable[Bounds]) -> Bounds:
-    """Return the interval of the largest of some numbers."""
+    """Return bounds on the largest of several numbers with given bounds."""
     lows, highs = zip(*found, strict=True)
     return Bounds(max(lows), max(highs))
 
@@ -74,31 +74,22 @@ WINDOW = 2.0**-36
 
 
 def averaged(parts: Sequence[tuple[float, Bounds]]) -> Bounds:
-    """Return the interval of a sum of numbers times probabilities.
-
-    Rounding and omitted mass widen it, except for a single number of probability 1.
-    """
+    """Return bounds on a sum of numbers times probabilities, including the rounding and the omitted mass."""
     share = 0.0 if [weight for weight, _ in parts] == [1.0] else WINDOW
     low, high = (sum(weight * found[end] for weight, found in parts) for end in (0, 1))
     return Bounds(low * (1 - share), high * (1 + share))
 
 
 def around(value: float, error: float) -> Bounds:
-    """Return the interval of a number >= 0 that was computed up to an error."""
+    """Return the bounds of a nonnegative number with a given largest error."""
     return Bounds(max(0.0, value - error), max(0.0, value) + error)
 
 
 class Error(NamedTuple):
     """Bound on the error of a table of probabilities.
 
-    Parameters
-    ----------
-    share : float
-        Relative error of every cell.
-    norm : float
-        Additional absolute error of all cells in the 2-norm, as Fourier transforms have it.
-    beyond : float
-        Mass of outcomes, or of parts of cells, that the table leaves out.
+    `share` is the relative error of every cell. `norm` is an additional absolute error of all cells in the 2-norm, from
+    Fourier transforms. `beyond` is the mass that the table omits.
     """
 
     share: float = 0.0
@@ -121,17 +112,7 @@ EXACT = Error()
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Law of a vector of counts.
-
-    Parameters
-    ----------
-    mass : ndarray
-        Probabilities, one axis per count; may sum to a little less than 1.
-    start : tuple of int
-        The counts of the first cell.
-    error : Error
-        Bound on the error of the probabilities.
-    """
+    """Law of a vector of counts, one axis per count, from the cell `start`; may sum to slightly less than 1."""
 
     mass: Floats
     start: Place
@@ -155,7 +136,7 @@ def _cells(start: Place, low: Place | NDArray[Any], shape: Place) -> tuple[slice
 
 
 def plus(block: Block, own: Own) -> Block:
-    """Return the law of the counts after one more user has added to them."""
+    """Return the law of the counts after one more user's messages, of law `own`, were added."""
     places = np.array(list(own))
     low, high = places.min(axis=0), places.max(axis=0)
     shape = np.array(block.mass.shape) + high - low
@@ -190,13 +171,11 @@ def added(block: Block, other: Block) -> Block:
 
 
 def transformed(*factors: Floats) -> float:
-    """Bound the 2-norm of the error of the product of some laws' Fourier transforms, transformed back.
+    """Bound the 2-norm of the error of a product of Fourier transforms of laws, after the inverse transform.
 
-    Notes
-    -----
     A transform of N numbers has a relative error of at most ``7 u log2 N`` in the 2-norm (Higham, Accuracy and
     Stability of Numerical Algorithms, theorem 24.2), and a law's transform has no value above 1. Each transform adds at
-    most this error times the 2-norm of a law; twice this bound covers lengths that are no powers of 2.
+    most this error times the 2-norm of a law. Twice this bound covers lengths that are no powers of 2.
     """
     size = sum(factor.size for factor in factors)
     norms = sum(float(np.linalg.norm(factor)) for factor in factors)
@@ -239,22 +218,12 @@ def mixed(parts: Sequence[tuple[float, Block]]) -> Block:
 
 
 def _from_ratios(ratios: NDArray[np.longdouble], mode: int, falls: float, rises: float, tail: float) -> Block:
-    """Return the law with these ratios of successive probabilities, multiplied from the mode and normalized.
+    """Return the law with the given ratios of successive probabilities, multiplied from the mode and normalized.
 
-    Parameters
-    ----------
-    ratios : (w - 1,) ndarray
-        Ratios of successive probabilities, each with an error of at most 6 roundings.
-    mode : int
-        The cell from which on both sides probabilities only fall.
-    falls, rises : float
-        Largest ratio above the table, and largest inverse ratio below it; 0 without outcomes there.
-    tail : float
-        Mass that may be cut off on either side.
-
-    Notes
-    -----
-    A product has at most w factors, each with an error of 7 roundings, and so has the sum, which is of positive terms.
+    Probabilities do not increase away from cell `mode`. `falls` is the largest ratio above the table and `rises` the
+    largest inverse ratio below it, each 0 without outcomes there. At most the mass `tail` is cut off on either side.
+    Each ratio has an error of at most 6 roundings. A product has at most w factors, each with an error of 7 roundings;
+    the sum of the positive terms has the same relative error.
     """
     with np.errstate(divide="ignore", under="ignore"):
         down, up = np.cumprod(1 / ratios[:mode][::-1])[::-1], np.cumprod(ratios[mode:])
@@ -270,23 +239,23 @@ def _from_ratios(ratios: NDArray[np.longdouble], mode: int, falls: float, rises:
 
 
 def in_cells(edges: Floats) -> Block:
-    """Return the standard Gaussian probabilities of the cells between increasing edges and of the two outer cells.
+    """Return the standard Gaussian probabilities of the cells between increasing edges, and of the two outer cells.
 
-    Probabilities of small cells are differences of the smaller tails. The error is ten times the largest found in
-    tests, for cells of 1/200 within 12 standard deviations.
+    Probabilities of small cells are differences of the smaller tails. The error is ten times the largest error found in
+    tests, for cells of width 1/200 within 12 standard deviations.
     """
     inner = np.where(edges[1:] < 0, np.diff(ndtr(edges)), -np.diff(ndtr(-edges)))
     return Block(np.concatenate(([ndtr(edges[0])], inner, [ndtr(-edges[-1])])), (0,), Error(share=2.0**-30))
 
 
 def _reach(variance: float) -> float:
-    """Return a distance beyond which a Poisson or binomial count has mass below `TAIL`, by Bernstein's inequality."""
+    """Return a distance beyond which a Poisson or binomial count has mass below `TAIL`, from Bernstein's inequality."""
     nats = -math.log(TAIL)
     return nats / 3 + math.sqrt(nats**2 / 9 + 2 * variance * nats)
 
 
 def binomial_counts(trials: int, rate: float, tail: float = TAIL) -> Block:
-    """Return the law of a binomial count, without at most `tail` of its mass on either side."""
+    """Return the law of a binomial count, without at most the mass `tail` on either side."""
     if rate in (0.0, 1.0) or trials == 0:
         return moved(point(1), (int(rate) * trials,))
     mean, reach = trials * rate, _reach(trials * rate * (1 - rate))
@@ -301,7 +270,7 @@ def binomial_counts(trials: int, rate: float, tail: float = TAIL) -> Block:
 
 
 def poisson_counts(mean: float, tail: float = TAIL) -> Block:
-    """Return the law of a Poisson count, without at most `tail` of its mass on either side."""
+    """Return the law of a Poisson count, without at most the mass `tail` on either side."""
     if mean == 0:
         return point(1)
     low, high = max(0, math.floor(mean - _reach(mean))), math.ceil(mean + _reach(mean))
@@ -324,13 +293,13 @@ def negative_binomial_counts(shape: float, stop: float, tail: float = TAIL) -> B
 
 
 class Jumps(NamedTuple):
-    """Poisson number of jumps of random size, see `jump_chances`."""
+    """Poisson number of jumps of random size; `jump_chances` is the law of a size."""
 
     rate: float
     center: float
 
     def part(self, part: float) -> Jumps:
-        """Return the given share of the noise."""
+        """Return the jumps with the rate times `part`."""
         return Jumps(self.rate * part, self.center)
 
 
@@ -339,7 +308,7 @@ Summand = tuple[float, float] | Jumps
 
 
 def jump_chances(center: float) -> Floats:
-    """Return the law of the size 1, 2, .. of a jump: a Gaussian around the center plus a constant up to it."""
+    """Return the law of the size 1, 2, .. of a jump: a Gaussian shape around the center plus a constant up to it."""
     sizes = np.arange(1, max(3, int(2.125 * center) + 2))
     weights = norm.pdf(sizes, center, 0.225 * center) / norm.pdf(0, 0, 0.225 * center)
     weights += np.where(sizes <= center, 0.136, 0.0)
@@ -347,21 +316,12 @@ def jump_chances(center: float) -> Floats:
 
 
 def compound_counts(rates: Mapping[Place, float], low: Place, shape: Place, beyond: float) -> Block:
-    """Return the law of a sum of independent Poisson multiples of fixed vectors, on a box with little mass outside.
+    """Return the law of a sum of independent Poisson multiples of fixed vectors, on a box of cells.
 
-    Parameters
-    ----------
-    rates : mapping
-        Expected number of every vector.
-    low, shape : tuple of int
-        The box: its first cell and its sides. Mass beyond wraps around into it.
-    beyond : float
-        Upper bound on the mass beyond the box.
-
-    Notes
-    -----
-    The transform of the rates is off by 7 roundings of their sum and level of the transform, and so is its exponential,
-    relatively. Cells that the error may have made up are left out.
+    `rates` has the expected number of each vector, `low` and `shape` the first cell and the sides of the box. Mass
+    outside of the box wraps around into it; `beyond` bounds this mass from above. The transform of the rates has an
+    absolute error of 7 roundings of their sum per level of the transform, and its exponential has the same error
+    relatively. Cells with a probability below the error are left out.
     """
     if math.prod(shape) > MOST_CELLS:
         raise TooLarge(f"a law with {math.prod(shape)} outcomes")
@@ -397,21 +357,14 @@ def negative_binomials(summands: Sequence[Summand], tail: float = TAIL) -> Block
 
 
 def shared(summand: Summand, part: float) -> Summand:
-    """Return the given share of a noise summand."""
+    """Return a noise summand with its shape or rate times `part`."""
     if isinstance(summand, Jumps):
         return summand.part(part)
     return (summand[0] * part, summand[1])
 
 
 def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
-    """Return the law of the counts of some kinds of `total` items, by conditioning from one kind to the next.
-
-    Parameters
-    ----------
-    total : int
-    chances : sequence of float
-        Probabilities of the counted kinds; the rest up to 1 belongs to the other kinds.
-    """
+    """Return the law of the counts of some of the kinds of `total` items; `chances` has these kinds' probabilities."""
     block = binomial_counts(total, chances[0], WIDE_TAIL)
     left, error = 1 - chances[0], block.error
     spans = [np.arange(block.mass.size) + block.start[0]]
@@ -433,25 +386,12 @@ def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
 
 
 def binomial_share(trials: int) -> float:
-    """Return the relative error of scipy's binomial probabilities and fair tails.
-
-    It is at least twice the largest error found in tests.
-    """
+    """Return the relative error of SciPy's binomial probabilities and fair tails, twice the largest found in tests."""
     return (256 + 32 * math.sqrt(trials)) * UNIT
 
 
 def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
-    """Return the law of two counts with a share of the noise of `PairNoise`: all shapes are multiplied by `part`.
-
-    Parameters
-    ----------
-    ratio : float
-        a of the geometric laws, which become negative binomial ones of shape `part`.
-    common : sequence of Summand
-        Summands of the common part of both counts.
-    part : float
-        Share of the noise, above 0.
-    """
+    """Return the law of two counts with a `part` of the noise of `PairNoise`, by shapes multiplied by `part`."""
     alone = negative_binomial_counts(part, 1 - ratio, WIDE_TAIL)
     together = negative_binomials([shared(one, part) for one in common], WIDE_TAIL)
     both = together.mass
@@ -467,13 +407,12 @@ def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
 
 @lru_cache(2)  # the same for all that inputs do
 def _summands(ratio: float, common: tuple[Summand, ...], tail: float) -> tuple[Block, Block]:
-    """Return the common part of a `PairNoise`, and the geometric counts whose sum with it has the law h."""
+    """Return the common part of a `PairNoise`, and geometric counts such that the sum of both has the law h."""
     return negative_binomials(common, tail), negative_binomial_counts(1.0, 1 - ratio**2, tail)
 
 
 @lru_cache(2)
 def _smaller_counts(ratio: float, common: tuple[Summand, ...], tail: float) -> Block:
-    """Return h of a `PairNoise`."""
     noise, beyond = _summands(ratio, common, tail)
     padded, a = np.pad(noise.mass, (0, beyond.mass.size)).astype(np.longdouble), np.longdouble(ratio)
     summed = lfilter(np.ones(1, np.longdouble), np.array([1, -(a**2)]), padded)
@@ -486,18 +425,10 @@ def _smaller_counts(ratio: float, common: tuple[Summand, ...], tail: float) -> B
 class PairNoise:
     """Noise of two counts: a geometric count each, and a common count, the sum of negative binomial counts.
 
-    With ``a`` the ratio of the geometric laws, (i, j) has the probability ``a^|i - j| h(min(i, j))``, where
-    ``h(t) = (1 - a)^2 sum_k common(k) a^(2 (t - k))``. Of a difference ``i - j`` beyond all sums of inputs only the
-    sign matters, so that laws are over the difference, cut off at `band`, and the smaller count.
-
-    Parameters
-    ----------
-    ratio : float
-        a, in (0, 1).
-    common : tuple of Summand
-        Summands of the common part.
-    band : int
-        Largest absolute difference that is kept; at least the sum of all inputs.
+    With ``a`` the ratio of the geometric laws in (0, 1), (i, j) has the probability ``a^|i - j| h(min(i, j))``, where
+    ``h(t) = (1 - a)^2 sum_k common(k) a^(2 (t - k))``. For a difference ``i - j`` larger than all sums of inputs only
+    the sign matters. Laws are therefore over the smaller count and the difference, cut off at `band`, at least the sum
+    of all inputs.
     """
 
     ratio: float
@@ -505,7 +436,7 @@ class PairNoise:
     band: int
 
     def smaller(self) -> Block:
-        """Return h without negligible mass."""
+        """Return the law h without negligible mass."""
         most = MOST_CELLS // (2 * self.band + 1)
         for tail in (TAIL, WIDE_TAIL):
             size = sum(part.mass.size for part in _summands(self.ratio, self.common, tail))
@@ -514,7 +445,7 @@ class PairNoise:
         raise TooLarge(f"{size} noise messages of a kind")
 
     def moved(self, step: Place) -> Block:
-        """Return the law of cut-off difference and smaller count after inputs added `step` to the counts."""
+        """Return the law of the cut-off difference and the smaller count after inputs added `step` to the counts."""
         smaller, (u, v), a = self.smaller(), step, self.ratio
         h = smaller.mass
         if abs(u - v) > self.band:
@@ -538,7 +469,7 @@ class PairNoise:
         return Block(table, (-self.band, start), smaller.error.rounded(8)._replace(norm=rows))
 
     def tallied(self, first: int, second: int) -> Place:
-        """Return the two counts as a cell of this noise's laws."""
+        """Return the cell of two counts in the laws of this noise."""
         return (max(-self.band, min(self.band, first - second)), min(first, second))
 
 
@@ -555,7 +486,7 @@ class Pair(NamedTuple):
 
 
 def outcomes(first: Block, second: Block) -> Pair:
-    """Return both laws over the cells of either; cells with probability 0 in both are dropped."""
+    """Return two laws over the union of their cells, without cells of probability 0 in both laws."""
     low = np.minimum(first.start, second.start)
     high = np.maximum(np.add(first.start, first.mass.shape), np.add(second.start, second.mass.shape))
     tables = []
@@ -568,24 +499,14 @@ def outcomes(first: Block, second: Block) -> Pair:
 
 
 def hockey_stick(pairs: Sequence[Pair], eps: float, *, below: bool = False) -> Bounds:
-    """Return bounds on ``sum max(P - e^eps Q, 0)`` for products of laws.
+    """Return bounds on ``sum max(P - e^eps Q, 0)`` for products of laws; equal factors of P and Q may be left out.
 
-    Parameters
-    ----------
-    pairs : sequence of Pair
-        Factors of P and of Q; equal factors may be left out.
-    eps : float
-        Privacy parameter in nats.
-    below : bool
-        Only a lower bound is needed: the upper end bounds the sum with losses rounded down.
-
-    Notes
-    -----
-    The sum is over a set A of outcomes, those where the computed ratio is above ``e^eps`` less a few times its error,
-    so that no outcome outside of it has a positive term, nor one within it a term below ``-5 share e^eps Q``. Errors of
-    cells count with ``P(A) + e^eps Q(A)``, absolute ones by the inequality of Cauchy and Schwarz, and mass that P or Q
-    leaves out in full. More factors than can be multiplied out are added up on a grid of losses that are rounded down,
-    for the upper end up.
+    With `below`, only the lower bound holds; the upper end bounds the sum with losses rounded down. The sum is over the
+    set A of outcomes with a computed ratio above ``e^eps`` less a few times its error. Hence no outcome outside of A
+    has a positive term, and no term in A is below ``-5 share e^eps Q``. Errors of cells count with ``P(A) + e^eps
+    Q(A)``, absolute errors by the inequality of Cauchy and Schwarz, and mass that P or Q omits in full. If there are
+    too many factors to multiply out, their losses are added on a grid, rounded down for the lower end and up for the
+    upper end.
     """
     parts = [pair for pair in pairs if not np.array_equal(pair.p, pair.q)]
     if not parts:
@@ -618,7 +539,7 @@ Table = tuple[Floats, Floats]
 
 
 def _of_two(large: Table, small: Table, eps: float, slack: float) -> tuple[float, float]:
-    """Return the sum, and ``P(A) + e^eps Q(A)``; each outcome of one factor meets a range of the other's ratios."""
+    """Return ``P(A) - e^eps Q(A)`` and ``P(A) + e^eps Q(A)`` for products of two factors."""
     (p, q), (r, s) = large, small
     likely, some = p > 0, r > 0
     p, q, r, s = p[likely], q[likely], r[some], s[some]
@@ -636,7 +557,7 @@ def _of_two(large: Table, small: Table, eps: float, slack: float) -> tuple[float
 
 
 def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float, float]:
-    """Return lower and upper bounds on the sum, the mass of their terms, and the error of the transforms."""
+    """Return lower and upper bounds on the sum, the mass of its terms, and the error of the transforms."""
     kept, sure = [], 0.0  # sure: log of the chance that no factor has shown an outcome that Q never has
     for p, q in parts:
         both = (p > 0) & (q > 0)
@@ -663,14 +584,7 @@ def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float, f
 
 
 def pooled(block: Block, groups: int) -> tuple[list[NDArray[np.int64]], Floats]:
-    """Return a coarse table of a law: inner ends of up to `groups` ranges per count, and the table's mass.
-
-    Parameters
-    ----------
-    block : Block
-    groups : int
-        Ranges per count, about equally likely.
-    """
+    """Return a coarse table of a law: inner ends of up to `groups` equally likely ranges per count, and its mass."""
     table = block.mass
     ends = []
     for axis in range(block.mass.ndim):

@@ -69,7 +69,7 @@ _ALL_KINDS = 30_000
 
 
 def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
-    """Return the view of user reports and dummies with input 0: k, or the shortfall of the other users below k."""
+    """Return the view of users' reports and dummies of input 0: `dummy_count`, less the other users if adaptive."""
     k, axes = protocol.domain_size, protocol.domain_size - 1
     own = tuple(response(v, k, protocol.eps_local, axes) for v in range(k))
 
@@ -92,7 +92,7 @@ def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
 
 
 def random_checkin(protocol: RandomCheckin, eps: float) -> View:
-    """Return the view of reports in slots; the filler has input 0."""
+    """Return the view of reports in slots, with filler reports of input 0."""
     k = protocol.domain_size
     return SlotsView(
         inputs=tuple(range(k)),
@@ -107,12 +107,12 @@ def random_checkin(protocol: RandomCheckin, eps: float) -> View:
 
 
 def _tracked(k: int, messages: int) -> int:
-    """Return the number of values whose counts are kept: all but one, or two if the law were too large."""
+    """Return the number of values whose counts are kept: all but one, or two if the law would be too large."""
     return k - 1 if k == 2 or (messages + 1) ** (k - 1) <= _ALL_KINDS else 2
 
 
 def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
-    """Return the view of one report per user and uniform dummies; all values are alike."""
+    """Return the view of one report per user and of uniform dummies; all values are equivalent."""
     k, most = protocol.domain_size, max(protocol.dummies_in_all, protocol.n_users)
     axes = _tracked(k, most + protocol.n_users)
     inputs = range(k if axes == k - 1 else 3)
@@ -135,10 +135,7 @@ def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
 
 
 def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None = None) -> View:
-    """Return the view in which each user sends its dummies with some probability.
-
-    The number of messages reveals the number of users who did.
-    """
+    """Return the view in which each user sends its dummies with a fixed probability; their number is revealed."""
     k, each = protocol.domain_size, protocol.per_sender
     users = protocol.n_users if number is None else number
     axes = _tracked(k, (each + 1) * protocol.n_users)
@@ -191,7 +188,7 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None =
 
 
 def truncation(protocol: Truncation, eps: float) -> View:
-    """Return the view of the user's value, and one more message of every value with probability ``1 - miss_rate``."""
+    """Return the view of users' values, and of one more message of every value with probability ``1 - miss_rate``."""
     k = protocol.domain_size
     return ProductView(
         inputs=tuple(range(k)),
@@ -206,7 +203,7 @@ def truncation(protocol: Truncation, eps: float) -> View:
 
 
 def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
-    """Return the view of the user's value, sent with some probability, and noise on the count of every value."""
+    """Return the view of each user's value, sent with a fixed probability, and of noise on the count of every value."""
     k, keep = protocol.domain_size, protocol.keep
     own: Own = {(1,): 1.0} if keep == 1 else {(1,): keep, (0,): 1 - keep}
     nothing: Own = {(0,): 1.0}
@@ -236,7 +233,7 @@ def _noise(known: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
 
 
 def _geometric_noise(half: float, share: float, turn: int) -> Block:
-    """Return ``left^(turn - z)`` below the mode and ``right^(z - turn)`` from the mode on, normalized."""
+    """Return ``left^(turn - z)`` below the mode `turn` and ``right^(z - turn)`` from the mode on, normalized."""
     left, right = max((math.exp(-half) - (1 - share)) / share, 0.0), share / (math.exp(half) - 1 + share)
     down = left ** np.arange(turn, 0, -1, dtype=float)
     up = right ** np.arange(math.ceil(math.log(TAIL) / math.log(right)) + 1, dtype=float)
@@ -260,16 +257,13 @@ _NOISES: Mapping[str, Noise] = {
 
 
 def correlated_noise(protocol: CorrelatedNoise, eps: float) -> View:
-    """Return the view of a +1 of the user's value, and +1 and -1 noise of every value.
-
-    The noise shares of the planned number of users sum to the whole noise.
-    """
+    """Return the view of +1 for each user's value, and of +1 and -1 noise for every value, in shares per user."""
     shape_and_stop = (protocol.shape, -math.expm1(-protocol.decay))
     return _correlated(protocol, eps, shape_and_stop, math.exp(-protocol.eps_geometric))
 
 
 def jump_noise(protocol: JumpCounts, eps: float) -> View:
-    """Return the view of `correlated_noise` with jumps of random size common to +1 and -1."""
+    """Return the view of `correlated_noise`, with jumps of random size common to the counts of +1 and -1."""
     return _correlated(protocol, eps, Jumps(protocol.rate, protocol.center), math.exp(-protocol.eps_star))
 
 
@@ -305,15 +299,12 @@ def _correlated(
 
 
 def turned(block: Block, worth: int) -> Block:
-    """Return the law modulo q of a count after a number was added."""
+    """Return the law modulo q of a count after `worth` was added to it."""
     return replace(block, mass=np.roll(block.mass, worth % block.mass.size))
 
 
 def polya_modulo(order: int, ratio: float, shape: float) -> Block:
-    """Return the law modulo q of a difference of two negative binomial variables, from its characteristic function.
-
-    Shape 1, the noise of all users, gives the two-sided geometric law.
-    """
+    """Return the law modulo q of a difference of two negative binomials; shape 1 is the two-sided geometric law."""
     if order > MOST_CELLS:
         raise TooLarge(f"a group of order {order}")
     if shape == 1:
@@ -331,8 +322,8 @@ def polya_modulo(order: int, ratio: float, shape: float) -> Block:
 def gaussian_modulo(order: int, tau: float, users: int) -> Block:
     """Return the law modulo q of a sum of discrete Gaussians.
 
-    A power of a transform multiplies its error by the exponent; the error is below 7 roundings a level for numbers up
-    to 1.
+    A power of a transform multiplies its error by the exponent. The error of numbers up to 1 is below 7 roundings per
+    level of the transform.
     """
     reach = math.ceil(14 * tau) + 2
     if max(order, 2 * reach) > MOST_CELLS:
@@ -403,7 +394,7 @@ def skellam_counts(variance: float) -> Block:
 
 
 def noisy_counts_of(protocol: NoisyHistogram | Skellam) -> int:
-    """Return the number of counts with independent noise: one for two values among a public number of users."""
+    """Return the number of counts with independent noise: one for two values under replace-one, else one per value."""
     return 1 if protocol.domain_size == 2 and protocol.relation == "replace_one" else protocol.domain_size
 
 
@@ -426,7 +417,7 @@ _OF_A_COUNT: Mapping[str, Noise] = {
 
 
 def curator_noise(protocol: NoisyHistogram, eps: float) -> View:
-    """Return the view of noisy counts of a trusted curator; all values are alike."""
+    """Return the view of noisy counts of a trusted curator; all values are equivalent."""
     k, parts = protocol.domain_size, noisy_counts_of(protocol)
     noise = count_noise(protocol, 1)
 
@@ -447,7 +438,7 @@ def curator_noise(protocol: NoisyHistogram, eps: float) -> View:
 
 
 def skellam(protocol: Skellam, eps: float) -> View:
-    """Return the view of noisy counts of which only sums are revealed; all values are alike."""
+    """Return the view of noisy counts in which the analyzer sees only their sums; all values are equivalent."""
     k, parts = protocol.domain_size, noisy_counts_of(protocol)
     return ProductView(
         inputs=tuple(range(k)),

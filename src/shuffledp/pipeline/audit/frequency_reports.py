@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 def solh(protocol: Solh, eps: float) -> View:
-    """Return the view of a seed and a noisy cell per report, reduced to agreement with the two values' hashes.
+    """Return the view of a seed and a noisy cell per report, reduced to agreement with the hashes of two values.
 
-    The hash functions count as fully random: their patterns occur equally often up to some 1e-5 among the seeds.
+    The hash functions count as fully random; among the seeds their patterns are equally frequent up to about 1e-5.
     """
     c = protocol.cells
     keep = 1 / (1 + (c - 1) * math.exp(-protocol.eps_local))
@@ -70,16 +70,13 @@ def solh(protocol: Solh, eps: float) -> View:
 
 
 def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the kind of each message by the values for which it counts.
-
-    Kind 0 counts for the first of two values only, 1 for the second only, 2 for both, 3 for neither.
-    """
+    """Return each message's kind: it counts for the first of two values (0), the second (1), both (2), neither (3)."""
     first, second = counts_for.T
     return np.where(first, np.where(second, 2, 0), np.where(second, 1, 3))
 
 
 def row_law(protocol: UnaryBits, value: int) -> Own:
-    """Return the law of a row's bits of two values: set only for the first, only for the second, or for both."""
+    """Return the law of two values' bits in a row: set only for the first, only for the second, or for both."""
     one, two = (protocol.own_rate if v == value else protocol.other_rate for v in (0, 1))
     return {
         unit(0, 3): one * (1 - two),
@@ -111,7 +108,7 @@ def whole_rows(protocol: WholeRows, eps: float) -> View:
 
 
 def flipped_bits(protocol: FlippedBits, eps: float) -> View:
-    """Return the view of a bit per value, flipped with probability p; only the counts of one-bits are seen."""
+    """Return the view of one bit per value, flipped with probability p, reduced to the counts of one-bits."""
     p, k = protocol.flip_probability, protocol.domain_size
     summed = protocol.trust == "secure_sum"
 
@@ -203,7 +200,7 @@ def private_coin(protocol: PrivateCoin, eps: float) -> View:
     inputs = range(min(protocol.domain_size, 4))
 
     def law(own: int | None) -> dict[tuple[int, ...], float]:
-        """Return the law of the kind of a uniform tuple, or of a tuple with entries orthogonal to a value's vector."""
+        """Return the law of a tuple's kind: uniform, or with entries orthogonal to the vector of `own`."""
         vectors = np.arange(2**bits)
         if own is not None:
             vectors = vectors[np.bitwise_count(vectors & (own + 1)) % 2 == 0]
@@ -235,7 +232,7 @@ def private_coin(protocol: PrivateCoin, eps: float) -> View:
 
 
 def public_coin(protocol: PublicCoin, eps: float) -> View:
-    """Return the view of the public coin's hash cells: marks of users, and a coin of each user for each cell."""
+    """Return the view of the public coin's hash cells: marks of users, and one coin per user and cell."""
     k, columns = protocol.domain_size, 2 * protocol.n_users
     rows = np.arange(protocol.rows)[:, None]
     hashed = hash_values(protocol.hash_seed * 2**16 + rows, np.arange(k), columns)

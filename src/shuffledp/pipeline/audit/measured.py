@@ -1,4 +1,4 @@
-"""Common parts of profiles at any scale: their result, and two kinds of reports among many."""
+"""Common parts of deltas at any scale: the result type, and delta of two kinds of reports."""
 
 from __future__ import annotations
 
@@ -20,17 +20,7 @@ TWO = "two counts with independent noise"
 
 @dataclass(frozen=True)
 class Measured:
-    """Bounds on a protocol's delta, and the method that found them.
-
-    Parameters
-    ----------
-    found : Bounds
-        Bounds on the computed number, at the given eps.
-    side : {"exact", "lower"}
-        Exact delta of the worst case, or a lower bound on it.
-    method : str
-        Method of computation.
-    """
+    """Bounds on a computed delta at the given eps; side ``exact`` is the worst case, ``lower`` a lower bound on it."""
 
     found: Bounds
     side: Side
@@ -60,18 +50,18 @@ def truth(eps_local: float, kinds: int) -> tuple[float, float]:
 
 
 def gains_of(own: float, other: float) -> pairs.Gains:
-    """Return the law of one report, which counts for user 1's value, the other value, or neither."""
+    """Return the law of one report, which counts for user 1's value, for the other value, or for neither."""
     return {(1, 0): own, (0, 1): other, (0, 0): max(0.0, 1 - own - other)}
 
 
 def alone(own: float, other: float, eps: float) -> Measured:
-    """Return delta of one report seen with its sender, from the likeliest outcome's chances under both inputs."""
+    """Return delta of one report seen with its sender, from the likeliest outcome's probabilities under both inputs."""
     found = around(own - math.exp(eps) * other, 8 * UNIT * (own + math.exp(eps) * other))
     return Measured(found, "exact", "one report and its sender")
 
 
 def binary(reports: Law, own: float, other: float, eps: float) -> Measured:
-    """Return delta of the number of ones among reports; all reports except user 1's are of the input 0."""
+    """Return delta of the number of ones among reports; all users except user 1 have input 0."""
     parts = [
         (weight, pairs.of_one_count(binomial_counts(m, other), own, other, eps))
         for m, weight in pairs.ranges(reports)

@@ -1,7 +1,4 @@
-"""Chi-square tests of the messages of simulated runs against the law of a view.
-
-Without these tests a view and a protocol could diverge unnoticed, and the audit would cover a protocol that is not run.
-"""
+"""Chi-square tests of simulated messages against the law of a view, for views that differ from the protocol."""
 
 from __future__ import annotations
 
@@ -32,38 +29,18 @@ _LEAST = 5.0
 
 @dataclass(frozen=True)
 class Agreement:
-    """Outcome of a comparison.
-
-    Parameters
-    ----------
-    counts : float
-        p-value of the tallied counts against the law; 0 if a count occurred that the law excludes.
-    order : float
-        p-value of the first message of a run against one at a random place; 1 without a comparison.
-    """
+    """p-values of the counts (0 for an excluded count), and of the first message against one at a random place."""
 
     counts: float
     order: float
 
     def fits(self, level: float) -> bool:
-        """Return if neither test rejects at a level. A false rejection has at most twice this probability."""
+        """Return whether neither test rejects at a level; a false rejection has at most twice this probability."""
         return self.counts >= level and self.order >= level
 
 
 def checked(setting: Setting, rng: np.random.Generator, runs: int) -> Agreement | None:
-    """Compare runs of a setting's messages with its view, for one number of users and one choice of inputs.
-
-    Parameters
-    ----------
-    setting : Setting
-    rng : numpy.random.Generator
-    runs : int
-
-    Returns
-    -------
-    Agreement or None
-        None if the setting is infeasible, not enumerated, or has too many messages.
-    """
+    """Compare runs of a setting's messages with its view, for one number of users and one choice of inputs."""
     try:
         protocol = setting.calibrated()
         view = view_of(protocol, setting.budget)
@@ -93,23 +70,12 @@ def announced(protocol: ProtocolBase, setting: Setting, n: int) -> ProtocolBase:
 def agreement(
     protocol: ProtocolBase, view: View, held: Held, rng: np.random.Generator, runs: int = 2000
 ) -> Agreement:
-    """Compare runs of the message level, with shuffler and dummies, with the law of a view.
+    """Compare runs at the message level, with shuffler and dummies, with the law of a view.
 
-    Parameters
-    ----------
-    protocol : ProtocolBase
-    view : View
-        View of this protocol.
-    held : tuple of int
-        Inputs of the users, as places in ``view.inputs``; different inputs give the most powerful test.
-    rng : numpy.random.Generator
-    runs : int
-
-    Notes
-    -----
-    Counts are cut into ranges that are about equally likely under the law. Each part of the view is tested in a table
-    of some sixty cells, and all parts together in a coarser one; cells where fewer than 5 runs are expected are put
-    together. p-values hold for large samples and are corrected for the number of tests.
+    `held` has the users' inputs as indices into ``view.inputs``; different inputs give the most powerful test. Counts
+    are cut into ranges that are about equally likely under the law. Each part of the view has its own test with about
+    sixty cells, and one coarser test covers all parts. Cells with fewer than 5 expected runs are merged. p-values are
+    asymptotic and corrected for the number of tests.
     """
     users = view.users(held)
     public = Public(np.array([len(held)]), levels_of(view, held))
@@ -120,10 +86,7 @@ def agreement(
 def agreement_of(
     payloads: Iterable[NDArray[Any]], view: View, held: Held, rng: np.random.Generator
 ) -> Agreement:
-    """Compare shuffled messages of independent runs with the law of a view; see `agreement`.
-
-    Each run has one payload.
-    """
+    """Compare the shuffled messages of independent runs, one payload each, with the law of a view, as `agreement`."""
     tallies, first, anywhere = [], [], []
     for payload in payloads:
         tallies.append([count for part in view.tally(payload) for count in part])
@@ -143,7 +106,7 @@ def levels_of(view: View, held: Held) -> NDArray[np.float64] | None:
 
 
 def _counts_fit(view: View, held: Held, tallies: NDArray[np.int64]) -> float:
-    """Return the least p-value of each part alone and of all together, times the number of tests."""
+    """Return the least p-value of the parts' tests and of the joint test, times the number of tests."""
     blocks = view.blocks(held)
     columns = np.split(tallies, np.cumsum([b.mass.ndim for b in blocks])[:-1], axis=1)
     tables = []

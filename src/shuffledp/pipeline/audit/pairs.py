@@ -1,7 +1,7 @@
-"""Delta of two counts that user 1 moves, among any number of messages, by direct sums with error bounds.
+"""Delta of two counts that user 1 changes, among any number of messages, by direct sums with error bounds.
 
-Each function adds up hockey-stick terms over outcomes. Post-processing of the view, such as reduction to two counts,
-makes delta smaller, so that the lower end of its bounds is also a lower bound on the protocol's delta.
+Each function sums hockey-stick terms over outcomes. Post-processing of the view, such as reduction to two counts, can
+only decrease delta. The lower end of the bounds is therefore also a lower bound on the protocol's delta.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def total_of(law: Law, rate: float) -> Block:
 def ranges(law: Law, count: int = 16) -> list[tuple[int, float]]:
     """Return about `count` numbers of other users with weights; each is the largest of a range of numbers.
 
-    Further users with one fixed input are post-processing, so that delta does not grow with their number.
+    Delta does not grow with the number of other users, as further users with one fixed input are post-processing.
     """
     if isinstance(law, Fixed):
         return [(law.others, 1.0)]
@@ -69,20 +69,7 @@ def ranges(law: Law, count: int = 16) -> list[tuple[int, float]]:
 
 
 def spent(senders: Block, each: int, rate: float) -> Block:
-    """Return the law of the number of counted dummies: every sender sends `each`, each counted with a rate.
-
-    Parameters
-    ----------
-    senders : Block
-        Law of the number of senders.
-    each : int
-    rate : float
-
-    Notes
-    -----
-    Numbers of senders are split into about as many runs as a run is long: dummies of senders before a run, which are
-    added to its law, come from a whole number of runs.
-    """
+    """Return the law of the number of counted dummies; every sender sends `each`, each counted with a rate."""
     size = senders.mass.size
     step = math.isqrt(size) + 1
     more = [binomial_counts(number * each, rate) for number in range(step)]
@@ -95,29 +82,17 @@ def spent(senders: Block, each: int, rate: float) -> Block:
 
 
 def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None) -> Bounds:
-    """Return delta of two counts whose other messages fall on either with equal chances, given their total.
+    """Return bounds on delta of two counts if all other messages fall on either count with equal probability.
 
-    Parameters
-    ----------
-    total : Block
-        Law of the other messages on the two counts together.
-    gains : mapping
-        Law of user 1's messages with its first input; with the second input the counts change places.
-    eps : float
-        Privacy parameter in nats.
-    alone : Block, optional
-        Law of the other messages if user 1 adds no message; `total` if left out.
+    `total` is the law of the number of other messages, and `alone` that law if user 1 adds no message (by default the
+    same law). `gains` is the law of user 1's messages under its first input; under the second input the counts are
+    exchanged.
 
-    Returns
-    -------
-    Bounds
-        On ``sum (P - e^eps Q)`` over the outcomes where the sum of both counts is t and the first is at least x(t);
-        this is the hockey-stick divergence where the likelihood ratio grows with the first count, and never above it.
+    The bounds are on ``sum (P - e^eps Q)`` over the outcomes where the two counts sum to t and the first is at least
+    x(t). This sum is the hockey-stick divergence where the likelihood ratio increases in the first count, never more.
 
-    Notes
-    -----
-    A term ``mass(t) tail(x)`` has the relative errors of both factors; the mass's absolute error counts with the tails,
-    by the inequality of Cauchy and Schwarz, and totals that are not added up count in full.
+    A term ``mass(t) tail(x)`` has the relative errors of both factors. The absolute error of the mass counts with the
+    tails, by the inequality of Cauchy and Schwarz, and omitted totals count in full.
     """
     shape = total.mass
     below, beyond = np.cumsum(shape), np.cumsum(shape[::-1])[::-1]
@@ -164,11 +139,12 @@ def _masses(law: Block, at: NDArray[np.int64]) -> Floats:
 def _excess(
     terms: Sequence[tuple[int, int, Floats, Floats]], t: NDArray[np.int64], x: NDArray[np.int64], eps: float
 ) -> Floats:
-    """Return ``P - e^eps Q`` at first counts x, over the probability of x among t fair messages and a power of t.
+    """Return ``P - e^eps Q`` at first counts x, over the probability of x among t fair messages.
 
-    The fair probability without the i + j messages of user 1 is the one with them, times ``2^(i + j)`` and the number
-    of ordered choices of i of x and j of t - x, over the number of ordered choices of i + j of t. A term has i, j, the
-    mass of t - i - j with the chance of i and j and that power, and the last number.
+    Among t - i - j fair messages the count x - i has this probability times ``2^(i + j)`` and the number of ordered
+    choices of i of x and j of t - x, over the number of ordered choices of i + j of t. A term is (i, j, mass, ways):
+    `mass` is the probability of user 1's counts (i, j) and of t - i - j other messages, times ``2^(i + j)``, and `ways`
+    is the number of ordered choices of i + j of t.
     """
     most = max(i + j for i, j, *_ in terms)
     first, second = _falling(x, most), _falling(t - x, most)
@@ -179,7 +155,7 @@ def _excess(
 
 
 def _falling(x: NDArray[np.int64], most: int) -> list[Floats]:
-    """Return the falling factorials ``1, x, x (x - 1), ..`` with 0 for negative factors."""
+    """Return the falling factorials ``1, x, x (x - 1), ..``, with negative factors replaced by 0."""
     found = [np.ones(x.size)]
     for less in range(most):
         found.append(found[-1] * np.maximum(x - less, 0))
@@ -187,7 +163,6 @@ def _falling(x: NDArray[np.int64], most: int) -> list[Floats]:
 
 
 def _fair_tail(trials: NDArray[np.int64], x: NDArray[np.int64]) -> Floats:
-    """Return the probabilities that fair binomial counts are at least x."""
     n, k = trials.astype(float), x.astype(float)
     inside = (k >= 1) & (k <= n)
     tail = betainc(np.where(inside, k, 1.0), np.where(inside, n - k + 1, 1.0), 0.5)
@@ -195,7 +170,7 @@ def _fair_tail(trials: NDArray[np.int64], x: NDArray[np.int64]) -> Floats:
 
 
 def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple[Bounds, Bounds]:
-    """Return delta in both directions of a count to which user 1 adds 1 with either probability."""
+    """Return delta, in both directions, of a count to which user 1 adds 1 with probability `first` or `second`."""
     laws = [with_coin(noise, rate) for rate in (first, second)]
     return (
         hockey_stick([outcomes(laws[0], laws[1])], eps),
@@ -204,16 +179,13 @@ def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple
 
 
 def of_two_counts(noise: Block, own: float, other: float, eps: float) -> Bounds:
-    """Return delta of two counts with independent noises of one law.
-
-    User 1 adds 1 to the count of its input with rate `own`, and 1 to the other count with rate `other`.
-    """
+    """Return delta of two counts with independent noises; user 1 adds 1 to either with `own` and `other`."""
     high, low = with_coin(noise, own), with_coin(noise, other)
     return hockey_stick([outcomes(high, low), outcomes(low, high)], eps)
 
 
 def with_coin(noise: Block, rate: float) -> Block:
-    """Return the law of a count to which a 1 is added with a rate."""
+    """Return the law of a count to which 1 is added with probability `rate`."""
     if rate in (0.0, 1.0):
         return moved(noise, (int(rate),))
     grown = np.append(noise.mass * (1 - rate), 0.0)

@@ -1,8 +1,8 @@
 """Tests of a calibrated protocol by simulation: encoder, dummies, shuffler and analyzer, for a handful of users.
 
-Each run is one repeat, message by message. The same runs give three results: a lower bound on delta with a stated
-confidence (an event chosen on one half and measured on the other, after Clopper and Pearson), a test of the messages
-against the enumerated law, and a test of the mean estimate against the truth.
+Each run is one repeat at the message level. The runs give a lower bound on delta with a stated confidence, for an event
+chosen on one half of the runs and measured on the other (Clopper and Pearson). The runs also give a test of the
+messages against the enumerated law, and a test of the mean estimate against the truth.
 """
 
 from __future__ import annotations
@@ -46,20 +46,9 @@ class Unseen(Exception):  # noqa: N818  (a reason, not an error)
 class Seen:
     """Results of the runs of one setting.
 
-    Parameters
-    ----------
-    eps : float
-        Claimed for user 1, nats.
-    delta : float
-        Lower bound on delta; above the truth with a probability of at most `rate`.
-    law : float or None
-        p-value of the messages against the enumerated law; None without one.
-    bias : float or None
-        p-value of the mean estimate against the truth, for all coordinates together; None without a test.
-    bias_note : str
-        Reason for a missing test of the bias.
-    runs : int
-        Runs per input of user 1.
+    `eps` is claimed for user 1, in nats. `delta` is a lower bound that exceeds the true delta with probability at most
+    `rate`. `law` is the p-value of the messages against the enumerated law, `bias` the p-value of the mean estimate
+    against the truth for all coordinates together, and `runs` the number of runs per input of user 1.
     """
 
     eps: float
@@ -72,7 +61,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class _Place:
-    """Users with user 1's input, and the protocol for their number."""
+    """Users with one input of user 1, the protocol for their number, and its public parameters."""
 
     protocol: ProtocolBase
     users: Users
@@ -82,22 +71,9 @@ class _Place:
 def seen(setting: Setting, rng: np.random.Generator, runs: int, rate: float) -> Seen:
     """Run a calibrated setting under two inputs of user 1.
 
-    Parameters
-    ----------
-    setting : Setting
-        Setting whose population is a law; errors of ``calibrate`` are raised.
-    rng : numpy.random.Generator
-    runs : int
-        Runs per input; fewer where a run has many messages.
-    rate : float
-        Largest probability that the bound on delta exceeds the truth, in (0, 1).
-
-    Raises
-    ------
-    Infeasible
-        If the calibration is.
-    Unseen
-        If the setting cannot be run.
+    `rate` in (0, 1) is the largest probability that the bound on delta exceeds the truth. There are `runs` runs per
+    input, and fewer if a run has many messages. Raises the errors of ``calibrate``, and `Unseen` if the setting cannot
+    be run.
     """
     law = setting.population
     if not isinstance(law, Law):
@@ -159,7 +135,6 @@ def _known(protocol: ProtocolBase, setting: Setting) -> View | None:
 
 
 def _eps_of(view: View | None, setting: Setting) -> float:
-    """Return the claimed eps of user 1, of the first privacy level."""
     return setting.budget.levels[0]
 
 
@@ -167,7 +142,7 @@ Held = Callable[[int, int], Any]
 
 
 def _held(view: View | None, setting: Setting) -> Held:
-    """Return a function that gives n users' inputs: user 1 has the first or the second input, others the last."""
+    """Return the function from n to n users' inputs: user 1 has the first or the second input, others the last."""
     if view is not None:
         count = len(view.inputs)
         if view.with_levels:
@@ -283,7 +258,7 @@ def _bias(
     numbers: NDArray[np.int64],
     payloads: list[list[NDArray[Any]]],
 ) -> tuple[float | None, str]:
-    """Return the p-value of Student's test of the mean errors for the likeliest number of users; None with a reason."""
+    """Return the p-value of Student's test of the mean errors for the likeliest number of users, or a reason."""
     if protocol.biased:
         return None, "declared as biased"
     if isinstance(task, Sets) and task.levels > 1:

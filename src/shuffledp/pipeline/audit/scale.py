@@ -1,10 +1,10 @@
 """Delta of calibrated protocols at any number of users and values, from the law of two counts of messages.
 
-At the scale of an experiment the laws of all messages have too many outcomes. Therefore user 1 has one of two inputs,
-the others all hold a third one (if none exists, user 1's second one), and the view is reduced to two counts: of
-messages that are likelier under the first input, and of messages that are likelier under the second. The number of
-users is part of the view only if a law needs it. Each reduction makes delta smaller, never larger, so that an excess
-over a claim is genuine. Of the accounting only calibrated parameters are used.
+At the scale of an experiment the law of all messages has too many outcomes. User 1 therefore has one of two inputs, and
+all other users hold a third input, or user 1's second input if there is no third. The view is reduced to two counts:
+messages that are likelier under the first input, and messages that are likelier under the second. The number of users
+is part of the view only if a law needs it. Each reduction can only decrease delta, so that an excess over a claim is
+genuine. Of an accounting only the calibrated parameters are used.
 """
 
 from __future__ import annotations
@@ -64,30 +64,11 @@ def at_scale(
     levels: Sequence[float],
     neighbours: Neighbours = "replace_one",
 ) -> list[Measured]:
-    """Return delta of a calibrated protocol at each claimed eps, found without its accounting.
+    """Return delta of a calibrated protocol at each claimed eps (nats, one per privacy level), without its accounting.
 
-    Parameters
-    ----------
-    protocol : ProtocolBase
-        Protocol after the announcement, where a first round changes parameters.
-    population : Law
-        Number of other users.
-    levels : sequence of float
-        Claimed eps, nats, one per privacy level.
-    neighbours : {"replace_one", "add_remove"}
-        Neighboring relation: user 1 has another input, or does not take part.
-
-    Returns
-    -------
-    list of Measured
-        One per privacy level.
-
-    Raises
-    ------
-    NoProfile
-        If the protocol's messages are not written down here, or not for these parameters.
-    TooLarge
-        If a law has too many outcomes.
+    The parameters of `protocol` are those after the announcement, if a first round changes them. The neighboring
+    relation `neighbours` is replacement of user 1's input, or add-remove of user 1. Raises `NoProfile` if no law of the
+    protocol's messages is defined here, and `TooLarge` if a law has too many outcomes.
     """
     if neighbours != "replace_one":
         present = of_family(protocol, PRESENCES)

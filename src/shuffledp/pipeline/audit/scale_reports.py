@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def _reports(protocol: OneReport, population: Law) -> Law:
-    """Return the law of the number of reports besides user 1's: of other users and of dummies, all with one input."""
+    """Return the law of the number of reports besides user 1's: other users' and dummies, all with one input."""
     window = population.window()
     numbers = window.start + np.arange(window.pmf.size)
     more = protocol.dummy_count
@@ -52,10 +52,7 @@ def _reports(protocol: OneReport, population: Law) -> Law:
 
 
 def randomized_response(protocol: RandomizedResponse, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of reports of users and dummies, with all others at value 0.
-
-    User 1 has 1 or 2; with two values, 0 or 1.
-    """
+    """Return delta of the reports of users and dummies, with value 0 for all except user 1."""
     k = protocol.domain_size
     own, other = truth(protocol.eps_local, k)
     if protocol.trust == "local":
@@ -80,7 +77,7 @@ def _kept(protocol: CheckinSchedule) -> float:
 
 
 def _checkin(protocol: CheckinSchedule, own: float, other: float, stray: float, eps: float) -> Measured:
-    """Return delta of two kinds of reports in the slots; all reports except user 1's are of the fillers' input."""
+    """Return delta of two kinds of reports in the slots; all users except user 1 have the fillers' input."""
     kept, m = _kept(protocol), protocol.slots
     gains = {(1, 0): kept * own, (0, 1): kept * other, (0, 0): 0.0}
     without = 1 - kept * (own + other)
@@ -101,18 +98,18 @@ def _checkin(protocol: CheckinSchedule, own: float, other: float, stray: float, 
 
 
 def random_checkin(protocol: RandomCheckin, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of reports in slots; fillers and all others have value 0."""
+    """Return delta of reports in slots; fillers and all other users have value 0."""
     own, other = truth(protocol.eps_local, protocol.domain_size)
     return _checkin(protocol, own, other, other, eps)
 
 
 def _laplace_kinds(eps_local: float) -> tuple[float, float, float]:
-    """Return the chances of a first coordinate beyond the norm on one side: own input there, opposite, or zero."""
+    """Return the probabilities of a first coordinate beyond the norm, for an input at that end, the other end, or 0."""
     return 0.5, 0.5 * math.exp(-eps_local), 0.5 * math.exp(-eps_local / 2)
 
 
 def laplace(protocol: LaplaceNoise, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the first coordinates beyond the clipping norm; dummies and others have the zero vector."""
+    """Return delta of the first coordinates beyond the clipping norm; dummies and other users have the zero vector."""
     own, other, stray = _laplace_kinds(protocol.eps_local)
     if protocol.trust == "local":
         # The densities differ by the most wherever a coordinate lies beyond the norm, and by less within it.
@@ -125,6 +122,6 @@ def laplace(protocol: LaplaceNoise, population: Law, level: int, eps: float) -> 
 def checked_in_vectors(
     protocol: vector_checkin.RandomCheckin, population: Law, level: int, eps: float
 ) -> Measured:
-    """Return delta of first coordinates in slots; fillers and others have the zero vector."""
+    """Return delta of first coordinates in slots; fillers and other users have the zero vector."""
     own, other, stray = _laplace_kinds(protocol.eps_local)
     return _checkin(protocol, own, other, stray, eps)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 def _items(plan: Any, rate: float, eps: float) -> Measured:
-    """Return delta of the message counts of the items in exactly one of two sets; the others' set has neither.
+    """Return delta of the counts of the items in exactly one of two sets; the other users' set has neither.
 
-    The two sets differ in one item, and in as many as leave a third set for the others.
+    The two sets differ in one item, or in as many items as leave a third set for the other users.
     """
     d, s = plan.domain_size, plan.set_size
     apart = min(s, (d - s) // 2)
@@ -64,7 +64,7 @@ def balls_into_bins(protocol: BallsIntoBins, population: Law, level: int, eps: f
 
 
 def segmented(protocol: Segmented, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the items, sent with the rate of the level."""
+    """Return delta of the counts of the items in one of two sets, sent with the rate of the level."""
     number_of(population)
     if protocol.announcing is not None:
         raise NoProfile("the data round depends on a private first round")
@@ -72,7 +72,7 @@ def segmented(protocol: Segmented, population: Law, level: int, eps: float) -> M
 
 
 def separate(protocol: SeparateLevels, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of messages with the label of the level, which only its own users send."""
+    """Return delta of the messages labeled with the level, which only users of this level send."""
     number_of(population)
     if protocol.level_sizes[level] == 0:
         return Measured(Bounds(0.0, 0.0), "exact", "a level without users")

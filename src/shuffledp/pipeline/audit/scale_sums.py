@@ -1,4 +1,4 @@
-"""Deltas of the protocols for sums at any scale, and of secret shares, of which only their sum matters."""
+"""Deltas of the protocols for sums at any scale; secret shares are reduced to their sum."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def polya_shares(protocol: PolyaShares, population: Law, level: int, eps: float)
 
 
 def split_shares(protocol: SplitAndMix, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the sum of the shares, with user 1's number in the sum."""
+    """Return delta of the sum of the shares, which contains user 1's number."""
     return _shares(protocol, population, eps, protocol.numbers.max_value, float(protocol.n_users))
 
 
@@ -109,10 +109,10 @@ def _moved_sums(view: View, population: Law, eps: float) -> Measured:
 
 
 def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of a number of user 1 or none, among noises that each add up to 0.
+    """Return delta for user 1 with one number or no number, among noises that each add up to 0.
 
-    The view's parts are independent, so that omitting parts with too large a law makes delta smaller. Reduction to the
-    difference of +1 and -1 makes it smaller, too.
+    Parts of the view are independent, so that omission of parts with too large a law can only decrease delta, as does
+    the reduction to the difference of +1 and -1.
     """
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")
@@ -177,7 +177,7 @@ def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> 
 
 
 def fragmented_rappor(protocol: FragmentedRappor, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the bits of two numbers, or of one if there is no other; the others have neither."""
+    """Return delta of the bits of two numbers, or of one if there is no other; the other users have neither."""
     n, p, most = number_of(population), protocol.flip_probability, protocol.numbers.max_value
     noise = binomial_counts(n - 1, p)
     if most >= 2:
@@ -186,7 +186,7 @@ def fragmented_rappor(protocol: FragmentedRappor, population: Law, level: int, e
 
 
 def noisy_vectors(protocol: CentralGaussian, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the first coordinate of the noisy sum, in cells."""
+    """Return delta of the first coordinate of the noisy sum, grouped into cells."""
     view = central_gaussian(protocol, eps)
     laws = [view.blocks((i,))[0] for i in range(3)]
     found = largest(

@@ -67,7 +67,7 @@ _FAR = 12
 
 
 def fixed_dummies(protocol: FixedDummies, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of two values' counts: uniform dummies, and reports of others, who hold a third value."""
+    """Return delta of two values' counts among uniform dummies and the reports of users of a third value."""
     n, k = number_of(population), protocol.domain_size
     dummies = int(protocol.dummies_of(np.array([n]))[0])
     own, other = truth(protocol.eps_local, k)
@@ -82,10 +82,10 @@ def fixed_dummies(protocol: FixedDummies, population: Law, level: int, eps: floa
 
 
 def flexible_dummies(protocol: FlexibleDummies, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of two values' counts if every user sends its dummies with some probability.
+    """Return delta of two values' counts if every user sends its dummies with a fixed probability.
 
-    For values sent without noise the likelihood ratio depends on the two counts alone, so that the number of users who
-    sent dummies adds no information.
+    For values sent without noise the likelihood ratio depends on the two counts alone. The number of users who sent
+    dummies then adds no information.
     """
     n, k, each = number_of(population), protocol.domain_size, protocol.per_sender
     own, other = truth(protocol.eps_local, k)
@@ -99,13 +99,13 @@ def flexible_dummies(protocol: FlexibleDummies, population: Law, level: int, eps
 
 
 def truncation(protocol: Truncation, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of two values, each with a message of every user except with the miss rate."""
+    """Return delta of two values, each with a message of every user except with probability `miss_rate`."""
     noise = binomial_counts(number_of(population), 1 - protocol.miss_rate)
     return Measured(pairs.of_two_counts(noise, 1.0, 0.0, eps), "exact", TWO)
 
 
 def noisy_counts(protocol: NoisyCounts, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of two values with their noise; the others hold a third one."""
+    """Return delta of two values with their noise; the other users hold a third value."""
     noise = noise_of_a_value(protocol, number_of(population))
     side: Side = "exact" if protocol.keep == 1 else "lower"
     if side == "lower" and protocol.domain_size == 2:
@@ -114,7 +114,7 @@ def noisy_counts(protocol: NoisyCounts, population: Law, level: int, eps: float)
 
 
 def correlated_counts(protocol: CorrelatedNoise, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the +1 and -1 of two values."""
+    """Return delta of the counts of +1 and -1 of two values."""
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")
     return _correlated_pair(
@@ -148,7 +148,7 @@ def solh(protocol: Solh, population: Law, level: int, eps: float) -> Measured:
 def private_coin(protocol: PrivateCoin, population: Law, level: int, eps: float) -> Measured:
     """Return delta of tuples whose entries are all orthogonal to the vector of exactly one of two values.
 
-    The entries of a tuple of a third value are orthogonal to either vector half of the time, like random ones.
+    The entries of a tuple of a third value are orthogonal to either vector with probability 1/2, like random entries.
     """
     n = number_of(population)
     if protocol.domain_size < 4:
@@ -175,7 +175,7 @@ def public_coin(protocol: PublicCoin, population: Law, level: int, eps: float) -
 
 
 def gaussian_shares(protocol: MultiExpected, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the sum of the shares in cells; discrete Gaussians of a few units sum to almost a Gaussian."""
+    """Return delta of the sum of the shares, grouped into cells; the sum is approximately Gaussian."""
     found = []
     for others, weight in pairs.ranges(population):
         spread = protocol.tau * math.sqrt(others + 1)
@@ -205,13 +205,13 @@ def curator_counts(
 def presence(
     protocol: frequency_curator.NoisyHistogram | frequency_skellam.Skellam, population: Law, eps: float
 ) -> Measured:
-    """Return delta of the noisy count of one value, with user 1 or without, for the add-remove relation."""
+    """Return delta of the noisy count of one value, with or without user 1, for the add-remove relation."""
     noise = count_noise(protocol, number_of(population))
     return Measured(largest(pairs.of_one_count(noise, 1.0, 0.0, eps)), "exact", "the count of one value")
 
 
 def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the bits of two values; others hold a third, or the other one if only one bit is used."""
+    """Return delta of two values' bits; others hold a third value, or the second one if only one bit is used."""
     p, noise = (
         protocol.flip_probability,
         binomial_counts(number_of(population) - 1, protocol.flip_probability),
@@ -246,7 +246,7 @@ def subset_selection(protocol: SubsetSelection, population: Law, level: int, eps
 
 
 def hashed_balls(protocol: HashedBallsIntoBins, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of messages whose bin is the hash of exactly one of two values; the others hold a third one."""
+    """Return delta of messages whose bin is the hash of exactly one of two values; other users hold a third value."""
     if protocol.domain_size == 2:
         raise NoProfile("no third value that the others could hold")
     n, view = number_of(population), hashed_balls_into_bins(protocol, eps)

@@ -52,7 +52,7 @@ def level_cases(
     *,
     shifts: bool,
 ) -> Iterator[Case]:
-    """Yield cases by user 1's level: the others fill the remaining places of the levels with inputs of each level."""
+    """Yield the cases for each level of user 1; the others' inputs fill the remaining places of the levels."""
     for level, size in enumerate(sizes):
         if size == 0:
             continue
@@ -78,7 +78,7 @@ def _blankets(plan: SegmentedPlan, items: Sequence[int]) -> tuple[Block, ...]:
 
 
 def _reported(plan: SegmentedPlan, items: Sequence[int], held: Sequence[int], rate: float) -> tuple[Own, ...]:
-    """Return the laws of a user's messages for some items, each item of its set sent with a rate."""
+    """Return the laws of a user's messages for some items, with each item of the user's set sent with a rate."""
     if plan.blanket_law == "poisson":
         return tuple(_coin(rate if item in held else 0.0) for item in items)
     mine = [i for i, item in enumerate(items) if item in held]
@@ -98,7 +98,7 @@ def _coin(rate: float) -> Own:
 
 
 def _counted_items(plans: Sequence[SegmentedPlan]) -> tuple[int, ...]:
-    """Return the items whose counts are kept: all, or two if slots make the joint law of counts too large."""
+    """Return the items whose counts are kept: all, or two if slots make the joint law of the counts too large."""
     d = plans[0].domain_size
     for plan in plans:
         if plan.blanket_law == "binomial":
@@ -119,12 +119,8 @@ def _set_view(
 ) -> View:
     """Return the view of items sent with the rate of the level among blanket messages, with or without level labels.
 
-    Parameters
-    ----------
-    plans : sequence of SegmentedPlan
-        Plans of every level with users if labeled, otherwise of all users.
-    rates, sizes, eps : sequence
-        For every level: probability of sending an item, number of users, and claimed eps.
+    `plans` has the plans of every level with users if messages are labeled, otherwise of all users. For every level,
+    `rates` has the probability of sending an item, `sizes` the number of users, and `eps` the claimed eps.
     """
     d, s = plans[0].domain_size, plans[0].set_size
     items = _counted_items(plans)
@@ -197,7 +193,7 @@ def segmented(protocol: Segmented, eps: float, levels: Sequence[float]) -> View 
 
 
 def separate(protocol: SeparateLevels, eps: float, levels: Sequence[float]) -> View:
-    """Return the view of a balls-into-bins protocol per level, with messages that have the level."""
+    """Return the view of one balls-into-bins protocol per level; each message has its level."""
 
     def among(n: int) -> View:
         told = _announced(protocol, n, len(levels))
@@ -210,7 +206,6 @@ S = TypeVar("S", bound=ProtocolBase)
 
 
 def _announced(protocol: S, n: int, levels: int) -> S:
-    """Return the parameters for n users with announced levels of nearly equal sizes."""
     return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
 
 

@@ -55,13 +55,12 @@ _LOG_GAMMA = 2.0**-44
 
 
 def _held(numbers: Numbers) -> list[tuple[int, int]]:
-    """Return coordinate and number of every input; there is a single 0, as its coordinate is not sent."""
+    """Return coordinate and number of every input; there is a single input 0, as its coordinate is not sent."""
     copies = range(numbers.coordinates)
     return [(0, 0), *((c, m) for c in copies for m in range(1, numbers.max_value + 1))]
 
 
 def _pairs(held: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of inputs in coordinates 0 and 1; other coordinates are alike."""
     few = [i for i, (c, _) in enumerate(held) if c <= 1]
     return tuple((a, b) for a, b in combinations(few, 2) if 0 in (held[a][0], held[b][0]))
 
@@ -119,7 +118,7 @@ _NOISES: Mapping[str, Callable[[Any], Block]] = {
 
 
 def skellam(protocol: Skellam, eps: float) -> View:
-    """Return the view of the noisy sum, which is all that is revealed."""
+    """Return the view of the noisy sum alone."""
     most = protocol.numbers.max_value
     return ProductView(
         inputs=tuple(range(most + 1)),
@@ -137,12 +136,12 @@ def skellam(protocol: Skellam, eps: float) -> View:
 
 
 def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None = None) -> View:
-    """Return the view of numbers among noises, each a few messages whose numbers add up to 0.
+    """Return the view of numbers among noises; the numbers of a noise add up to 0.
 
-    Every noise except {+1, -1} is named by a message that it holds once and that no noise later in the order D, -D, ..,
-    2, -2 holds. The number of messages D is therefore the number of draws of noise D; these draws are subtracted, and
-    so on. The rest of +1 and -1 is the noise of the sum. The counts found in this way are independent, and an input
-    only moves them.
+    In the order D, -D, .., 2, -2, every noise except {+1, -1} has one message whose number no later noise has. The
+    count of number D is therefore the number of draws of noise D. These draws are subtracted, and the same holds for
+    the next noise. The remaining +1 and -1 are the noise of the sum. The counts found in this way are independent, and
+    an input shifts them.
     """
     design, numbers = protocol.design, protocol.numbers
     levels, copies = design.max_value, numbers.coordinates
@@ -218,8 +217,8 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
 def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = None) -> View:
     """Return the view of numbers 1..D and -D: three dependent counts, and a separate count of each other noise.
 
-    The three are the sum, the messages D, and the messages -D that do not come with one of the other noises; the ones
-    follow from the sum. For D = 1 the sum is the difference of the two counts.
+    The three counts are the sum, the messages D, and the messages -D that no other noise explains; the number of ones
+    follows from the sum. For D = 1 the sum is the difference of the two counts.
     """
     design, numbers = protocol.design, protocol.numbers
     size, part = design.max_value, 1.0 if number is None else number / protocol.n_users
@@ -356,10 +355,9 @@ def unary_bits(protocol: UnaryBits, eps: float) -> View:
 
 
 class SharesView(SumView):
-    """View of the counts of all shares of a small group."""
+    """View of the counts of shares by value, for a small group."""
 
     def _more(self, block: Block, own: Own) -> Block:
-        """Return the law of the counts with one more user, who may add to many cells."""
         return added(block, _dense(own))
 
 
@@ -371,7 +369,7 @@ def _dense(own: Own) -> Block:
 
 
 def _share_counts(shares: int, order: int, total: NDArray[np.float64]) -> Own:
-    """Return the law of the number of m shares with each value except the last, given the law of their sum modulo q."""
+    """Return the law of the numbers of m shares with each value but the last, given the law of their sum modulo q."""
     law: dict[tuple[int, ...], float] = {}
 
     def extend(place: tuple[int, ...], left: int) -> None:

@@ -1,14 +1,14 @@
 """Table of the audit: every registered protocol, at the points of its experiments and at small scale.
 
-A row compares one claim with a result that does not use its accounting. The method is `part`:
+A row compares one claim with a result that does not use its accounting. The column `part` names the method:
 
 ``grid``
     A point of an experiment, against two counts of messages (`shuffledp.pipeline.audit.scale`).
 ``enumerated``
-    A random setting with a handful of users, against the law of the whole view (`shuffledp.pipeline.audit.auditor`).
+    A random setting with a handful of users, against the law of the view (`shuffledp.pipeline.audit.auditor`).
 ``sampled``, ``messages``, ``estimate``
-    Runs of such a setting, message by message (`shuffledp.pipeline.audit.sampling`): a lower bound on delta; the
-    messages against the enumerated law; the mean estimate against the truth.
+    Simulation of such a setting (`shuffledp.pipeline.audit.sampling`): a lower bound on delta, the messages against
+    the enumerated law, and the mean estimate against the truth.
 """
 
 from __future__ import annotations
@@ -74,36 +74,13 @@ _TOO_LITTLE = "no setting with a handful of users could be looked at"
 
 @dataclass(frozen=True)
 class Line:
-    """Row of the table.
+    """Row of the table; `label` is the stated guarantee, and `eps` (nats) belongs to the level with the least slack.
 
-    Parameters
-    ----------
-    protocol, task, accounting : str
-    part : str
-        One of `PARTS`.
-    setting : str
-        Description of the calibrated setting.
-    eps : float
-        Claimed, nats; of the privacy level with the least slack.
-    label : str
-        The guarantee that the calibrated protocol states.
-    claimed_delta, found_delta : float
-        Claimed and found delta; nan without one. The found delta is rounded down.
-    error : float
-        Rounding error of sums, by which delta may exceed `found_delta`; rounded up.
-    side : str
-        ``exact`` if the found delta is the truth within the error, ``lower`` if it is a lower bound on the truth.
-    method : str
-        Method of computation.
-    confidence : float
-        1 for a result without randomness; otherwise a lower bound.
-    slack : float
-        Claimed over found.
-    status : str
-        ``holds``: not above the claim, with its error; ``undecided``: the claim lies within the error; ``violation``,
-        ``listed erratum``, ``exceeds as labeled``, ``infeasible`` or ``not audited``.
-    note : str
-        The reason, or a p-value.
+    `found_delta` is rounded down and `error` up: delta exceeds `found_delta` by at most `error`. `side` is ``exact`` if
+    the found delta is the true one up to the error, ``lower`` if it is a lower bound. `confidence` is 1 for a result
+    without randomness, otherwise a lower bound. `slack` is claimed over found delta. `status` is ``holds`` (not above
+    the claim, with its error), ``undecided`` (the claim lies within the error), ``violation``, ``listed erratum``,
+    ``exceeds as labeled``, ``infeasible`` or ``not audited``. `note` has a reason or a p-value.
     """
 
     protocol: str
@@ -128,7 +105,7 @@ COLUMNS = tuple(field.name for field in fields(Line))
 
 
 def judged(label: str, found: Bounds, claimed: float) -> str:
-    """Return the status of a claim with a label, by the bounds found."""
+    """Return the status of a claim with a label, from the found bounds."""
     holds = decided(found, claimed)
     if holds is not False:
         return HOLDS if holds else UNDECIDED
@@ -146,16 +123,7 @@ def _slack(claimed: float, found: float) -> float:
 
 @dataclass(frozen=True)
 class Point:
-    """Claim of an experiment.
-
-    Parameters
-    ----------
-    setting : Setting
-    where : str
-        Experiment, method and point.
-    split : str
-        Split of users over privacy levels, in percent; empty without levels.
-    """
+    """Claim of an experiment: its setting, its place (experiment, method, point), and its split over privacy levels."""
 
     setting: Setting
     where: str
@@ -163,15 +131,7 @@ class Point:
 
 
 def points_of(methods: Sequence[Mapping[str, Any]], most: int = 0) -> list[Point]:
-    """Return all different claims of some methods of experiments.
-
-    Parameters
-    ----------
-    methods : sequence of mapping
-        As returned by `shuffledp.pipeline.experiments.audited.plan`.
-    most : int
-        Claims per protocol and accounting, evenly spread over all; 0 for all of them.
-    """
+    """Return all different claims of some methods, at most `most` per protocol and accounting; 0 for all."""
     found: dict[str, Point] = {}
     groups: dict[tuple[str, str, str], list[str]] = {}
     for method in methods:
@@ -257,17 +217,7 @@ def _with(line: Line, **given: Any) -> Line:
 
 
 def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) -> list[Line]:
-    """Return the lines of random settings of one protocol for a handful of users: enumerated and simulated.
-
-    Parameters
-    ----------
-    protocol : type of ProtocolBase
-    seed : int
-    count : int
-        Number of settings, over the accountings in turn, the last one first.
-    runs : int
-        Runs per input of user 1 and setting.
-    """
+    """Return the lines of `count` random settings of one protocol, enumerated and simulated."""
     place = crc32(f"{protocol.task_kind}.{protocol.name}".encode())
     turn = [protocol.accountings[-1 - i % len(protocol.accountings)] for i in range(count)]
     wanted = {accounting: turn.count(accounting) for accounting in turn}
@@ -325,7 +275,6 @@ def _missing(
     lines: Sequence[Line],
     reasons: Mapping[tuple[str, str], str],
 ) -> list[Line]:
-    """Return lines for the parts of the audit that did not run, with the reason."""
     there = {(line.accounting, line.part) for line in lines}
     return [
         Line(
@@ -368,7 +317,7 @@ def enumerated_line(row: Row) -> Line:
 
 
 def sampled_lines(row: Row, rng: np.random.Generator, runs: int) -> list[Line]:
-    """Return the lines of a setting's runs; raises as `shuffledp.pipeline.audit.sampling.seen`."""
+    """Return the lines of a setting's runs; raises the errors of `shuffledp.pipeline.audit.sampling.seen`."""
     found = seen(row.setting, rng, runs, RATE)
     delta = row.setting.budget.delta
     several = f"{found.runs} runs for each of two inputs"
@@ -406,13 +355,10 @@ def _tested(row: Row, part: str, p_value: float, method: str) -> Line:
 def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
     """Yield the lines of the audit of some protocols.
 
-    Parameters
-    ----------
-    job : mapping
-        ``protocols``: task kinds and names; ``methods``: of their experiments, see
-        `shuffledp.pipeline.experiments.audited.plan`; ``seed``; ``every``: whether the audit covers protocols that no
-        method has; ``points``: claims of experiments per protocol and accounting, 0 for all; ``settings``: random
-        settings per protocol; ``runs``: of each.
+    The keys of `job` are ``protocols``, task kinds and names; ``methods`` of their experiments, as
+    `shuffledp.pipeline.experiments.audited.plan` returns them; ``seed``; ``every``, true if protocols without a method
+    are audited, too; ``points``, claims of experiments per protocol and accounting, 0 for all; ``settings``, random
+    settings per protocol; and ``runs`` of each setting.
     """
     points = points_of(job["methods"], job["points"])
     used = {(method["task"]["kind"], method["protocol"]) for method in job["methods"]}

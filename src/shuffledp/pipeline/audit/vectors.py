@@ -1,7 +1,7 @@
 """Views of the protocols for vectors: the first coordinate of every report, grouped into ranges.
 
-Inputs are multiples of the first unit vector. Then the law of the other coordinates of all reports does not depend on
-user 1's input, and the likelihood ratios beyond the clipping norm are constant. Only the ranges within it lose
+Inputs are multiples of the first unit vector. The law of the other coordinates of all reports then does not depend on
+user 1's input, and the likelihood ratios beyond the clipping norm are constant. Only the ranges within the norm lose
 accuracy.
 """
 
@@ -42,7 +42,6 @@ def _edges(clip: float, reports: int) -> NDArray[np.float64]:
 
 
 def _below(x: float, scale: float) -> float:
-    """Return the probability that Laplace noise is at most x."""
     return 0.5 * math.exp(x / scale) if x < 0 else 1 - 0.5 * math.exp(-x / scale)
 
 
@@ -105,7 +104,7 @@ def random_checkin(protocol: RandomCheckin, eps: float) -> View:
 
 
 def privunit(protocol: PrivUnit, eps: float) -> View:
-    """Return the view by the two caps of the first unit vector and its opposite, with constant densities on each."""
+    """Return the view of caps around the first unit vector and its opposite, with a constant density on each."""
     c, p = protocol.cap_mass, protocol.in_cap
     inputs = _inputs(protocol.task)
     edges = protocol.report.height * np.array([-1.0, 1.0])
@@ -128,13 +127,7 @@ def privunit(protocol: PrivUnit, eps: float) -> View:
 
 @dataclass(frozen=True, eq=False)
 class NoisySumView(View):
-    """View of the first coordinate of the sum of all vectors and Gaussian noise, in cells of equal width.
-
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation of the noise.
-    """
+    """View of the first coordinate of the sum of all vectors and Gaussian noise, in cells of equal width."""
 
     sigma: float = 1.0
 

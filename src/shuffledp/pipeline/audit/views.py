@@ -1,8 +1,8 @@
 """Views of the analyzer as finite laws, and the true delta that follows from them.
 
-A *view* is written per family of protocols from the definition of its messages: the messages of one user with their
-probabilities, and further messages. It uses the calibrated parameters but no accounting. It also tallies shuffled
-messages into the counts of its laws, so that both can be compared, see `shuffledp.pipeline.audit.message_tests`.
+A *view* is defined once per family of protocols, from the definition of its messages: the messages of one user with
+their probabilities, and further messages. A view uses the calibrated parameters but no accounting. A view also counts
+shuffled messages as its laws do, for the tests of `shuffledp.pipeline.audit.message_tests`.
 """
 
 from __future__ import annotations
@@ -50,17 +50,7 @@ _KEPT = 40_000_000
 
 @dataclass(frozen=True)
 class Case:
-    """Pair of inputs of user 1, and the inputs of the others.
-
-    Parameters
-    ----------
-    eps : float
-        Claimed for user 1, nats.
-    first, second : int
-        The inputs of user 1.
-    others : tuple of tuple of int
-        Possible inputs of the others; the delta is the worst over them.
-    """
+    """Pair of inputs of user 1, with the claimed eps, and the inputs of the others over which delta is the worst."""
 
     eps: float
     first: int
@@ -70,30 +60,15 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class View(ABC):
-    """View of the analyzer of a calibrated protocol.
+    """View of the analyzer of a calibrated protocol, for the claimed `eps`.
 
-    Parameters
-    ----------
-    inputs : tuple
-        Possible inputs of a user, as rows of ``Users.values``; with privacy levels, pairs of a level and a value.
-    eps : float
-        The claim, nats.
-    note : str
-        Omission that makes the delta found a lower bound; empty for a complete view.
-    most : int
-        Largest number of users for which the view is enumerated.
-    alone : bool
-        The shuffler is not trusted: messages are seen with their sender, so that the view is of one user alone.
-    with_levels : bool
-        Inputs are pairs of a privacy level and a value.
-    listed : callable, optional
-        Cases for n users; by default all pairs of inputs with all possible inputs of the others.
-    pairs : tuple of (int, int), optional
-        Pairs of inputs to compare, in both directions; all if left out. The others follow by symmetry.
-    shifts : bool
-        Inputs move the counts by fixed numbers, so that the inputs of the others do not matter.
-    by_number : callable, optional
-        View for a given number of users; the same view for all numbers if left out.
+    `inputs` are the possible inputs of a user, as rows of ``Users.values``, or pairs of level and value if
+    `with_levels`. `note` describes an omission that makes the found delta a lower bound. `most` is the largest
+    enumerated number of users. With `alone` the shuffler is not trusted, and the view has the messages of one user
+    only. `listed` returns the cases for n users, by default all pairs of inputs with all inputs of the others. `pairs`
+    has the compared pairs, in both directions; other pairs follow by symmetry. With `shifts` inputs shift the counts by
+    fixed numbers, so that the inputs of the others do not matter. `by_number` returns the view for a given number of
+    users.
     """
 
     inputs: tuple[Any, ...]
@@ -120,7 +95,7 @@ class View(ABC):
         """Return the kind of every message, for the test of the shuffler."""
 
     def users(self, held: Held) -> Users:
-        """Return these inputs as users whom the protocol encodes."""
+        """Return users with these inputs, for the protocol's encoder."""
         chosen = [self.inputs[h] for h in held]
         if not self.with_levels:
             return Users(np.array(chosen))
@@ -154,7 +129,7 @@ class View(ABC):
         return self if self.by_number is None else self.by_number(n)
 
     def of_participants(self) -> View:
-        """Return the view of users who take part for certain; the same view unless user 1's own coin protects."""
+        """Return the view of users who take part with certainty; it is this view unless user 1's coin protects."""
         return self
 
     def divergence(self, case: Case, others: Held) -> Bounds:
@@ -166,19 +141,7 @@ class View(ABC):
 
 @dataclass(frozen=True)
 class Found:
-    """Largest delta found.
-
-    Parameters
-    ----------
-    bounds : Bounds
-        Bounds on delta of the view at the claimed eps, for the enumerated numbers of users.
-    first, second : object
-        The two inputs of user 1.
-    others : tuple
-        Inputs of the others, for the largest enumerated number of users.
-    users : float
-        Mass of the enumerated numbers of users.
-    """
+    """Largest delta found, with user 1's two inputs, the others' inputs, and the mass of the enumerated numbers."""
 
     bounds: Bounds
     first: Any
@@ -188,24 +151,12 @@ class Found:
 
 
 def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
-    """Return the largest delta of a view for each claimed eps, averaged over the number of users.
+    """Return the claimed eps and the largest delta of a view per privacy level, averaged over the number of users.
 
-    Parameters
-    ----------
-    view : View
-    law : Law
-        Number of other users. Numbers beyond `View.most` contribute 0, so that the result is a lower bound.
-
-    Returns
-    -------
-    list of (float, Found)
-        One per privacy level: its eps, and the largest delta.
-
-    Notes
-    -----
-    The neighboring relation is replacement of user 1's input among the same participants. Their number is seen. Given
-    it, the others have the worst inputs: inputs and participation may be related in any way. The pair
-    of inputs and the direction are the same for all numbers.
+    `law` is the law of the number of other users. Numbers beyond `View.most` contribute 0, so that the result is a
+    lower bound. The neighboring relation is replacement of user 1's input among the same participants, whose number is
+    seen. Given this number, the others have the worst inputs, as inputs and participation may be dependent. The pair of
+    inputs and the direction are the same for all numbers.
     """
     numbers = view.numbers(law)
     if not numbers:
@@ -242,14 +193,9 @@ def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
 class SumView(View):
     """View of one vector of counts: noise, and the messages of each user by its input.
 
-    Parameters
-    ----------
-    own : tuple of mapping
-        Law of a user's messages, for each input.
-    noise : callable, optional
-        Law of the messages that do not depend on inputs, for n users.
-    kinds : callable
-        Kind of every message of a payload, 0..axes; kinds from `axes` on follow from the other counts.
+    `own` has the law of a user's messages for each input, and `noise` the law of the messages of n users that do not
+    depend on inputs. `kinds` returns the kind of every message, 0..`axes`; the number of kind `axes` follows from the
+    other counts.
     """
 
     own: tuple[Own, ...] = ()
@@ -267,7 +213,7 @@ class SumView(View):
         return self._made(held, len(held))
 
     def _made(self, held: Held, n: int) -> Block:
-        """Return the law of the counts of some of n users, with the noise of all of them."""
+        """Return the law of the counts of the users `held` out of n, with the noise of all n users."""
         if n not in self._known:
             self._known.clear()  # laws for another number of users are as large, and their turn is over
             self._known[n] = {}
@@ -280,7 +226,6 @@ class SumView(View):
         return known[held]
 
     def _more(self, block: Block, own: Own) -> Block:
-        """Return the law of the counts with one more user."""
         return plus(block, own)
 
     def nothing(self, n: int) -> Block:
@@ -313,20 +258,11 @@ class SumView(View):
 
 @dataclass(frozen=True, eq=False)
 class ProductView(View):
-    """View of independent parts, each a vector of counts that sums noise and the messages of every user.
+    """View of independent parts, each a vector of counts: noise, and the messages of every user.
 
-    Parameters
-    ----------
-    noise : callable
-        Laws of the parts' noise, for n users.
-    own : tuple of tuple of mapping
-        For each input and each part the law of a user's messages.
-    banded : mapping
-        The parts that are two counts with a noise in common; inputs move them by numbers that are not random.
-    counts : callable
-        The counts of all parts in a payload.
-    kinds : callable
-        Kind of every message.
+    `noise` returns the laws of the parts' noise for n users, and `own` has the law of a user's messages for each input
+    and part. `banded` has the parts that are two counts with common noise, which inputs shift by fixed numbers.
+    `counts` returns the counts of all parts, and `kinds` the kind of every message.
     """
 
     noise: Callable[[int], tuple[Block, ...]] = lambda n: ()
@@ -388,17 +324,7 @@ class ProductView(View):
 
 @dataclass(frozen=True, eq=False)
 class ModularView(View):
-    """View of a sum modulo q of noise and of the users' inputs; messages are shares of it.
-
-    Parameters
-    ----------
-    order : int
-        q.
-    noise : callable
-        Law of n users' noise modulo q.
-    worth : tuple of int
-        Number that each input adds.
-    """
+    """View of a sum modulo q of noise and of the users' inputs, which add `worth`; messages are shares of the sum."""
 
     order: int = 2
     noise: Callable[[int], Block] = lambda n: point(1)
@@ -428,24 +354,12 @@ class ModularView(View):
 
 @dataclass(frozen=True, eq=False)
 class SlotsView(View):
-    """View in which every user picks one of m slots, each slot keeps one random report, and empty slots are filled.
+    """View in which every user picks one of m slots; each slot keeps one random report, and empty slots are filled.
 
-    The analyzer sees the reports, shuffled, and the number of slots filled by users.
-
-    Parameters
-    ----------
-    slots : int
-        m.
-    own : tuple of mapping
-        Law of the report for each input, over vectors that count its kinds but the last.
-    filler : int
-        The input of fillers.
-    kinds : callable
-        Kind of every report.
-    rate : float, optional
-        If user 1's own coin protects: the probability that it takes part. Then the number of users is not seen.
-    population : Law, optional
-        Number of other users, in that case.
+    The analyzer sees the shuffled reports and the number of slots filled by users. `own` has the law of the report for
+    each input, over vectors that count its kinds but the last. `filler` is the input of fillers. If user 1's own coin
+    protects, `rate` is the probability that it takes part and `population` the law of the number of other users; then
+    the number of users is not seen.
     """
 
     slots: int = 1
@@ -502,7 +416,7 @@ class SlotsView(View):
         return mixed(parts)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """Return the law for all users, or averaged over who takes part if all other potential users have one input."""
+        """Return the law for all users; with a coin, averaged over the participants, for one input of all others."""
         if self.rate is None:
             return (self.seen(held),)
         return (self._averaged(held[0], held[1]),)
@@ -517,7 +431,7 @@ class SlotsView(View):
         return mixed(parts)
 
     def numbers(self, law: Law) -> list[tuple[int, float]]:
-        """Return the numbers of users; a single placeholder for an invisible number."""
+        """Return the numbers of users; a single placeholder if the number is not seen."""
         return super().numbers(law) if self.rate is None else [(2, 1.0)]
 
     def of_participants(self) -> View:

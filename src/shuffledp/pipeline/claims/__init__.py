@@ -1,8 +1,9 @@
 """The statements of the papers, and functions that test them.
 
-A claim is declared at the function that decides it, in a module of its paper. Errata are kept in one YAML file per
-paper. Each quotes the paper and names a function that computes, from the accounting functions, the number of the
-printed form and the correct number. The condition under which the two demonstrate the erratum is evaluated by machine.
-Inferences, reconstructions and values read off a figure are reading notes, kept in a list of their own. Tables of a
-paper that hold formulas are checked as a whole (:data:`shuffledp.pipeline.claims.claim_tables.TABLES`).
+A claim is declared at the function that decides it, in a module of its paper. One YAML file per paper has its errata.
+Each erratum quotes the paper and names a function that computes the number of the printed form and the correct number,
+by the accounting functions. A machine-checked condition on the two numbers demonstrates the erratum.
+
+Inferences, reconstructions and values read off a figure are reading notes, in a separate list. Tables of formulas in a
+paper are checked as a whole (:data:`shuffledp.pipeline.claims.claim_tables.TABLES`).
 """

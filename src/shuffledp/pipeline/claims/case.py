@@ -16,7 +16,7 @@ Effort = Literal["full", "quick"]
 
 @dataclass(frozen=True)
 class Case:
-    """Claim under one accounting, which applies to all results that the rule reads: both sides of every ratio."""
+    """One claim under one accounting, for all results that the rule reads."""
 
     claim: Claim
     evidence: Evidence
@@ -25,7 +25,7 @@ class Case:
     effort: Effort
 
     def cells(self, experiment: str, method: str) -> pd.DataFrame:
-        """Return the feasible cells of a method under the case's accounting; raises as `Evidence.cells`."""
+        """Return the feasible cells of a method under the case's accounting; raises the errors of `Evidence.cells`."""
         if method not in READS.get(self.claim.paper, {}).get(experiment, ()):
             raise ValueError(
                 f"{self.claim.id} reads {self.claim.paper}.{experiment}.{method}, which "
@@ -34,7 +34,7 @@ class Case:
         return self.evidence.cells(experiment, method, self.accounting)
 
     def closed_forms(self, experiment: str, method: str) -> pd.Series[float]:
-        """Return the closed forms of a method under the case's accounting; raises as `Evidence.closed_forms`."""
+        """Return a method's closed forms under the case's accounting; raises the errors of `Evidence.closed_forms`."""
         self.cells(experiment, method)
         return self.evidence.closed_forms(experiment, method, self.accounting)
 
@@ -43,5 +43,5 @@ class Case:
         return replace(self, accounting=accounting)
 
     def at_most(self, full: int, quick: int) -> int:
-        """Return the size of a search: ``full`` for the papers' scale, ``quick`` for a first look."""
+        """Return the size of a search: ``full`` at the papers' scale, otherwise ``quick``."""
         return full if self.effort == "full" else quick

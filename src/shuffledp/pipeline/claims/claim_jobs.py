@@ -1,4 +1,4 @@
-"""Plain data of the jobs that judge claims. Reads no claims, so that the workflow starts without delay."""
+"""Plain data of the jobs that judge claims, computed without an import of the claims to save time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def paper_job(
     shortened: Collection[str],
     effort: str,
 ) -> dict[str, Any]:
-    """Return all data on which the verdicts of a paper depend except the content of results."""
+    """Return all data on which the verdicts of a paper depend, except the content of results."""
     return {
         "results": results,
         "paper": paper,

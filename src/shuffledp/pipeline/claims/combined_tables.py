@@ -36,7 +36,7 @@ def published(
 
 
 def union(tables: Iterable[Path]) -> list[dict[str, str]]:
-    """Return the rows of several tables, in this order."""
+    """Return the rows of several tables, in the tables' order."""
     rows: list[dict[str, str]] = []
     for path in tables:
         text = verified(path, path.with_suffix(".sha256")).read_text(encoding="utf-8")

@@ -1,10 +1,9 @@
-"""Errata and reading notes as data: reading and validating ``errata.yaml`` of a paper.
+"""Errata and reading notes as data, read from ``errata.yaml`` of a paper and validated.
 
 An *erratum* quotes words of the paper that are not right in their context. A *reading note* records an interpretation
-and its consequence, and is no criticism: it concerns a formula that is missing in the available text, a figure, a
+and its consequence, without criticism. A reading note concerns a formula that the available text omits, a figure, a
 supplement, or a statement that holds as printed. An erratum about released code quotes the code and names its version.
-A finding that was given up stays in the file as *withdrawn*, so that the history of every id is known
-(:mod:`shuffledp.pipeline.claims.review`).
+A withdrawn finding stays in the file, so that every id has a history (:mod:`shuffledp.pipeline.claims.review`).
 
 To add an erratum or a note, add an entry to ``errata.yaml`` of the paper and a function that returns a `Witness` to its
 ``witnesses.py``. To add a paper, add both files.
@@ -48,7 +47,7 @@ _entry = dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 
 
 class ErratumError(Exception):
-    """Error for an invalid errata file, or for a witness that does not show its erratum or reading note."""
+    """Error for an invalid errata file, or for a witness that does not demonstrate its erratum or reading note."""
 
 
 @_entry
@@ -73,11 +72,11 @@ class Entry(Numbered):
 
     @property
     def side(self) -> Side:
-        """Side of the witness's second value on which its first value lies."""
+        """Position of the witness's first value with respect to its second value: ``above`` or ``below``."""
         raise NotImplementedError
 
     def shown_by(self, witness: Witness) -> bool:
-        """Return if a witness demonstrates this entry: its condition holds, and its values are in the stated order."""
+        """Return whether the witness's condition holds and its values are in the stated order."""
         values = (witness.correct, witness.printed)
         smaller, larger = values if self.side == "above" else values[::-1]
         return bool(witness.shows and larger > smaller)
@@ -85,7 +84,7 @@ class Entry(Numbered):
 
 @_entry
 class Erratum(Entry):
-    """Error in a paper; or in released code if ``code`` has repository and commit, in which case the code is quoted.
+    """Error in a paper, or in released code if ``code`` has a repository and commit; the code is then quoted.
 
     ``narrowed`` is the part of an earlier version of the entry that the paper's words do not support.
     """
@@ -102,16 +101,13 @@ class Erratum(Entry):
 
     @property
     def side(self) -> Side:
-        """Side of the correct value on which the printed value lies."""
+        """``above`` if the printed value is larger than the correct one, else ``below``."""
         return self.printed_is
 
 
 @_entry
 class ReadingNote(Entry):
-    """Interpretation or reconstruction of a passage, with its consequence; no criticism of the paper.
-
-    ``formerly`` is the erratum that the note replaces, wholly or in part.
-    """
+    """Interpretation or reconstruction of a passage, without criticism; ``formerly`` is the replaced erratum."""
 
     id: NoteId
     read: Text
@@ -123,7 +119,7 @@ class ReadingNote(Entry):
 
     @property
     def side(self) -> Side:
-        """Side of the used form's value on which the read form's value lies."""
+        """``above`` if the value of the read form is larger than the value of the used form, else ``below``."""
         return self.read_is
 
 
@@ -137,7 +133,7 @@ class Withdrawn(Numbered):
 
 @_entry
 class Findings:
-    """All entries about one paper, each list by number."""
+    """All entries about one paper, each list ordered by number."""
 
     paper: str
     errata: list[Erratum]
@@ -155,7 +151,7 @@ def papers() -> list[str]:
 
 @cache
 def witnesses(paper: str) -> dict[str, WitnessFunction]:
-    """Return the functions of the ``*witnesses.py`` of a paper that return a `Witness`, by name."""
+    """Return the functions in ``*witnesses.py`` of a paper that return a `Witness`, by name."""
     homes = [import_module(name) for name in modules(paper, "witnesses")]
     functions = [one for home in homes for one in vars(home).values() if isfunction(one)]
     return {one.__name__: one for one in functions if one.__annotations__.get("return") == "Witness"}
@@ -169,12 +165,12 @@ def findings(paper: str) -> Findings:
 
 
 def errata(paper: str) -> list[Erratum]:
-    """Return the errata of a paper, by number; raises as :func:`findings` does."""
+    """Return the errata of a paper, by number; raises the errors of :func:`findings`."""
     return findings(paper).errata
 
 
 def reading_notes(paper: str) -> list[ReadingNote]:
-    """Return the reading notes of a paper, by number; raises as :func:`findings` does."""
+    """Return the reading notes of a paper, by number; raises the errors of :func:`findings`."""
     return findings(paper).notes
 
 

@@ -96,10 +96,7 @@ def _witness(entry: Entry) -> Witness:
 
 
 def markdown_table(paper: str, name: str = "errata") -> str:
-    """Return the table of `evaluate` as Markdown.
-
-    Numbers have four significant digits, so that the text does not depend on the machine.
-    """
+    """Return the table of `evaluate` as Markdown, with four digits, so that the text is the same on all machines."""
     layout = LAYOUTS[name]
     one, other, third, last = layout.headers
     body = [
@@ -122,6 +119,6 @@ def code(text: str) -> str:
 
 
 def markdown(headers: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table of text cells; bars in them are escaped."""
+    """Return a Markdown table of text cells with escaped bars."""
     lines = [headers, ["---"] * len(headers), *body]
     return "".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |\n" for line in lines)

@@ -16,7 +16,7 @@ from shuffledp.pipeline.experiments.results import Results, read
 
 @dataclass(frozen=True)
 class Evidence:
-    """Results of one paper, each read once."""
+    """Results of one paper; each result is read once."""
 
     results: Path
     paper: str
@@ -24,7 +24,7 @@ class Evidence:
     _kept: dict[tuple[str, ...], Any] = field(default_factory=dict, compare=False, repr=False)
 
     def found(self, experiment: str, method: str) -> Results:
-        """Return both tables and the provenance of a method."""
+        """Return both result tables and the provenance of a method."""
         if method not in self.methods.get(experiment, ()):
             raise Untestable(f"the configuration has no method {self.paper}.{experiment}.{method}")
         key = (experiment, method)
@@ -53,7 +53,7 @@ class Evidence:
         return chosen.assign(closed_form=chosen["cell"].map(closed)).set_index(variables).sort_index()
 
     def closed_forms(self, experiment: str, method: str, accounting: str) -> pd.Series[float]:
-        """Return expected or computed values, indexed by the method's grid variables; raises as `cells`."""
+        """Return expected or computed values by the method's grid variables; raises the errors of `cells`."""
         values = self.cells(experiment, method, accounting)["closed_form"]
         if values.isna().any():
             raise Untestable(f"{self.paper}.{experiment}.{method} has no closed form")

@@ -27,8 +27,8 @@ _BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
 def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
     """Return the verdict on a claim that an erratum or reading note concerns.
 
-    An erratum counts against the paper if its witness shows it. A reading note never does: either the statement holds
-    as printed, or one of its readings is inferred, so that it is untestable.
+    An erratum decides against the paper if its witness demonstrates it. A reading note makes the claim untestable if
+    one of its readings is inferred; otherwise the statement holds as printed.
     """
     found = findings(case.claim.paper)
     entries: dict[str, Entry] = {entry.id: entry for entry in (*found.errata, *found.notes)}
@@ -49,7 +49,7 @@ def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
 def paired(
     case: Case, errors: Errors, experiments: Sequence[str], lower: str, upper: Sequence[str]
 ) -> pd.DataFrame:
-    """Return closed forms of a method and of its best rival, at every point of the experiments that has both."""
+    """Return closed forms of a method and of its best rival at every point of the experiments that has both."""
     parts = {}
     for experiment in experiments:
         ours = errors(case, experiment, lower)
@@ -64,7 +64,7 @@ def paired(
 def never_above_best(
     case: Case, errors: Errors, experiments: Sequence[str], lower: str, upper: Sequence[str]
 ) -> Verdict:
-    """Judge that ``lower`` is never above the best of ``upper``, at every point of the experiments."""
+    """Judge whether ``lower`` is never above the best of ``upper``, at every point of the experiments."""
     pairs = paired(case, errors, experiments, lower, upper)
     below, above, ties = compared(pairs["lower"], pairs["upper"])
     return Verdict(

@@ -1,7 +1,4 @@
-"""Laws of the shuffled messages of a few users, by enumeration of all multisets.
-
-Conventions: eps in nats; replacement neighbors.
-"""
+"""Laws of the shuffled messages of a few users, from all multisets; eps in nats, replace-one neighbors."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ def with_message(law: Law, message: Sequence[float]) -> Law:
 
 
 def others_laws(rows: NDArray[np.float64], others: int) -> Iterator[tuple[tuple[int, ...], Law]]:
-    """Yield every data set of the others with the law of their messages."""
+    """Yield every data set of the other users with the law of their messages."""
     k, outputs = rows.shape
     known: dict[tuple[int, ...], Law] = {(): {(0,) * outputs: 1.0}}
     for size in range(1, others + 1):
@@ -38,13 +35,13 @@ def others_laws(rows: NDArray[np.float64], others: int) -> Iterator[tuple[tuple[
 
 
 def replaced(law: Law, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the probabilities of all multisets if user 1 holds input 0 and input 1, in the same order."""
+    """Return the probabilities of all multisets under user 1's inputs 0 and 1, in the same order."""
     first, second = (with_message(law, rows[held].tolist()) for held in (0, 1))
     return np.array([first[key] for key in first]), np.array([second[key] for key in first])
 
 
 def hockey_stick(first: NDArray[np.float64], second: NDArray[np.float64], eps: float) -> float:
-    """Return delta of two laws at eps, the larger of both directions."""
+    """Return delta of two laws at eps, the larger of the two directions."""
     factor = math.exp(eps)
     one = np.sum(np.maximum(first - factor * second, 0.0))
     return float(max(one, np.sum(np.maximum(second - factor * first, 0.0))))

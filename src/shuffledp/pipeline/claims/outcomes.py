@@ -1,8 +1,4 @@
-"""Verdicts on claims, and the default rules of the catalogue.
-
-A verdict belongs to one claim under one accounting (and one target of the error, where the claim depends on it);
-`combined` returns the outcome over all of them.
-"""
+"""Verdicts on claims under one accounting and target of the error each, and the default rules of the catalogue."""
 
 from __future__ import annotations
 
@@ -29,13 +25,12 @@ class Untestable(Exception):  # noqa: N818  (a result, no mistake)
 
 
 class Tally(NamedTuple):
-    """Number of points at which a statement is true, and at which it is false; printed as ``3 of 7``."""
+    """Numbers of points at which a statement is true and at which it is false; printed as ``3 of 7``."""
 
     for_it: int
     against: int
 
     def __str__(self) -> str:
-        """Return the number of true points and of all points, as text."""
         return f"{self.for_it} of {sum(self)}"
 
 
@@ -49,16 +44,10 @@ def tally(found: Iterable[object]) -> Tally:
 class Verdict:
     """Verdict of results on a claim.
 
-    Attributes
-    ----------
-    measured : str
-        The measured value in the words of the claim, with its unit; empty if untestable.
-    found : bool, (int, int) such as a `Tally`, or {"holds", "in part", "fails", "untestable"}
-        True if the claim holds; or the numbers of points at which it holds and fails (`ordering`); or the outcome.
-    why : str
-        The reason, as a clause.
-    uncertainty : str
-        Standard error of the measured value, with its unit, or another limit, such as the size of a search.
+    ``measured`` is the value in the words of the claim, with its unit, empty if untestable. ``found`` is True or False,
+    or a pair of numbers of points at which the claim holds and fails (see `ordering`), or the outcome. ``why`` is the
+    reason, as a clause. ``uncertainty`` is the standard error of the value or another limit, such as the size of a
+    search.
     """
 
     measured: str
@@ -77,10 +66,7 @@ class Verdict:
 
 
 def combined(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return one outcome of a claim under several accountings or targets.
-
-    Untestable outcomes are ignored. A common outcome is returned; if outcomes disagree, the claim holds in part.
-    """
+    """Return one outcome of a claim under several accountings or targets: "in part" if the decided ones differ."""
     every = set(outcomes)
     if not every:
         raise ValueError("There is no verdict to combine.")
@@ -94,7 +80,7 @@ def combined(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def ordering(for_it: int, against: int) -> Outcome:
-    """Judge ``A below B``: holds if true at all decided points, in part if at half of them or more, else fails."""
+    """Judge ``A below B``: holds if true at all decided points, in part if true at half or more, else fails."""
     if for_it and not against:
         return "holds"
     return "in part" if for_it >= against else "fails"
@@ -131,7 +117,7 @@ def exponent(measured: float, stated: float) -> Outcome:
 
 
 def compared(lower: ArrayLike, upper: ArrayLike) -> tuple[int, int, int]:
-    """Count the points at which the first is below, above, and tied with the second (`TIE`, relative to the second)."""
+    """Count the points at which the first is below, above, and tied with the second, by the relative limit `TIE`."""
     low, high = np.asarray(lower, float), np.asarray(upper, float)
     below, above = low < high * (1 - TIE), low > high * (1 + TIE)
     return int(below.sum()), int(above.sum()), int((~below & ~above).sum())
@@ -151,7 +137,7 @@ def percents(values: Iterable[float]) -> str:
 
 
 def span(values: Iterable[float], unit: str = "") -> str:
-    """Return the least and the greatest value, with three digits."""
+    """Return the least and the greatest value with three digits and the unit."""
     every = list(values)
     low, high = f"{min(every):.3g}", f"{max(every):.3g}"
     return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"

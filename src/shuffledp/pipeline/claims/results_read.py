@@ -1,8 +1,6 @@
-"""Results that decide the claims of a paper: methods by experiment.
+"""Results that decide the claims of a paper: methods by experiment, read without an import of the claims.
 
-The workflow reads this list rather than the claims, whose modules take a second to import. A rule that reads other
-results is refused (`shuffledp.pipeline.claims.case`), so that no verdict rests on results that its job does not depend
-on.
+A rule that reads other results raises an error, so that no verdict uses results on which its job does not depend.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Review of every erratum ever listed, by one rule.
-
-The rule: an erratum quotes words of the paper that are not right in their context. An inference, a reconstruction, a
-value read off a figure, or a statement that holds as printed is a reading note.
-"""
+"""Review of every erratum ever listed, by the definitions in `shuffledp.pipeline.claims.errata_data`."""
 
 from __future__ import annotations
 
@@ -21,7 +17,6 @@ VERDICTS: dict[str, str] = {
 
 
 def _fates(paper: str) -> list[tuple[str, str, str]]:
-    """Return id, verdict and reason of every erratum that a paper ever had, by number."""
     found = findings(paper)
     fates = {
         note.formerly: (note.number, "reading note", f"{note.id}: {note.why}")
@@ -40,7 +35,7 @@ def _fates(paper: str) -> list[tuple[str, str, str]]:
 
 
 def verdicts(paper: str) -> dict[str, str]:
-    """Return the verdict on every erratum that a paper ever had, by id: a key of :data:`VERDICTS`."""
+    """Return the verdict on every erratum ever listed for a paper, by id: a key of :data:`VERDICTS`."""
     return {key: verdict for key, verdict, _ in _fates(paper)}
 
 
@@ -53,6 +48,6 @@ def summary_table() -> str:
 
 
 def review_table() -> str:
-    """Return one row per erratum ever listed, with its verdict and its basis, as a Markdown table."""
+    """Return a Markdown table with the verdict on every erratum ever listed, and its basis."""
     rows = [fate for paper in papers() for fate in _fates(paper)]
     return markdown(["id", "verdict", "passages of the paper, or the reason"], rows)

@@ -35,5 +35,5 @@ def largest(values: Iterable[tuple[float, str]], limit: float, floor: float = -m
 
 
 def named_rng(name: str) -> np.random.Generator:
-    """Return the generator of a search, whose seed is its name."""
+    """Return the random generator of a search; the seed is the name of the search."""
     return np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big"))

@@ -1,8 +1,8 @@
 """Checkable claims of the papers: each is declared at the function that decides it.
 
 To add a claim, decorate a function of ``papers/<paper>/*_claims.py`` with the `catalogue` of the paper
-(docs/architecture.md, "Figures, captions, claims"). Only the outcome that was expected beforehand is declared: measured
-values and verdicts are computed.
+(docs/architecture.md, "Figures, captions, claims"). Only the outcome that was expected before any run is declared;
+measured values and verdicts are computed.
 """
 
 from __future__ import annotations
@@ -30,34 +30,12 @@ TARGETS: Final[tuple[Target, ...]] = ("participants", "population")
 class Claim:
     """A claim of a paper, or an ordering that follows from its claims.
 
-    Attributes
-    ----------
-    id, paper : str
-        Number of the claim, and key of the paper.
-    where : str
-        Place in the paper.
-    says : str
-        The claim in the project's words.
-    stated : str
-        The stated value.
-    expected : str
-        Outcome that was expected before any run, by the reference calculations of the catalogue; ``open`` if none was.
-    rule : callable
-        Function that decides the claim.
-    options : mapping
-        Parameters of the rule.
-    accountings : tuple of str
-        Accountings under which it is judged; ``-`` alone if it depends on none.
-    targets : tuple of str
-        Targets of the error; likewise.
-    figure : str
-        The drawing that it belongs to; may be empty.
-    errata : str
-        Errata and reading notes that bear on it.
-    headline : bool
-        True for the main claim of the paper.
-    wrong : str
-        If the outcome is another than expected: which side is wrong (the catalogue, the measurement, neither), and why.
+    ``where`` is the place in the paper, ``says`` the claim in the project's words, ``stated`` the value in the paper.
+    ``expected`` is the outcome expected before any run, from the reference calculations of the catalogue, or ``open``.
+    ``rule`` decides the claim with the parameters ``options``, under each of ``accountings`` and for each of
+    ``targets`` of the error; ``-`` alone if the claim does not depend on them. ``figure`` is the drawing of the claim,
+    empty without one, and ``errata`` the errata and reading notes about it. ``headline`` is True for the paper's main
+    claim. ``wrong`` explains an unexpected outcome: the error is in the catalogue, in the measurement, or in neither.
     """
 
     id: str
@@ -83,24 +61,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Claims of a paper in the order of declaration; as a decorator, the catalogue declares a claim.
-
-    Attributes
-    ----------
-    paper : str
-        Key of the paper.
-    accountings : tuple of str
-        Accountings of the claims that it declares.
-    claims : list
-        All that were declared.
-    """
+    """Claims of a paper in the order of declaration; as a decorator, the catalogue declares a claim."""
 
     paper: str
     accountings: tuple[Accounting, ...] = ("-",)
     claims: list[Claim] = field(default_factory=list)
 
     def under(self, *accountings: Accounting) -> Catalogue:
-        """Return the decorator of claims that are judged under these accountings, in the same catalogue."""
+        """Return a decorator for claims under these accountings, in the same catalogue."""
         return replace(self, accountings=accountings)
 
     def __call__(
@@ -119,10 +87,7 @@ class Catalogue:
         wrong: str = "",
         **options: Any,
     ) -> Callable[[AnyRule], AnyRule]:
-        """Declare a claim that the decorated function decides, with these options.
-
-        Parameters are the attributes of `Claim`.
-        """
+        """Declare a claim that the decorated function decides; the parameters are attributes of `Claim`."""
 
         def declare(rule: AnyRule) -> AnyRule:
             more = (options, self.accountings, targets, figure, errata, headline, wrong)
@@ -134,7 +99,7 @@ class Catalogue:
 
 @cache
 def catalogue(paper: str) -> Catalogue:
-    """Return the catalogue of a paper, in which its modules declare their claims."""
+    """Return the catalogue in which a paper's modules declare their claims."""
     return Catalogue(paper)
 
 

@@ -1,4 +1,4 @@
-"""Verdicts on all claims of a paper: a row per claim, accounting and target."""
+"""Verdicts on all claims of a paper: one row per claim, accounting and target."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = dict[str, str]
 
 
 def judged(case: Case) -> Verdict:
-    """Return the verdict of the claim's rule; ``untestable`` where results are missing."""
+    """Return the verdict of the claim's rule; ``untestable`` if results are missing."""
     try:
         return case.claim.rule(case, **case.claim.options)
     except Untestable as missing:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Witness:
-    """One quantity, as the printed form gives it and as it is correct."""
+    """Value of one quantity by the printed form, and its correct value; ``shows`` is the condition of the entry."""
 
     quantity: str
     printed: float

@@ -1,9 +1,4 @@
-"""The configuration of the pipeline.
-
-`grammar` defines its keys and values, `config_files` finds and `loading` reads the files, `experiments` and `baselines`
-check their names, and `settings` holds the result. The module `shuffledp.pipeline.figures.selection` checks the
-selections of figures and tables.
-"""
+"""Configuration of the pipeline: keys and values, files, loading, checks of names, and the checked settings."""
 
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import merged, read_yaml

@@ -29,7 +29,7 @@ def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[dict[str, 
 
 
 def wanted(baseline: Mapping[str, Any], key: str, name: str) -> bool:
-    """Return if a baseline takes part in an experiment: if any of its figures draws the experiment."""
+    """Return whether any figure of a baseline draws the experiment, so that the baseline takes part in it."""
     figures = baseline.get("figures", "all")
     return figures == "all" or any(
         f.partition(".")[0] == key and baseline["drawn"].get(f) == name for f in figures
@@ -43,7 +43,7 @@ def joined(baseline: Mapping[str, Any]) -> tuple[str, ...] | Literal["all"]:
 
 
 def _without_variables(value: Any) -> Any:
-    """Return a value without entries that are grid variables; these are checked with the experiment's grid."""
+    """Return a value without the entries that are grid variables, which are checked with the experiment's grid."""
     if isinstance(value, Mapping):
         return {k: _without_variables(v) for k, v in value.items() if not is_variable(v)}
     return value
@@ -60,7 +60,7 @@ def _experiments_by_drawing(root: Path, own: str) -> dict[str, str]:
 
 
 def check_baseline_figures(baselines: Sequence[Mapping[str, Any]]) -> None:
-    """Raise for a baseline that names a drawing which does not exist."""
+    """Raise a `ConfigurationError` if a baseline names a drawing that does not exist."""
     for baseline in baselines:
         figures = baseline.get("figures", "all")
         for figure in [] if figures == "all" else figures:

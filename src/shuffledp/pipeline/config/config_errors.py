@@ -25,16 +25,7 @@ class ConfigurationError(ValueError):
 
 @contextmanager
 def merged_in(override: str) -> Iterator[None]:
-    """Add the override to the message of an error that is raised inside, unless the message names it.
-
-    A file and an override are checked merged, and either may be wrong. The message of the check has the place in the
-    file.
-
-    Parameters
-    ----------
-    override : str
-        Place of the override, as returned by `overridden`; empty if there is none.
-    """
+    """Add the place of an override to the message of an error that is raised inside, unless the message names it."""
     try:
         yield
     except ConfigurationError as error:
@@ -44,20 +35,12 @@ def merged_in(override: str) -> Iterator[None]:
 
 
 def overridden(overrides: Mapping[str, Any], *targets: str) -> str:
-    """Return the places of the overrides of experiments and training runs for messages; empty without overrides."""
+    """Return the places of the overrides of experiments and training runs, for messages; empty without overrides."""
     return " and ".join(f"config: overrides.{target}" for target in targets if overrides.get(target))
 
 
 def first_error(value: Any, grammar: Any) -> tuple[Place, str] | None:
-    """Return the place at which a value does not follow a grammar, and the reason; None if the value is valid.
-
-    Parameters
-    ----------
-    value : Any
-        Parsed configuration, grid variables already replaced.
-    grammar : type
-        A type of `shuffledp.pipeline.config.grammar`.
-    """
+    """Return the place at which a value violates a grammar type, and the reason; None for a valid value."""
     for place, number in _numbers(value):
         if not math.isfinite(number):
             return place, f"must be a finite number, got {number!r}."
@@ -70,7 +53,7 @@ def first_error(value: Any, grammar: Any) -> tuple[Place, str] | None:
 
 
 def check(value: Any, grammar: Any, place: str) -> None:
-    """Raise a `ConfigurationError` that starts with ``place`` if a value does not follow a grammar."""
+    """Raise a `ConfigurationError` that starts with ``place`` if a value violates a grammar."""
     error = first_error(value, grammar)
     if error is not None:
         raise ConfigurationError(f"{place}: {dotted(error[0])}{error[1]}")
@@ -88,13 +71,13 @@ def dotted(place: Place) -> str:
 
 
 def suggestion(value: Any, known: Iterable[str]) -> str:
-    """Return `` Did you mean ..?`` with the closest known name; an empty text if no name is close."""
+    """Return the text `` Did you mean ..?`` with the closest known name; an empty text if no name is close."""
     close = get_close_matches(str(value), list(known), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def shown(value: Any) -> str:
-    """Return a value as messages show it."""
+    """Return the form of a value in messages."""
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
 
@@ -136,7 +119,6 @@ _BOUNDS = {
 
 
 def _explained(error: ErrorDetails, whole: Any) -> tuple[Place, str]:
-    """Return place and explanation of an error that pydantic found."""
     place = _in_file(error["loc"], whole)
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     if kind in ("union_tag_invalid", "union_tag_not_found"):
@@ -205,7 +187,7 @@ def _wrong_type(value: Any, expected: str) -> str:
 
 
 def _as_yaml(text: str) -> str:
-    """Return a number that YAML 1.1 reads as text, in a form that YAML 1.1 reads as a number."""
+    """Return a number in a form that YAML 1.1 does not read as text."""
     mantissa, mark, exponent = text.lower().partition("e")
     if not mark:
         return repr(float(text))

@@ -26,7 +26,7 @@ TAKEN_BEGINNINGS = ("draw_", "dataset_")
 
 
 def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file; a missing or malformed file raises `ConfigurationError` with file and line."""
+    """Return the content of a YAML file; a missing or malformed file raises a `ConfigurationError`."""
     try:
         return yaml_files.read(path)
     except yaml_files.YamlError as error:
@@ -34,7 +34,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration with another merged in, key by key at every depth, as Snakemake's ``--configfile``."""
+    """Return a configuration with another merged in, key by key at every depth, as by Snakemake's ``--configfile``."""
     result = dict(base)
     for key, value in over.items():
         old = result.get(key)
@@ -45,20 +45,7 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def paper_files(root: Path, own: str = NONE) -> dict[str, Path]:
-    """Return the files of experiments by key: of papers and studies, which ``papers`` may list, and of the user.
-
-    Parameters
-    ----------
-    root : Path
-        The project's folder.
-    own : str
-        Folder of the user's experiments; "none" leaves them out.
-
-    Raises
-    ------
-    ConfigurationError
-        If there is no such folder, or the name of a file in it cannot be a name of results.
-    """
+    """Return the files of experiments by key, of papers, studies and the user; `own` "none" omits the user's."""
     listed = {path.stem: path for path in sorted((root / EXPERIMENTS).glob("*.yaml"))}
     return {**listed, **own_files(root, own, listed)}
 
@@ -89,7 +76,7 @@ def own_files(root: Path, own: str, others: Container[str] = ()) -> dict[str, Pa
 
 
 def idle_files(root: Path, papers: Container[str]) -> list[str]:
-    """Return the names of files in config/experiments/ that ``papers`` does not list, so that they do not run."""
+    """Return the names of files in config/experiments/ that do not run, as ``papers`` does not list them."""
     every = sorted((root / EXPERIMENTS).glob("*.y*ml"))
     return [path.name for path in every if path.suffix != ".yaml" or path.stem not in papers]
 
@@ -108,6 +95,6 @@ def place_of(path: Path, root: Path) -> str:
 
 
 def mapping(value: Any, key: str) -> Mapping[str, Any]:
-    """Return a part of unchecked YAML; empty if it is no mapping, for which the schema raises later."""
+    """Return a part of unchecked YAML as a mapping; empty for another type, which the schema rejects later."""
     part = value.get(key) if isinstance(value, Mapping) else None
     return part if isinstance(part, Mapping) else {}

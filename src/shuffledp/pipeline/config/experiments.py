@@ -1,4 +1,4 @@
-"""Checks of experiments and their methods: the grammar at every value of the grid, and all names."""
+"""Checks of experiments and their methods: of the grammar at every value of the grid, and of all names."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def check_paper(
     overrides: Mapping[str, Any],
     rounds: Mapping[str, Mapping[str, TrainingRun]],
 ) -> None:
-    """Compare a paper's file with the grammar at each value of every grid variable in turn."""
+    """Check a paper's file against the grammar at each value of every grid variable in turn."""
     resolved = {}
     for name, experiment in mapping(raw, "experiments").items():
         here = f"{place}: experiments.{name}"
@@ -68,7 +68,7 @@ def check_paper(
 
 
 def _runs_of(key: str, rounds: Mapping[str, TrainingRun]) -> list[str]:
-    """Return the training runs whose rounds are grid values, by the names that overrides use."""
+    """Return the training runs whose rounds are grid values, by the names in overrides."""
     return [f"{key}.training.{run.id}" for run in rounds.values()]
 
 
@@ -103,10 +103,7 @@ def _check_resolved(
     grid_places: Mapping[str, str],
     counted: Container[str] = (),
 ) -> None:
-    """Compare a part of a file with its grammar at each value of every variable, the other variables at their first.
-
-    A variable in ``counted`` has increasing whole numbers: only its first and its last value are checked.
-    """
+    """Check a part of a file at each value of one grid variable at a time; variables in ``counted`` at their ends."""
     rest = {k: v for k, v in raw.items() if k != "grid"}
     used = variables(rest)
     for name in sorted(used - set(grid)):
@@ -130,7 +127,6 @@ def _check_resolved(
 
 
 def _variable_at(raw: Any, where: Sequence[str | int]) -> str | None:
-    """Return the name of the grid variable at a place of the file; None if there is none."""
     for part in where:
         if is_variable(raw):
             break
@@ -139,7 +135,7 @@ def _variable_at(raw: Any, where: Sequence[str | int]) -> str | None:
 
 
 def _built(place: str, build: Callable[[Any], Any], raw: Any, grid: Mapping[str, list[Any]]) -> None:
-    """Build the object of a part of the configuration at all points; raise if an object cannot be built."""
+    """Build the object of a part of the configuration at all points; raise if one cannot be built."""
     for point in points(grid, variables(raw)):
         try:
             build(resolve(raw, point))
@@ -157,7 +153,7 @@ def experiment_from(
     rounds: Mapping[str, TrainingRun],
     overrides: Mapping[str, Any],
 ) -> Experiment:
-    """Return an experiment of a paper's file with the methods of the baselines, after all names are checked."""
+    """Return an experiment of a paper's file with the methods of the baselines, after a check of all names."""
     override = overridden(overrides, f"{key}.{name}", *_runs_of(key, rounds))
     with merged_in(override):
         return replace(_experiment(key, file, name, raw, baselines, root, rounds), override=override)
@@ -220,7 +216,7 @@ def _experiment(
 
 
 def _check_places(experiment: Experiment, key: str, at: Mapping[str, list[Any]], place: str) -> None:
-    """Check that every variable is a grid variable and that at least one of its values is in the grid."""
+    """Check that every named variable is a grid variable and that at least one of its named values is in the grid."""
     for variable, values in at.items():
         known = experiment.grid.get(variable)
         if known is None:
@@ -275,7 +271,6 @@ def _with_some_domain(task: Mapping[str, Any], data: Mapping[str, Any] | None) -
 
 
 def _check_files(experiment: Experiment, place: str, root: Path) -> None:
-    """Check that files of the user exist and have the named columns."""
     for asked in experiment.own_requests.values():
         try:
             user_files.check(asked, root)
@@ -300,7 +295,7 @@ def _method(method_id: str, raw: Mapping[str, Any], place: str) -> Method:
 
 
 def _checked_method(experiment: Experiment, method: Method, place: str, root: Path) -> Method:
-    """Return the method with the accountings under which it is computed."""
+    """Return the method with the accountings under which it is computed, after the checks of the method."""
     if method.function:
         _check_function(method, place)
         _check_kinds(experiment, method, f"{place}.arguments")
@@ -375,10 +370,7 @@ def _check_function(method: Method, place: str) -> None:
 
 
 def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
-    """Check kind and range of each argument separately.
-
-    Rounds of a training run are whole numbers: only the first and the last are checked.
-    """
+    """Check type and range of each argument separately; of the rounds of a training run, only the ends."""
     checks = checks_of(NAMED_FUNCTIONS[str(method.function)].function)
     ends = {
         name: experiment.grid[name][:: max(1, len(experiment.grid[name]) - 1)] for name in experiment.rounds
@@ -390,7 +382,7 @@ def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
 
 
 def _check_options(protocol: type[ProtocolBase], name: str, root: Path, given: Mapping[str, Any]) -> None:
-    """Check kind and range of each option separately, then the protocol's own conditions."""
+    """Check type and range of each option separately, then the protocol's own conditions."""
     checks = checks_of(protocol.calibrate)
     for option, value in given.items():
         check = checks.get(option)

@@ -16,20 +16,7 @@ OTHERS = frozenset(
 
 
 def results_problem(results: object, root: Path) -> str | None:
-    """Return the reason why a folder is not admissible for results; None if it is.
-
-    Parameters
-    ----------
-    results : object
-        The value of ``results`` in the configuration.
-    root : Path
-        The project's folder.
-
-    Returns
-    -------
-    str or None
-        The value and the allowed values.
-    """
+    """Return the reason why a folder is not admissible for results, with the allowed values; None if admissible."""
     allowed = "expected a folder of its own within the project, such as results or results/mine"
     if not isinstance(results, str) or not results or not re.fullmatch(r"[^{}\x00-\x1f]+", results):
         return f"results: {results!r}, {allowed}."

@@ -81,8 +81,6 @@ def _distinct(values: Any) -> Any:
 
 
 def _among(known: Sequence[str]) -> BeforeValidator:
-    """Return a validator for names that another module lists."""
-
     def check(value: Any) -> Any:
         if value not in known:
             raise _mistake(one_of(value, list(known)))
@@ -226,7 +224,7 @@ def _named(value: Any, key: str) -> str | None:
 
 
 def law(value: Any) -> str | None:
-    """Return the branch of a population; messages name this function as the key that decides."""
+    """Return the tag of a population's class; error messages of pydantic contain the name of this function."""
     if isinstance(value, Mapping) and "users" in value:
         return USERS
     return _named(value, "law")
@@ -404,7 +402,7 @@ class OwnFile(Concept):
 
 
 def name(value: Any) -> str | None:
-    """Return the branch of data; messages name this function as the key that decides."""
+    """Return the tag of the data's class; error messages of pydantic contain the name of this function."""
     return _named(value, "name")
 
 
@@ -775,7 +773,7 @@ class RunFile(Concept):
 
 
 def described(config_value: Any, grid: Mapping[str, list[Any]]) -> str:
-    """Return a value of the configuration for captions: few values as a list, many as range and number."""
+    """Return a value of the configuration for captions: few values as a list, many values as range and number."""
     if is_variable(config_value):
         return _span(grid[config_value[1:]])
     return _span(config_value if isinstance(config_value, list) else [config_value])

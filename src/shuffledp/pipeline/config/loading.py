@@ -1,8 +1,4 @@
-"""Loading of the configuration: every error is one line with its place and is raised before any job runs.
-
-The configuration is data: a file for the run, one per paper, and any number of files that add baselines. They become
-`Settings`; no results are computed or drawn here.
-"""
+"""Loading of the configuration from its files; every error is one line with its place, before any job runs."""
 
 from __future__ import annotations
 
@@ -44,23 +40,7 @@ OWN_STUDY = "an experiment of our own"
 
 
 def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
-    """Check the configuration and everything that runs.
-
-    Figures and tables are returned as written in the files: `shuffledp.pipeline.figures.selection.load_settings` calls
-    this function and checks their selections.
-
-    Parameters
-    ----------
-    config : mapping
-        Content of config/config.yaml, already merged with the overrides of the command line.
-    root : Path
-        The project's folder; holds ``config/experiments``.
-
-    Raises
-    ------
-    ConfigurationError
-        At the first error, in one line with the place.
-    """
+    """Check the configuration and everything that runs, except the selections of figures and tables."""
     if (root / "config/config.yaml").is_file():
         read_yaml(
             root / "config/config.yaml"
@@ -126,7 +106,7 @@ def _check_override(target: str, change: Mapping[str, Any]) -> None:
 def _apply_override(
     target: str, change: Mapping[str, Any], raw: dict[str, Any], every: Mapping[str, Path]
 ) -> None:
-    """Change the scale of an experiment or a training run; grids may only name variables of the experiment."""
+    """Change the scale of an experiment or a training run; grids may name only variables of the experiment."""
     key, _, experiment_id = target.partition(".")
     if key not in every:
         raise ConfigurationError(
@@ -168,7 +148,6 @@ def _rounds_asked_for(raw: Any) -> dict[str, Any]:
 def _training(
     key: str, file: str, raw: Any, rounds: Mapping[str, Any], overrides: Mapping[str, Any]
 ) -> dict[str, TrainingRun]:
-    """Return the checked training runs of a paper's file."""
     runs = {}
     for name, value in mapping(raw, "training").items():
         with merged_in(overridden(overrides, f"{key}.training.{name}")):
@@ -194,7 +173,7 @@ def _training_run(key: str, place: str, name: str, value: Any, rounds: Any) -> T
 def _with_rounds(
     file: str, raw: Any, training: Mapping[str, TrainingRun]
 ) -> tuple[Any, dict[str, dict[str, TrainingRun]]]:
-    """Return a paper's file with ``{evaluated: run}`` in grids replaced by the rounds, and the variables concerned."""
+    """Return a paper's file with the rounds in place of ``{evaluated: run}`` in grids, and the changed variables."""
     experiments: dict[str, Any] = {}
     found: dict[str, dict[str, TrainingRun]] = {}
     for name, experiment in mapping(raw, "experiments").items():
@@ -267,7 +246,6 @@ def _check_training(
     root: Path,
     without: str,
 ) -> None:
-    """Check that methods use every run, and that data of the user exist."""
     used = {m.training for e in experiments.values() for m in e.methods.values()}
     for name, run in training.items():
         if name not in used:

@@ -19,8 +19,8 @@ from shuffledp.tasks import TASKS
 class Method:
     """One line of a comparison: a protocol, or a function of `shuffledp.accounting`.
 
-    With ``training`` each cell of a function has the accuracy of that run at the cell's round. A method from a file of
-    baselines joins the drawings ``joins`` (``paper.name``), or ``"all"`` of its experiment.
+    With ``training`` each cell of a function has the accuracy of that run at the cell's round. ``joins`` are the
+    drawings (``paper.name``) that a method from a file of baselines joins, or ``"all"`` of its experiment.
     """
 
     id: str
@@ -45,11 +45,10 @@ class Method:
 class Experiment:
     """A grid of cells and the methods that are computed on it.
 
-    ``rounds`` are the grid variables whose values are the evaluated rounds of a training run, with that run;
-    ``left_out`` is the reason why no model is trained, empty otherwise; ``study`` is True for an experiment of the
-    project's own, which has no paper as its source. Repeats are drawn where variables have the values of
-    ``simulated_at``: everywhere if it is empty. The spent eps is computed where they have the values of ``spent_at``:
-    nowhere if it is empty. ``override`` is the place of a merged override of the scale, for messages.
+    ``rounds`` has the training run of each grid variable whose values are evaluated rounds; ``left_out`` is the reason
+    why no model is trained, empty otherwise. ``study`` is True for the project's own experiments. If ``simulated_at``
+    names values of variables, repeats are drawn only there. The spent eps is computed only at the values ``spent_at``.
+    ``override`` is the place of a merged override of the scale, for messages.
     """
 
     paper: str
@@ -76,7 +75,7 @@ class Experiment:
 
     @cached_property
     def own_requests(self) -> dict[str, dict[str, Any]]:
-        """Requests for files of the user over the whole grid, by the name of the prepared file."""
+        """Requests for the user's files over the whole grid, by the name of the prepared file."""
         task, data = self.parts.get("task"), self.parts.get("data")
         if not task or not data or data["name"] != OWN:
             return {}
@@ -87,7 +86,7 @@ class Experiment:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Metrics of the errors: the named ones, or the usual one of the task."""
+        """Metrics of the errors: the named metrics, or the task's default."""
         task = self.parts["task"]
         return tuple(task.get("metrics") or TASKS[task["kind"]].metrics[:1]) if task else ()
 
@@ -97,19 +96,18 @@ class Experiment:
         return [a for a in dict.fromkeys([*self.accounting, *used]) if a in used]
 
     def variables(self, method: Method) -> set[str]:
-        """Return the grid variables to which a method refers, itself or through the parts that protocols share."""
+        """Return the grid variables in a method's own arguments or in the parts that protocols share."""
         if method.id not in self._variables:
             own = variables([method.options, method.arguments])
             self._variables[method.id] = own | variables(self.shared(method)) if method.protocol else own
         return set(self._variables[method.id])
 
     def variables_of(self, part: str) -> set[str]:
-        """Return the grid variables to which the task, the data, the population or the budget refers."""
+        """Return the grid variables in the task, the data, the population or the budget."""
         return variables(self.parts.get(part))
 
     @cached_property
     def _variables(self) -> dict[str, set[str]]:
-        """Cached results of `variables`, by method."""
         return {}
 
     def round_of(self, method: Method) -> str | None:
@@ -125,7 +123,7 @@ class Experiment:
         return cast("OptionalParts", shared)
 
     def job(self, method_id: str, seed: int) -> Job:
-        """Return all data on which the job of one method depends, and no other data."""
+        """Return the data on which the job of one method depends, and no other data."""
         method = self.methods[method_id]
         used = self.variables(method)
         more: OptionalParts = self.shared(method) if method.protocol else {}
@@ -154,18 +152,16 @@ class Experiment:
 
 
 def _only(values: Mapping[str, list[Any]], used: set[str]) -> dict[str, list[Any]]:
-    """Return the values of the variables that are used."""
     return {name: list(some) for name, some in values.items() if name in used}
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its experiments and training runs, the figures and tables drawn from them, and its tables of claims.
+    """A paper or a study: its experiments, training runs, drawings and tables of claims.
 
-    The module `shuffledp.pipeline.figures.selection` checks the selections of figures and tables and completes their
-    ``methods``. ``looks`` are the methods with a fixed look in every figure, and the number of the look
-    (`shuffledp.pipeline.figures.palette`). A study has the same parts; its experiments are the project's own and
-    replicate no paper. ``file`` is the paper's file.
+    ``looks`` has the number of each method's look (`shuffledp.pipeline.figures.palette`) if it is the same in all
+    figures. `shuffledp.pipeline.figures.selection` checks the selections of figures and tables and adds their
+    ``methods``. A study has the project's own experiments and replicates no paper.
     """
 
     key: str
@@ -186,9 +182,9 @@ class Paper:
 class Settings:
     """The whole configuration, checked.
 
-    ``shortened`` are the papers of which a part runs at another scale; ``left_out`` is the reason why no model is
-    trained, empty otherwise; ``idle`` are files in config/experiments/ that do not run; ``effort``, ``full`` or
-    ``quick``, is the extent of the searches that decide claims.
+    ``shortened`` are papers with a part at another scale; ``left_out`` is the reason why no model is trained, empty
+    otherwise; ``idle`` are files in config/experiments/ that do not run; ``effort`` (``full`` or ``quick``) is the
+    extent of the searches that decide claims.
     """
 
     seed: int

@@ -24,43 +24,20 @@ REPEATS = 2
 
 @dataclass(frozen=True)
 class Trial:
-    """Outcome of one cell.
-
-    Parameters
-    ----------
-    where : str
-        ``paper.experiment`` with the point and the accounting.
-    status : {"ok", "infeasible", "failed", "not tried"}
-        As in the result tables; ``not tried`` where no accounting is shared or the data are not prepared.
-    note : str
-        The simulated errors, or the reason.
-    """
+    """Outcome of one cell; not tried if no accounting is shared with the experiment or the data are not prepared."""
 
     where: str
     status: str
     note: str
 
     def __str__(self) -> str:
-        """Return one line with the cell, the status and the note."""
         return f"{self.where}: {self.status}, {self.note}"
 
 
 def trials(
     protocol: type[ProtocolBase], name: str, settings: Settings, *, prepared: Path, root: Path
 ) -> Iterator[Trial]:
-    """Run the smallest cell of every experiment of the protocol's task, with two repeats.
-
-    Parameters
-    ----------
-    protocol : type
-        The class.
-    name : str
-        Name of the class in a configuration, ``path/to/file.py:Class``.
-    settings : Settings
-        The checked configuration.
-    prepared, root : Path
-        Folder of the prepared data, and folder from which plug-in paths start.
-    """
+    """Run the smallest cell of every experiment of the protocol's task, with two repeats."""
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():
             parts = experiment.parts
@@ -104,7 +81,6 @@ def _trial(
 
 
 def _size(job: Job, point: Mapping[str, Any], prepared: Path) -> float:
-    """Return the number of users times the number of estimated quantities."""
     parts = parts_at(job, point)
     task = parts["task"]
     if parts["data"]["name"] == OWN:

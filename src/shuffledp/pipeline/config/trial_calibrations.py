@@ -1,12 +1,11 @@
-"""Trials of the first steps of jobs: a value that a job would refuse is refused before any job runs.
+"""Trials of the first steps of jobs, which raise an error for invalid arguments before any job runs.
 
-The grammar checks kinds and names; the functions and protocols check the ranges of their arguments, and do so first.
-Each is therefore called and stopped after a number of calls, or when it calls another package's accountant. The limit
-is a number, not a time, so that the same values are refused on every machine.
+The grammar checks types and names, while functions and protocols first check the ranges of their arguments. Each
+function and protocol is therefore called and stopped after a number of calls, or at a call of another package's
+accountant. The limit is a number of calls, not a time, so that the same values raise errors on every machine.
 
-The thread's profiling hook counts the calls. It leaves the tracing hook to debuggers and to coverage measurements,
-other threads do not have it, and an active profiler continues afterwards. The alternative, a separate check of each
-function's and protocol's arguments, would duplicate every range, and the two would diverge.
+The thread's profiling hook counts the calls. Debuggers and coverage measurements use the tracing hook, and an active
+profiler is restored.
 """
 
 from __future__ import annotations
@@ -42,22 +41,7 @@ _UNCOUNTED = frozenset(("shuffledp.numerics.argument_guards", "shuffledp.numeric
 
 
 def try_methods(settings: Settings, root: Path) -> None:
-    """Run the first step of every method at its first cell, and at the cells with one end of a grid.
-
-    Plug-ins are skipped: their code may not be interrupted.
-
-    Parameters
-    ----------
-    settings : Settings
-        As returned by `shuffledp.pipeline.config.load_experiments`.
-    root : Path
-        The project's folder.
-
-    Raises
-    ------
-    ConfigurationError
-        At the first cell that cannot be computed, with the error message of the method.
-    """
+    """Run the first step of every method, except plug-ins, at its first cell and at both ends of each grid variable."""
     done: set[str] = set()
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():
@@ -89,7 +73,7 @@ def _try(experiment: Experiment, method: Method, place: str, root: Path, done: s
 
 
 def _cells(job: Job) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the first point under all accountings, and the points with one end, or a text, of a single variable."""
+    """Yield the first point under all accountings, and the points with one variable at an end of its grid or a text."""
     first = {name: values[0] for name, values in job["grid"].items()}
     for accounting in job["accounting"]:
         yield first, accounting
@@ -107,7 +91,6 @@ def _ends(values: list[Any]) -> list[Any]:
 
 
 def _begin(job: Job, accounting: str, resolved: Mapping[str, Any], root: Path) -> None:
-    """Run the first step of a job: evaluate the function, or calibrate the protocol."""
     if job["protocol"] is None:
         arguments = dict(resolved["arguments"])
         if "population" in arguments:
@@ -127,7 +110,7 @@ def _begin(job: Job, accounting: str, resolved: Mapping[str, Any], root: Path) -
 
 
 def _with_a_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the task with a domain, a placeholder if the domain comes from a file of the user."""
+    """Return the task with a domain, which is a placeholder if the domain comes from a file of the user."""
     if data["name"] != OWN:
         return task
     whole = with_domain(task, data)
@@ -137,7 +120,7 @@ def _with_a_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[
 
 
 class _Enough(BaseException):
-    """Signal for the end of a trial; no Exception, so that methods do not catch it."""
+    """Signal for the end of a trial; not an ``Exception``, so that methods do not catch it."""
 
 
 @contextmanager
@@ -173,7 +156,7 @@ def _first_calls() -> Iterator[None]:
 
 
 def _importing(frame: FrameType | None) -> bool:
-    """Return if a module is being imported; an import must finish, though its definitions count as calls."""
+    """Return whether a module is being imported; an import must finish, although its definitions count as calls."""
     while frame is not None and frame.f_code is not _begin.__code__:
         if frame.f_code.co_name == "<module>":
             return True
@@ -182,7 +165,7 @@ def _importing(frame: FrameType | None) -> bool:
 
 
 def _go_on(profiler: Any) -> None:
-    """Restore a profiling hook: a function, or a profiler in C, which before Python 3.12 sets the hook itself."""
+    """Restore a profiling hook: a function, or a profiler in C, which sets the hook itself before Python 3.12."""
     if callable(profiler):
         sys.setprofile(profiler)
     elif profiler is not None:

@@ -1,4 +1,4 @@
-"""Content of files that were fetched, plain or compressed with gzip."""
+"""Content of downloaded files, plain or compressed with gzip."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def read_content(path: Path, limit: int | None = None) -> bytes:
-    """Return a file's bytes, decompressed if it starts like a gzip file."""
+    """Return a file's bytes, decompressed if they begin with the gzip signature."""
     amount = -1 if limit is None else limit
     with path.open("rb") as handle:
         if handle.read(2) != b"\x1f\x8b":
@@ -27,7 +27,7 @@ def read_content(path: Path, limit: int | None = None) -> bytes:
 
 
 def content_problem(path: Path, sha256: str, size: int) -> str | None:
-    """Describe how the content of a file differs from the expected content."""
+    """Return the difference of a file's content from the expected content; None if there is none."""
     try:
         content = read_content(path, size + 1)
     except ValueError as error:

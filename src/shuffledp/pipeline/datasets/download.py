@@ -1,9 +1,9 @@
-"""Fetch one file over HTTP so that the target is complete and verified, or does not exist.
+"""Download of one file over HTTP, after which the target is complete and verified or does not exist.
 
-A transfer goes to ``<target>.part``, is checked, and only then renamed. An interrupted transfer is resumed
-with a range request, guarded by ``If-Range`` and in the end by the check. A temporary failure (5xx, 429, reset,
-truncated body, stall) is retried; an answer that will not change (404, HTML instead of data) is not; a host
-that cannot be reached at all is remembered, so that the next URL on it fails at once.
+A transfer is written to ``<target>.part``, checked, and then renamed. An interrupted transfer is resumed by a range
+request with ``If-Range``, and checked at the end. A temporary failure (5xx, 429, reset, truncated body, stall) is
+retried; a permanent one (404, HTML instead of data) is not. An unreachable host is stored, so that the next URL on it
+fails at once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HTML = (b"<!doctype html", b"<html", b"<head", b"<body")
 
 
 class _PassingError(DownloadError):
-    """Error of a temporary failure, after which another attempt is made."""
+    """Error of a temporary failure, which is retried."""
 
     wait: float | None = None  # seconds the server asked for
     stalled = False
@@ -46,17 +46,14 @@ def _stalled(message: str) -> _PassingError:
 
 
 class _CorruptError(DownloadError):
-    """Error of a complete body that fails its check, after which one attempt from zero is made."""
+    """Error of a complete body that fails its check, after which one transfer from byte zero is tried."""
 
 
 # ---- one attempt ---------------------------------------------------------------------------------
 
 
 def _request(url: str, headers: dict[str, str], timeout: tuple[float, float]) -> requests.Response:
-    """Return the response with its header.
-
-    The request runs in a thread, since a server that sends a header letter by letter has no time-out.
-    """
+    """Return the response with its header; a thread gives slow reads of the header a total time limit."""
     answers: SimpleQueue[requests.Response | BaseException] = SimpleQueue()
 
     given_up = threading.Event()
@@ -140,7 +137,7 @@ def _transfer(
     least: tuple[float, float],
     progress: bool,
 ) -> None:
-    """Continue the transfer into `part` to the end of the body, from its current size if the server allows."""
+    """Continue the transfer into `part` to the end of the body, from its current size if the server allows it."""
     offset, origin = part.size(), part.origin()
     if offset and origin.get("url") != url:
         part.discard()
@@ -200,7 +197,7 @@ def _transfer(
 
 
 def _blocks(url: str, response: requests.Response, timeout: tuple[float, float]) -> Iterator[bytes]:
-    """Read the body undecoded: a ``.gz`` file stays compressed, for any headers."""
+    """Yield the body without decoding, so that a ``.gz`` file remains compressed for any headers."""
     try:
         while block := response.raw.read1(
             BLOCK, decode_content=False

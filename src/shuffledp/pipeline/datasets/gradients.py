@@ -1,8 +1,8 @@
-"""Gradients of softmax regression at zero weights, one per image, without ever building them one by one.
+"""Gradients of softmax regression at zero weights, one per image, without a matrix of all gradients.
 
 The gradient of an image is the outer product of ``p - e_label`` and ``[pixels, 1]``. At zero weights every ``p`` is the
-uniform distribution, so that the first factor depends on the label alone: sums of gradients follow from one weighted
-sum of ``[pixels, 1]`` per label.
+uniform distribution, so that the first factor depends on the label alone. Sums of gradients therefore follow from one
+weighted sum of ``[pixels, 1]`` per label.
 """
 
 from __future__ import annotations
@@ -25,10 +25,8 @@ _ROWS = 64
 class SoftmaxGradients:
     """Clipped gradients of the cross-entropy loss of softmax regression with bias, at zero weights.
 
-    Notes
-    -----
-    Coordinate ``c * (pixels + 1) + j`` belongs to class c and pixel j, the last j of each class to the bias. Pixels
-    stay bytes; sums convert one label at a time, which needs a tenth of the memory.
+    Coordinate ``c * (pixels + 1) + j`` belongs to class c and pixel j, the last j of each class to the bias. Pixels are
+    stored as bytes and converted one label at a time, which needs a tenth of the memory.
     """
 
     def __init__(
@@ -54,16 +52,16 @@ class SoftmaxGradients:
 
     @property
     def dimension(self) -> int:
-        """Length of a gradient: classes times pixels with bias."""
+        """Length of a gradient: number of classes times (number of pixels + 1)."""
         return int(len(self._pattern) * (self._pixels.shape[1] + 1))
 
     def vectors(self, which: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return the gradients of some images, (len(which), dimension), one by one: meant for a few images."""
+        """Return the gradients of a few images, (len(which), dimension)."""
         outer = self._pattern[self._labels[which]][:, :, None] * self._scaled(which)[:, None, :]
         return np.asarray(outer.reshape(len(which), self.dimension))
 
     def sums(self, times: NDArray[np.generic]) -> NDArray[np.float64]:
-        """Return sums of gradients."""
+        """Return the sums of gradients in which each image counts as often as `times` states."""
         result = np.zeros((len(times), len(self._pattern), self._pixels.shape[1] + 1))
         # One for all labels: fresh memory takes longer than the products.
         room = np.empty((int(np.diff(self._starts).max()), self._pixels.shape[1] + 1))

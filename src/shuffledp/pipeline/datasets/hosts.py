@@ -1,4 +1,4 @@
-"""Reachability of hosts: unreachable ones are stored, so that the next URL on such a host fails at once."""
+"""Reachability of hosts; unreachable ones are stored, so that the next URL on such a host fails at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DOWN: dict[tuple[str, int], str] = {}  # hosts found unreachable by this proces
 
 
 def endpoint_of(url: str) -> tuple[str, int]:
-    """Return host and port to which a request for `url` will connect: the URL's, or the proxy's."""
+    """Return the host and the port of the connection for `url`: the URL's, or the proxy's."""
     proxy = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url))
     parts = urlsplit(proxy or url)
     try:
@@ -31,15 +31,12 @@ def endpoint_of(url: str) -> tuple[str, int]:
 
 
 def forget_hosts() -> None:
-    """Forget which hosts were found unreachable."""
+    """Delete the list of unreachable hosts."""
     _DOWN.clear()
 
 
 def probe(urls: Sequence[str], limit: float = 3.0) -> dict[str, str | None]:
-    """Test, all at once and within a time limit, whether the hosts of some URLs accept connections.
-
-    Name resolution has no time-out of its own, hence the threads.
-    """
+    """Return per URL None if its host accepts connections within a time limit, else the reason; all in parallel."""
     answers: dict[tuple[str, int], str | None] = {}
 
     def connect(endpoint: tuple[str, int]) -> None:
@@ -65,7 +62,7 @@ def probe(urls: Sequence[str], limit: float = 3.0) -> dict[str, str | None]:
 
 
 def down(url: str) -> str | None:
-    """Return the reason why this process found the host of a URL unreachable; None if it did not."""
+    """Return the stored reason why the host of a URL is unreachable; None without one."""
     return _DOWN.get(endpoint_of(url))
 
 
@@ -75,7 +72,7 @@ def remember(url: str, reason: str) -> None:
 
 
 def no_network(url: str, reason: str) -> NoNetworkError:
-    """Return the error for a URL whose host cannot be reached."""
+    """Return the error for a URL whose host is unreachable."""
     host, port = endpoint_of(url)
     return NoNetworkError(
         f"{url}: cannot reach {host}:{port} ({reason}). Connect to the network, or set SHUFFLEDP_MIRROR to a "
@@ -84,7 +81,7 @@ def no_network(url: str, reason: str) -> NoNetworkError:
 
 
 def is_unreachable(error: requests.exceptions.ConnectionError) -> bool:
-    """Return whether no connection was made at all, which another attempt does not change."""
+    """Return whether no connection was made, which another attempt does not change."""
     if isinstance(error, requests.exceptions.ConnectTimeout | requests.exceptions.ProxyError):
         return True
     cause = error.args[0] if error.args else None

@@ -1,4 +1,4 @@
-"""Strict parsers of the raw files. Every error names the file and, where it has lines, the line (from 1)."""
+"""Strict parsers of the raw files; every error names the file and, for text files, the line (from 1)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ def _fail(file: str, line: int, found: object, expected: str) -> NoReturn:
 
 
 def _lines(content: bytes, file: str) -> Iterator[tuple[int, str]]:
-    """Yield numbered lines; empty lines are allowed at the end only."""
     try:
         text = content.decode("ascii")
     except UnicodeDecodeError as error:
@@ -203,7 +202,7 @@ def parse_counts(
 
 
 def _movie_columns(stream: IO[bytes], rows_at_once: int) -> Iterator[pd.DataFrame]:
-    """Return the second of four columns; a missing number is an error, where pandas would cast it with a warning."""
+    """Yield the second of four columns; a missing number raises an error instead of the warning of pandas."""
     reader = pd.read_csv(
         stream,
         header=None,
@@ -227,7 +226,7 @@ def _movie_columns(stream: IO[bytes], rows_at_once: int) -> Iterator[pd.DataFram
 
 
 def count_ratings(stream: IO[bytes], file: str, rows_at_once: int = 1_000_000) -> pd.DataFrame:
-    """Count the ratings of each movie in MovieLens' ``ratings.csv`` without keeping any rating."""
+    """Count the ratings of each movie in MovieLens' ``ratings.csv`` without a copy of the ratings."""
     header = stream.readline().strip()
     if header != b"userId,movieId,rating,timestamp":
         _fail(file, 1, header.decode("ascii", "replace"), "the header 'userId,movieId,rating,timestamp'")

@@ -1,4 +1,4 @@
-"""The temporary file of a transfer: locked while in use, kept when it can be resumed."""
+"""Temporary file of a transfer, locked while in use and kept if the transfer can be resumed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEEP_PART = 1 << 20
 
 @dataclass
 class Part:
-    """The locked file of a transfer, and a note beside it with the origin of its bytes."""
+    """Locked file of a transfer, and a note in the same folder with the origin of its bytes."""
 
     path: Path
     handle: BinaryIO
@@ -36,7 +36,7 @@ class Part:
         return self.handle.seek(0, os.SEEK_END)
 
     def origin(self) -> dict[str, str]:
-        """Return URL and validator of the bytes; empty where they are not known."""
+        """Return URL and validator of the bytes; empty if unknown."""
         try:
             note = json.loads(self.note.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
@@ -44,13 +44,13 @@ class Part:
         return note if isinstance(note, dict) else {}
 
     def begin(self, url: str, validator: str) -> None:
-        """Start from zero with bytes of this origin."""
+        """Empty the file and set the origin of its next bytes."""
         self.discard()
         if self.resumable:
             self.note.write_text(json.dumps({"url": url, "validator": validator}), encoding="utf-8")
 
     def discard(self) -> None:
-        """Drop all bytes."""
+        """Delete all received bytes."""
         self.handle.seek(0)
         self.handle.truncate()
         self.note.unlink(missing_ok=True)
@@ -62,7 +62,6 @@ class Part:
 
 
 def _lock(path: Path) -> BinaryIO | None:
-    """Open and lock `path`; None if another process has locked it."""
     while True:
         handle = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
         try:
@@ -78,7 +77,7 @@ def _lock(path: Path) -> BinaryIO | None:
 
 @contextlib.contextmanager
 def part_of(target: Path) -> Iterator[Part]:
-    """Return ``<target>.part``, or a file of this process if another process has locked that one."""
+    """Yield ``<target>.part``, or a file of this process if another process has locked that one."""
     target.parent.mkdir(parents=True, exist_ok=True)
     path = target.with_name(target.name + ".part")
     handle = _lock(path)

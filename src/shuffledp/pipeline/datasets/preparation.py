@@ -1,4 +1,4 @@
-"""Writing prepared data sets: from the first source that has them to one file, its provenance and their checksums."""
+"""Writer of prepared data sets: one file from the first available source, its provenance and their checksums."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _parquet(contents: Contents) -> bytes:
 
 
 def _npz(contents: Contents) -> bytes:
-    """Write arrays as numpy's ``savez`` does, but with a fixed date."""
+    """Return arrays in the format of NumPy's ``savez``, with a fixed date."""
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as bundle:
         for name, array in contents.arrays.items():
@@ -56,7 +56,7 @@ def _npz(contents: Contents) -> bytes:
 
 
 def _write(contents: Contents, provenance: Provenance, output_dir: Path) -> None:
-    """Publish data and provenance; readers detect a kill in between."""
+    """Publish data and provenance; readers detect an interruption between the two."""
     name = provenance.name
     data = _parquet(contents) if spec(name).extension == "parquet" else _npz(contents)
     note = json.dumps(asdict(provenance), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
@@ -84,7 +84,7 @@ def prepare(
     progress: bool = True,
     say: Callable[[str], None] = print,
 ) -> Provenance:
-    """Get a data set from the first source that has it and write its prepared form."""
+    """Write the prepared form of a data set from the first source that has it."""
     item = spec(name)
     if policy not in ("auto", "official"):
         raise ValueError(f"data.source must be 'auto' or 'official', got {policy!r}.")

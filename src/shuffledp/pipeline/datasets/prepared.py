@@ -1,5 +1,4 @@
-"""Prepared data sets: one file, its provenance and their checksums, read by `load`, written by
-`shuffledp.pipeline.datasets.prepare`."""
+"""Prepared data sets, which `shuffledp.pipeline.datasets.prepare` writes and `load` reads."""
 
 from __future__ import annotations
 
@@ -29,24 +28,13 @@ _SEXES = ("Female", "Male")
 
 @dataclass(frozen=True)
 class Provenance:
-    """Origin of a prepared data set; ``<name>.json`` beside it.
+    """Origin of a prepared data set, also stored as ``<name>.json`` in its folder.
 
-    Attributes
-    ----------
-    name, title : str
-        Key and full name.
-    source : {"official", "mirror", "summary", "stand_in"}
-        The first two are the published data, byte for byte; a summary keeps the margins named in `note`.
-    origin : str
-        URL, the word "mirror", the summary files, or how a stand-in was generated. Never a path of a machine.
-    sha256 : dict of str to str
-        Of the raw files (or of the summary tables).
-    n_records : int
-        Persons, users, ratings or images.
-    note : str
-        A sentence for figures when this is not the real data set, else empty.
-    licence, citation : str
-        License and citation of the data set, also for a substitute.
+    `source` "official" or "mirror" is the published data, byte for byte; "summary" preserves the margins named in
+    `note`; "stand_in" is generated. `origin` is a URL, the word "mirror", the summary files, or the way a stand-in was
+    generated, but never a path of a machine. `sha256` is of the raw files or summary tables. Records are persons,
+    users, ratings or images. `note` is a sentence for figures of other than the real data set, else empty. License and
+    citation are the data set's, also for a substitute.
     """
 
     name: str
@@ -69,27 +57,20 @@ def data_file(name: str) -> str:
 
 
 def members(masks: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return, for (m,) bit sets, the (m, 17) table of the categories that each one holds."""
+    """Return, for (m,) bit sets, the (m, 17) table of the categories in each set."""
     held: NDArray[np.bool_] = ((np.asarray(masks)[:, None] >> np.arange(_K)) & 1).astype(bool)
     return held
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A prepared data set.
+    """Prepared data set: a table of counts, arrays, and its origin.
 
-    Attributes
-    ----------
-    name : str
-        Data set.
-    table : mapping of str to (m,) ndarray, or None
-        Counts of distinct values, int64 column `count`: Adult `sex`, `hours_per_week`; IPUMS `birthplace`;
-        MovieLens `movie`; MSNBC `mask` (int32, bit c-1 set for category c), `first` (1..17). None for MNIST.
-    arrays : dict of ndarray
-        MNIST: uint8 `train_images` (60000, 28, 28), `train_labels`, `test_images`, `test_labels` (other
-        shapes for the stand-in). MSNBC: int64 `visits` (17,). Else empty.
-    provenance : Provenance
-        Origin of the data.
+    `table` has the distinct values with the int64 column `count`: Adult `sex`, `hours_per_week`; IPUMS `birthplace`;
+    MovieLens `movie`; MSNBC `mask` (int32, bit c-1 set for category c), `first` (1..17). MNIST has no table.
+
+    `arrays` has MNIST's uint8 `train_images` (60000, 28, 28), `train_labels`, `test_images`, `test_labels` (other
+    shapes for the stand-in), and MSNBC's int64 `visits` (17,). Other data sets have no arrays.
     """
 
     name: str
@@ -98,33 +79,20 @@ class Dataset:
     provenance: Provenance
 
     def columns(self) -> tuple[str, ...]:
-        """Return the names of columns that `histogram` accepts."""
+        """Return the names of the columns that `histogram` accepts."""
         return _COLUMNS[self.name]
 
     def histogram(self, column: str, domain_size: int | None = None) -> NDArray[np.int64]:
-        """Return the number of records that hold each value of a column.
+        """Return the number of records with each value of a column, (k,) int64; values beyond the column's size get 0.
 
-        Parameters
-        ----------
-        column : str
-            Adult: `sex` (0 = Female, 1 = Male), `hours_per_week` (index = hours, 0..99).
-            IPUMS: `birthplace` (index = code - 1, 900 values).
-            MovieLens: `movie` (index = rank of the movie number, 26,744 values); records are ratings.
-            `sampled_movie` (2,000 values, 494,352 records): see `sample_ratings`.
-            MSNBC, 17 values each: `category` (users whose set holds category index + 1), `first` (users
-            whose first page is of it), `visits` (page visits), `set_size` (users with index + 1 distinct
-            categories). MNIST: `train_labels`, `test_labels` (10 values).
-        domain_size : int, optional
-            Length of the answer, at least the sizes above; further values get 0.
+        The columns are Adult `sex` (0 = Female, 1 = Male) and `hours_per_week` (index = hours, 0..99); IPUMS
+        `birthplace` (index = code - 1, 900 values); MovieLens `movie` (index = rank of the movie number, 26,744 values,
+        records are ratings) and `sampled_movie` (2,000 values, 494,352 records, see `sample_ratings`); MNIST
+        `train_labels` and `test_labels` (10 values). MSNBC has 17 values each: `category` (users whose set has category
+        index + 1), `first` (users by category of their first page), `visits` (page visits) and `set_size` (users with
+        index + 1 distinct categories).
 
-        Returns
-        -------
-        (k,) ndarray of int64
-
-        Raises
-        ------
-        ValueError
-            If the column is unknown, or the domain too small.
+        Raises ``ValueError`` for an unknown column or a domain smaller than the column's.
         """
         if column not in self.columns():
             raise ValueError(f"{self.name} has no column {column!r}. Known: {', '.join(self.columns())}.")
@@ -181,10 +149,7 @@ class Dataset:
         return np.asarray(self.table["mask"], np.int32)
 
     def first_and_size(self) -> NDArray[np.int64]:
-        """Return users per first page and number of distinct categories, (17, 18); MSNBC only.
-
-        The first index is the category of the first page - 1, the second the number of distinct categories, 0..17.
-        """
+        """Return users by category of the first page - 1 and number of distinct categories, (17, 18); MSNBC only."""
         self.sets()
         assert self.table is not None
         size = members(self._masks).sum(axis=1)
@@ -220,22 +185,7 @@ def columns_of(name: str) -> tuple[str, ...]:
 
 
 def load(name: str, prepared_dir: Path) -> Dataset:
-    """Read a prepared data set after verifying its checksums.
-
-    Parameters
-    ----------
-    name : str
-        Data set.
-    prepared_dir : Path
-        The `output_dir` of `prepare`.
-
-    Raises
-    ------
-    IntegrityError
-        If a file is missing or does not match its checksum; names the file and the command that rebuilds it.
-    ValueError
-        If the name is unknown.
-    """
+    """Read a prepared data set after verifying its checksums; `IntegrityError` names the command that rebuilds it."""
     extension, folder = spec(name).extension, Path(prepared_dir)
     checksum = folder / f"{name}.sha256"
     note = json.loads(read_verified(folder / f"{name}.json", checksum))
@@ -256,11 +206,10 @@ _SAMPLE_SEED = 2009_13738
 
 
 def sample_ratings(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a fixed sample of the ratings: the numbers of ratings and movies are those in the DUMP paper.
+    """Return a fixed sample of the ratings with the numbers of ratings and movies in the DUMP paper.
 
     The paper does not name the ratings that it took from MovieLens. Here 2,000 movies are drawn uniformly, then 494,352
-    of their ratings, both without replacement and with a seed of their own, so that the sample is the same in every
-    run.
+    of their ratings, both without replacement. The draw has its own seed, so that the sample is the same in every run.
     """
     if counts.size < SAMPLED_MOVIES:
         raise ValueError(f"Sampling needs at least {SAMPLED_MOVIES} movies, got {counts.size}.")

@@ -1,4 +1,4 @@
-"""From raw files to prepared tables: counts of values, no records."""
+"""Conversion of raw files to prepared tables: counts of values, without records."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def _expect(what: str, found: object, expected: object) -> None:
 
 
 def check_adult(table: pd.DataFrame) -> None:
-    """Raise ``ParseError`` unless records and sexes have their published numbers."""
+    """Raise ``ParseError`` unless the numbers of records and sexes are the published ones."""
     by_sex = {str(sex): int(count) for sex, count in table.groupby("sex")["count"].sum().items()}
     _expect("adult: the number of persons", sum(by_sex.values()), ADULT_RECORDS)
     _expect("adult: the number of persons by sex", by_sex, ADULT_SEX_COUNTS)
 
 
 def check_movielens(table: pd.DataFrame) -> None:
-    """Raise ``ParseError`` unless movies and ratings have their published numbers."""
+    """Raise ``ParseError`` unless the numbers of movies and ratings are the published ones."""
     _expect("movielens: the number of rated movies", len(table), MOVIELENS_MOVIES)
     _expect("movielens: the number of ratings", int(table["count"].sum()), MOVIELENS_RATINGS)
 

@@ -1,8 +1,4 @@
-"""The five data sets: raw files with checksums, official sources in order, licenses, citations.
-
-Checksums refer to the *content*: the file itself, or the decompressed bytes where a file is
-compressed, because the same content is served under different compressions.
-"""
+"""The five data sets: raw files with checksums of their decompressed content, sources, licenses, citations."""
 
 from __future__ import annotations
 
@@ -77,7 +73,7 @@ class UciRepo:
 
 @dataclass(frozen=True)
 class Archive:
-    """A zip which holds the raw files, each under one of several member names."""
+    """Zip file with the raw files, each under one of several member names."""
 
     url: str
     members: tuple[tuple[str, tuple[str, ...]], ...]
@@ -90,19 +86,19 @@ class Archive:
 
 @dataclass(frozen=True)
 class Files:
-    """A folder URL under which every raw file lies by its own name."""
+    """Folder URL with every raw file under its own name."""
 
     base: str
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """All URLs of this source (the folder represents its files)."""
+        """The URL of the folder."""
         return (self.base,)
 
 
 @dataclass(frozen=True)
 class RatingsArchive:
-    """The MovieLens zip: counted per movie and deleted again, because the ratings must not be kept."""
+    """The MovieLens zip, counted per movie and then deleted, because the ratings must not be kept."""
 
     url: str
     sha256: str
@@ -136,7 +132,7 @@ class DatasetSpec:
         return self.variants[0]
 
     def raw_file(self, name: str) -> RawFile:
-        """Return the raw file called `name`; ``KeyError`` if there is none."""
+        """Return the raw file with a name; ``KeyError`` if there is none."""
         return {file.name: file for variant in self.variants for file in variant}[name]
 
 
@@ -297,7 +293,7 @@ NAMES = tuple(CATALOGUE)
 
 
 def spec(name: str) -> DatasetSpec:
-    """Return the data set called `name`; ``ValueError`` naming the known ones if there is none."""
+    """Return the data set with a name; otherwise raise a ``ValueError`` with the known names."""
     try:
         return CATALOGUE[name]
     except KeyError:

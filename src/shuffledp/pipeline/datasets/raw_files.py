@@ -1,4 +1,4 @@
-"""Bring the raw files of a data set into ``data/raw/<name>``: from there, the mirror, or the official sources."""
+"""Retrieval of raw files from ``data/raw/<name>``, the mirror, or the official sources."""
 
 from __future__ import annotations
 
@@ -63,7 +63,6 @@ class Raw:
 
 
 def _store(target: Path, content: bytes, file: RawFile) -> str | None:
-    """Write `content` to `target` if it matches `file`; else write nothing and return the problem."""
     with temporary_beside(target) as temporary:
         temporary.write_bytes(content)
         problem = content_problem(temporary, file.sha256, file.bytes)
@@ -84,12 +83,10 @@ def _remembered(folder: Path) -> dict[str, Any]:
 
 
 def _raw_problem(file: RawFile, path: Path) -> str | None:
-    """Return the problem of a raw file; None if it is the published one."""
     return content_problem(path, file.sha256, file.bytes)
 
 
 def _changed(file: RawFile, path: Path, note: dict[str, Any]) -> str | None:
-    """Return the problem of a stored raw file; None if it is the one that was fetched."""
     problem = _raw_problem(file, path)
     if problem is not None and note.get("source") == "official":
         # Counts made here from an official archive are accepted on their totals; from then on
@@ -101,7 +98,7 @@ def _changed(file: RawFile, path: Path, note: dict[str, Any]) -> str | None:
 
 
 def changed_files(raw_dir: Path) -> Iterator[tuple[str, Path, str]]:
-    """Yield data set, path and problem of every stored raw file that differs from the one that was fetched."""
+    """Yield data set, path and problem of every stored raw file that differs from the retrieved one."""
     for name, spec in CATALOGUE.items():
         note = _remembered(raw_dir / name)
         for file in dict.fromkeys(file for variant in spec.variants for file in variant):
@@ -119,7 +116,7 @@ def _collect(folder: Path, variant: tuple[RawFile, ...], source: str, origin: st
 
 
 def _set_aside(path: Path) -> Path:
-    """Rename a file that is not the published one: it may be a user's own and the only copy."""
+    """Rename a file that is not the published one, as it may be the user's only copy."""
     names = (f"{path.name}.rejected{'' if i == 1 else f'-{i}'}" for i in count(1))
     aside = next(file for file in map(path.with_name, names) if not os.path.lexists(file))
     return path.rename(aside)
@@ -154,7 +151,7 @@ def _is_url(mirror: str) -> bool:
 
 
 def without_login(text: str) -> str:
-    """Return a text whose addresses name no user and no password, since readers of results see it."""
+    """Return a text whose addresses have no user names and passwords, as results contain the text."""
     return re.sub(r"(?i)(https?://)[^/\s]*@", r"\1", text)
 
 
@@ -230,8 +227,8 @@ def _ucimlrepo(spec: DatasetSpec, folder: Path, source: UciRepo, progress: bool)
 def _extract(spec: DatasetSpec, archive: Archive, path: Path, folder: Path) -> str | None:
     """Extract and check the wanted members of a zip; return the problem, or None.
 
-    Only members with expected names are read, to fixed targets and up to a fixed size: paths stored in the
-    zip are never used as paths.
+    Only members with expected names are read, to fixed targets and up to a fixed size. Paths stored in the zip are
+    never used as paths.
     """
     try:
         with zipfile.ZipFile(path) as bundle:

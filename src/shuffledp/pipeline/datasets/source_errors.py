@@ -1,4 +1,4 @@
-"""Errors of getting a data set; data sets that were changed afterward raise a `storage.IntegrityError`."""
+"""Errors of the retrieval of a data set; data sets changed later raise a `storage.IntegrityError`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ __all__ = ["DownloadError", "LocalError", "NoNetworkError", "ParseError", "Sourc
 
 
 class LocalError(Exception):
-    """Error of a file of this machine that cannot be written or read.
-
-    Another source would not help, so that the job ends.
-    """
+    """Error of a local file that cannot be written or read, which no other source can help."""
 
 
 @contextlib.contextmanager
 def local(path: Path) -> Iterator[None]:
-    """Raise errors of the operating system as a `LocalError` about `path`, so that no other data are used."""
+    """Raise errors of the operating system in a context as a `LocalError` about `path`."""
     try:
         yield
     except OSError as error:
@@ -29,16 +26,16 @@ def local(path: Path) -> Iterator[None]:
 
 
 class DownloadError(RuntimeError):
-    """Error of a file that could not be fetched; the message names the URL, the event and the remedy."""
+    """Error of a failed download; the message has the URL, the event and the remedy."""
 
 
 class NoNetworkError(DownloadError):
-    """Error of a host that cannot be reached at all (name not resolved, connection refused, no route)."""
+    """Error of an unreachable host (name not resolved, connection refused, no route)."""
 
 
 class ParseError(ValueError):
-    """Error of a raw file without its documented format; the message names file and line (from 1)."""
+    """Error of a raw file that deviates from its documented format; the message has file and line (from 1)."""
 
 
 class SourceError(RuntimeError):
-    """Error of a data set that no permitted source could supply; the message lists the attempts and the remedy."""
+    """Error of a data set that no permitted source could supply; the message has the attempts and the remedy."""

@@ -1,7 +1,4 @@
-"""Substitutes for unavailable data: populations drawn from the summaries, and stand-ins.
-
-All of it is deterministic: the same tables on every machine and every run.
-"""
+"""Deterministic substitutes for unavailable data: populations drawn from the summaries, and stand-ins."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ class Substitute:
 
 
 def _adult(folder: Path) -> Substitute:
-    """Return two exact marginals; their joint distribution is the independent one, rounded."""
+    """Return Adult with two exact marginals; their joint distribution is the rounded product."""
     sexes, hours = (read_summary(file, folder) for file in SUMMARY_FILES["adult"])
     by_hour = hours["count"].to_numpy()
     female = int(sexes.loc[sexes["sex"] == "Female", "count"].sum())
@@ -80,7 +77,7 @@ def _ipums(folder: Path) -> Substitute:
 
 
 def _mix(sets: NDArray[np.bool_], rng: np.random.Generator) -> None:
-    """Exchange categories between random pairs of users, in place; row and column sums stay as they are."""
+    """Exchange categories between random pairs of users, in place; row and column sums do not change."""
     for _ in range(_ROUNDS):
         order = rng.permutation(len(sets))
         half = len(sets) // 2
@@ -99,12 +96,9 @@ def synthetic_sets(
 ) -> NDArray[np.int32]:
     """Draw sets of categories with given sizes and given frequencies per size, both met exactly.
 
-    Notes
-    -----
-    For each size the categories are dealt out in turn, each as often as it must occur, which meets both
-    margins; then random pairs of users redistribute, uniformly, the categories that only one of them holds
-    (curveball moves). These moves keep the margins and tend to the uniform law over all populations with these margins,
-    that is, to sets that are as independent as the margins allow. Other dependence between
+    For each size the categories are dealt out in turn, each as often as it must occur, which meets both margins. Random
+    pairs of users then redistribute, uniformly, the categories that only one of them has (curveball moves). These moves
+    keep the margins and tend to the uniform law over all populations with these margins. Other dependence between
     categories is not preserved.
     """
     masks = []
@@ -123,7 +117,7 @@ def synthetic_sets(
 
 
 def _assign_first(table: pd.DataFrame, wanted: NDArray[np.int64]) -> pd.DataFrame:
-    """Split each distinct set by first page so that first pages have the wanted counts exactly."""
+    """Split each distinct set by first page so that the first pages have exactly the given counts."""
     count = table["count"].to_numpy()
     member = ((table["mask"].to_numpy()[:, None] >> np.arange(wanted.size)) & 1).astype(float)
     weight = wanted / np.maximum(count @ member, 1.0)
@@ -191,9 +185,9 @@ def _route(cells: NDArray[np.int64], member: NDArray[np.float64], give: int, tak
 def _msnbc(folder: Path) -> Substitute:
     """Return a synthetic population, see `synthetic_sets`; first pages and visits per category are exact, too.
 
-    Preserved exactly: users per set size, category frequencies per set size (hence overall), users per first
-    page, visits per category. Not preserved: which categories occur together, the joint law of set and first
-    page, the order and number of one user's visits.
+    Users per set size, category frequencies per set size (hence overall), users per first page, and visits per category
+    are preserved. Joint occurrence of categories, the joint law of set and first page, and the order and number of one
+    user's visits are not preserved.
     """
     sets, categories = (read_summary(file, folder) for file in SUMMARY_FILES["msnbc"])
     rng = np.random.Generator(np.random.PCG64(_SEED))
@@ -208,7 +202,7 @@ def _msnbc(folder: Path) -> Substitute:
 
 
 def _movielens(folder: Path) -> Substitute:
-    """Return a Zipf-Mandelbrot law; only the numbers of movies and ratings are MovieLens' own."""
+    """Return a Zipf-Mandelbrot law with MovieLens' numbers of movies and ratings."""
     rng = np.random.Generator(np.random.PCG64(_SEED))
     weights = (np.arange(1, MOVIELENS_MOVIES + 1) + 150.0) ** -1.5
     counts = 1 + rng.multinomial(MOVIELENS_RATINGS - MOVIELENS_MOVIES, weights / weights.sum())
@@ -222,7 +216,7 @@ def _movielens(folder: Path) -> Substitute:
 
 
 def _mnist(folder: Path) -> Substitute:
-    """Return scikit-learn's 8 x 8 digits, gray values stretched from 0..16 to 0..255; the last fifth is the test."""
+    """Return scikit-learn's 8 x 8 digits with gray values scaled from 0..16 to 0..255; the last fifth is test data."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()
@@ -247,5 +241,5 @@ _MAKERS = {"adult": _adult, "ipums": _ipums, "msnbc": _msnbc, "movielens": _movi
 
 
 def substitute(name: str, summaries_dir: Path) -> Substitute:
-    """Return the substitute for a data set without network or mirror."""
+    """Return the substitute for a data set, without network or mirror."""
     return _MAKERS[name](summaries_dir)

@@ -1,4 +1,4 @@
-"""The small aggregate tables of ``data/summaries``: made from the raw files, and read."""
+"""The small aggregate tables in ``data/summaries``: writer and reader."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _TEXT = ("sex", "name")
 
 
 def default_summaries_dir() -> Path:
-    """Return ``data/summaries`` of this repository (or of the working directory, if installed elsewhere)."""
+    """Return ``data/summaries`` of this repository, or of the working directory if installed elsewhere."""
     here = Path(__file__).resolve().parents[4] / "data" / "summaries"
     return here if here.is_dir() else Path("data") / "summaries"
 

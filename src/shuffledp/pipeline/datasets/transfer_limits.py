@@ -1,4 +1,4 @@
-"""Limits of every transfer, in bytes and in seconds, for any source."""
+"""Limits of every transfer from any source, in bytes and in seconds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST = (1024.0, 30.0)
 
 @dataclass
 class Pace:
-    """Minimum speed of a transfer in every span of time."""
+    """Minimum speed of a transfer in every interval of time."""
 
     least: tuple[float, float] = LEAST
     now: Callable[[], float] = time.monotonic
@@ -37,7 +37,7 @@ class Pace:
         self._since = self.now()
 
     def too_slow(self, received: int) -> bool:
-        """Return whether the transfer was too slow in a span that has ended; `received` counts all its bytes."""
+        """Return whether the transfer of `received` bytes was too slow in a completed interval."""
         speed, span = self.least
         elapsed = self.now() - self._since
         if elapsed < span:
@@ -72,10 +72,7 @@ def blocks_of_file(path: Path, limit: int, pace: Pace | None = None) -> Iterator
 
 @contextlib.contextmanager
 def bounded_urlopen(limit: int, least: tuple[float, float] = LEAST) -> Iterator[None]:
-    """Limit responses of ``urllib.request.urlopen`` to `limit` bytes and a least speed, in a context.
-
-    It is meant for packages that download by themselves. Their reads then raise `DownloadError`.
-    """
+    """Limit responses of ``urllib.request.urlopen`` in a context; slower or larger ones raise `DownloadError`."""
     original = urllib.request.urlopen
 
     def opened(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Methods with a function and a training run: each cell has the function's number and the accuracy of a round."""
+"""Methods with a function and a training run: each cell has the function's value and the accuracy of a round."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shuffledp.pipeline.experiments.trained import Trained, TrainingFiles, read
 
 
 class WithTraining(Computed):
-    """Evaluation of a function, with the accuracy of the cell's round if a model was trained."""
+    """Evaluation of a function, with the accuracy at the cell's round if a model was trained."""
 
     @cached_property
     def _trained(self) -> Trained | None:
@@ -29,7 +29,7 @@ class WithTraining(Computed):
     def cell(
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
     ) -> tuple[Row, list[Row]]:
-        """Return the number of the function, and the accuracy."""
+        """Return the function's value and the accuracy."""
         known, rows = super().cell(point, accounting, resolved)
         if self._trained is None:
             return known, rows
@@ -39,7 +39,7 @@ class WithTraining(Computed):
 
     @property
     def data(self) -> tuple[str, str]:
-        """Data source and note of the training run; ``"none"`` and the reason where training was left out."""
+        """Data source and note of the training run; ``"none"`` and the reason if training was left out."""
         if self._trained is not None:
             return self._trained.data_source, self._trained.note
         return "none", f"Training is left out ({self.job['training']['left_out']}): there is no accuracy."

@@ -1,4 +1,4 @@
-"""Parts of the configuration on which the audit depends, as plain data. Light enough to import with the workflow."""
+"""Parts of the configuration on which the audit depends, as plain data with few imports."""
 
 from __future__ import annotations
 
@@ -27,15 +27,7 @@ _SEED = 1
 
 
 def plan(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of a method's job that determine its claims.
-
-    Grid variables that affect only errors are left out.
-
-    Parameters
-    ----------
-    job : mapping
-        As returned by `Experiment.job`, of a method with a built-in protocol.
-    """
+    """Return the parts of a built-in protocol's job that determine its claims; variables for errors are omitted."""
     said = {part: job[part] for part in ("population", "budget", "options")}
     task = with_domain(job["task"], job["data"]) if job["data"]["name"] == OWN else job["task"]
     said["task"] = {k: v for k, v in task.items() if k not in ("truth", "metrics")}
@@ -53,10 +45,7 @@ def plan(job: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def family(task_kind: str, name: str) -> str:
-    """Return the private module that defines the base of a built-in protocol, or the protocol's own name.
-
-    Protocols of one family share their code and most of their laws. The source is parsed, not imported.
-    """
+    """Return the private module with the base of a built-in protocol's family, or the protocol's own name."""
     tree = ast.parse(module_path(task_kind, name).read_text(encoding="utf-8"))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     bases = {base.id for node in classes for base in node.bases if isinstance(base, ast.Name)}
@@ -70,11 +59,7 @@ def family(task_kind: str, name: str) -> str:
 
 
 def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the protocols that each job audits, as pairs of task kind and name.
-
-    Each family has a job of its own, so that a changed protocol is audited with its family alone. A quick run has one
-    job per task: starting more jobs would take longer than the audit.
-    """
+    """Return the (task kind, name) of the protocols of each audit job: one family, or one task in a quick run."""
     shares: dict[str, list[tuple[str, str]]] = {}
     for kind in TASK_KINDS:
         for name in available(kind):
@@ -85,20 +70,9 @@ def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict[str, Any]]:
-    """Return the jobs of the audit with everything on which they depend except code.
+    """Return the jobs of the audit by name, with everything on which they depend except code.
 
-    Parameters
-    ----------
-    jobs : iterable of mapping
-        Jobs of the methods of all experiments, as returned by `Experiment.job`. Functions and plug-ins are skipped, and
-        so are methods on a file of the user if the domain is only found when the file is counted.
-    effort : {"full", "quick"}
-        See `EFFORT`.
-
-    Returns
-    -------
-    dict
-        Jobs by name, as `shuffledp.pipeline.audit.table.lines_of` takes them.
+    Functions and plug-ins are skipped, and files of the user with a domain that is unknown before the count.
     """
     own = [job for job in jobs if job["protocol"] and not is_plugin(job["protocol"]) and _has_domain(job)]
     return {
@@ -113,7 +87,6 @@ def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict
 
 
 def _has_domain(job: Mapping[str, Any]) -> bool:
-    """Return if the domain of a method's task is known before any data are read."""
     if job["data"]["name"] != OWN or job["task"]["kind"] == "summation":
         return True
     return "domain_size" in with_domain(job["task"], job["data"])

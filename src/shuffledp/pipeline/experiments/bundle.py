@@ -1,8 +1,4 @@
-"""The two result tables of every (experiment, method) job: columns, files and writer.
-
-``cells`` has a row per accounting and grid point, ``values`` a row per cell, metric, kind and repeat. Accounting-only
-curves, tables and training runs write the same two tables.
-"""
+"""The two result tables of every (experiment, method) job: ``cells``, and ``values`` by metric, kind and repeat."""
 
 from __future__ import annotations
 
@@ -79,10 +75,7 @@ class Bundle:
 
 
 def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Return an Arrow table with exactly the schema's columns.
-
-    A missing or surplus key is an error.
-    """
+    """Return an Arrow table with exactly the schema's columns; raise for a missing or surplus key."""
     for row in rows:
         if set(row) != set(schema.names):
             raise ValueError(
@@ -99,7 +92,7 @@ def to_parquet(arrow: pa.Table) -> bytes:
 
 
 def write(bundle: Bundle, cells: pa.Table, values: pa.Table, provenance: Mapping[str, Any]) -> None:
-    """Publish the results of a job atomically: readers never see a part of them."""
+    """Publish the results of a job atomically."""
     about = json.dumps(provenance, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     publish(
         bundle.checksum,

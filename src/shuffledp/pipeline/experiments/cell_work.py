@@ -1,4 +1,4 @@
-"""Interface between the runner and each kind of method: one cell after another."""
+"""Interface between the runner and each kind of method, one cell after another."""
 
 from __future__ import annotations
 
@@ -15,19 +15,7 @@ Row = dict[str, Any]
 
 @dataclass
 class Work(ABC):
-    """Base class of the jobs of one kind.
-
-    Parameters
-    ----------
-    job : Job
-        As returned by `Experiment.job`.
-    prepared : Path
-        Folder of the prepared data sets.
-    root : Path
-        Folder that plug-in paths start from.
-    results : Path or None
-        Folder of results, where a method with training finds its curve.
-    """
+    """Base class of the jobs of one kind; a method with training finds its curve below ``results``."""
 
     job: Job
     prepared: Path
@@ -37,7 +25,7 @@ class Work(ABC):
     @property
     @abstractmethod
     def accountings(self) -> tuple[str, ...]:
-        """Accountings that apply."""
+        """Accountings of the method."""
 
     @abstractmethod
     def labels(self) -> Row:
@@ -47,20 +35,14 @@ class Work(ABC):
     def cell(
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
     ) -> tuple[Row, list[Row]]:
-        """Return the entries of a cell and its rows of values.
-
-        Raises
-        ------
-        Infeasible
-            If no parameters meet the budget.
-        """
+        """Return the entries of a cell and its rows of values; raise `Infeasible` if no parameters meet the budget."""
 
     @property
     def data(self) -> tuple[str, str]:
-        """Source of the data used, and the note that figures must show."""
+        """Source of the data, and the note that figures must show."""
         return "none", ""
 
     @property
     def details(self) -> dict[str, Any]:
-        """Further entries of provenance about the data: files of the user with their checksums."""
+        """Further entries of provenance about the data, such as the user's files with their checksums."""
         return {}

@@ -22,7 +22,7 @@ class Computed(Work):
 
     @property
     def accountings(self) -> tuple[str, ...]:
-        """All accountings of the job. A function without such an argument gives the same curve under each."""
+        """All accountings of the job; a function without this argument gives the same curve under each."""
         return tuple(self.job["accounting"])
 
     def labels(self) -> Row:

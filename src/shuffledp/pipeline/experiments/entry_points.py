@@ -1,4 +1,4 @@
-"""Entry points of a method's job: the modules that it imports by name, which its source does not show."""
+"""Modules that a method's job imports by name, which its source does not show."""
 
 from __future__ import annotations
 
@@ -13,27 +13,7 @@ from shuffledp.protocols.registry import module_path
 
 
 def entries(job: Job, root: Path) -> tuple[Entry, ...]:
-    """Return the modules and files that a job loads by name, besides the imports of the runner.
-
-    Parameters
-    ----------
-    job : mapping
-        As returned by `Experiment.job`.
-    root : Path
-        Folder that plug-in paths start from.
-
-    Returns
-    -------
-    tuple of str or Path
-        The module of its kind of job; then the protocol and the data of its task, or the function's module.
-
-    Raises
-    ------
-    UnknownProtocol
-        If there is no such protocol.
-    KeyError
-        If there is no such function.
-    """
+    """Return the modules and files that a job loads by name, besides the imports of the runner."""
     if not job["protocol"]:
         return kind_of(job), homes("shuffledp.accounting")[str(job["function"])][0]
     kind = job["task"]["kind"]

@@ -1,4 +1,4 @@
-"""Grids: an experiment refers to grid variables as ``$name``; a method is computed over the variables it refers to."""
+"""Grids of an experiment, whose variables a configuration refers to as ``$name``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def is_variable(value: Any) -> bool:
-    """Return if a configuration value is a reference such as ``$eps``."""
+    """Return whether a configuration value is a reference such as ``$eps``."""
     return isinstance(value, str) and value.startswith("$")
 
 

@@ -11,7 +11,7 @@ from shuffledp.tasks import TASKS, Budget, Task
 
 
 class TrainingPart(TypedDict):
-    """Training run that a method names, the variable over its rounds, and the reason if it is left out."""
+    """Training run that a method names, the variable over its rounds, and the reason if training is left out."""
 
     run: str
     round: str | None
@@ -31,7 +31,7 @@ class OptionalParts(TypedDict, total=False):
 
 
 class Job(OptionalParts):
-    """Plain data of the job of one method of one experiment. Functions need no seed."""
+    """Plain data of the job of one method of one experiment; jobs of functions need no seed."""
 
     paper: str
     experiment: str
@@ -68,28 +68,19 @@ _LAWS: Mapping[str, Callable[..., populations.Population]] = {
 
 
 def population_from(config: Mapping[str, Any]) -> populations.Population:
-    """Return the population of a configuration; ``{users: n}`` means n participants, hence n - 1 others."""
+    """Return the population of a configuration; ``{users: n}`` is n participants, hence n - 1 others."""
     if "users" in config:
         return populations.Fixed(config["users"] - 1)
     return _LAWS[config["law"]](**{k: v for k, v in config.items() if k != "law"})
 
 
 def task_from(config: Mapping[str, Any]) -> Task:
-    """Return the task of a configuration, without the keys that only choose how errors are counted."""
+    """Return the task of a configuration, without the keys that select only the metric of errors."""
     return TASKS[config["kind"]](**{k: v for k, v in config.items() if k not in ("kind", "truth", "metrics")})
 
 
 def budget_from(config: Mapping[str, Any], population: populations.Population) -> Budget:
-    """Return the budget of a configuration. A list of eps has one value per privacy level.
-
-    Instead of ``delta``, the configuration may give ``delta_times_users``, which is divided by the expected number of
-    participants.
-
-    Raises
-    ------
-    ValueError
-        If the configuration gives neither or both.
-    """
+    """Return the budget of a configuration; ``delta_times_users`` is divided by the expected participants."""
     if ("delta" in config) == ("delta_times_users" in config):
         raise ValueError("A budget needs either delta or delta_times_users.")
     eps = config["eps"]
@@ -100,5 +91,5 @@ def budget_from(config: Mapping[str, Any], population: populations.Population) -
 
 
 def name_of(job: Job | Mapping[str, Any]) -> str:
-    """Return ``paper.experiment.method``, as progress lines show it."""
+    """Return ``paper.experiment.method``, the name of a job in progress lines."""
     return f"{job['paper']}.{job['experiment']}.{job['method']}"

@@ -1,10 +1,9 @@
 """Participants of every repeat, drawn once per grid point and equal for all methods.
 
 The stream of a repeat is named by data set, population, task and repeat, not by method, accounting or eps, so that
-curves of one figure are compared on the same participants. The name has every setting of the data set and the task on
-which a draw depends. It leaves out settings that only interpret a draw: the split of users over privacy levels, the
-sign and the scale of numbers, the clipping norm of vectors, and the choice of truth, of participants or of the
-population.
+curves of one figure have the same participants. The name has every setting of the data set and the task on which a draw
+depends. The name leaves out settings that only interpret a draw: the split of users over privacy levels, the sign and
+the scale of numbers, the clipping norm of vectors, and the choice of truth, of participants or of the population.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Typical:
 
 @dataclass
 class LastDraw:
-    """Last drawn numbers of participants, (R,), and their data. Privacy levels may be reassigned without a draw."""
+    """Last drawn numbers of participants, (R,), and their data; privacy levels may be reassigned without a draw."""
 
     key: str = ""
     n: Ints = field(default_factory=lambda: np.empty(0, np.int64))
@@ -62,24 +61,11 @@ def participants(
     truth: str = "participants",
     last: LastDraw | None = None,
 ) -> Participants:
-    """Return the participants of all repeats of one grid point.
+    """Return the participants of all repeats of one grid point; user 1 always takes part.
 
-    Parameters
-    ----------
-    task : Task
-        Quantity to estimate.
-    source : Source
-        Data of the users.
-    law : Law
-        Number of other users; user 1 always takes part.
-    repeats : int
-        Number of repeats; the first r repeats do not depend on the total number.
-    seed : int
-        The run seed.
-    truth : {"participants", "population"}
-        Truth that the estimate is compared with: of the participants' data or of their population.
-    last : LastDraw, optional
-        Last draw; it is reused if its key matches, and replaced otherwise.
+    ``law`` is the law of the number of other users. The first r repeats do not depend on the number of repeats.
+    ``truth`` selects the participants' data or their population as the truth of an estimate. ``last`` is reused if its
+    key matches, and replaced otherwise.
     """
     names = ["data", dict(source.key), repr(law), task.kind, list(task.counts_shape)]
     draw = LastDraw() if last is None else last
@@ -98,11 +84,7 @@ def participants(
 def typical(
     task: Task, source: Source, law: populations.Law, *, truth: str = "participants"
 ) -> Typical | None:
-    """Return the support of the closed-form expectation over the number of participants; None if data are unknown.
-
-    The sampling variance, (nodes, ...), is the variance of the participants' truth around the target of the estimate;
-    zero when the participants' truth is the target.
-    """
+    """Return the support and the sampling variance of the closed-form expectation; None if data are unknown."""
     window = law.window(1e-15)
     nodes, weights = _thinned_out(window, MOST_NODES // int(np.prod(task.counts_shape)))
     found = source.expected(1 + nodes, truth)
@@ -110,7 +92,7 @@ def typical(
 
 
 def _thinned_out(window: Window, most: int) -> tuple[Ints, Floats]:
-    """Return at most ``most`` numbers of users with weights. Neighbors are pooled at their rounded mean."""
+    """Return at most ``most`` numbers of users with weights; neighboring numbers are pooled at their rounded mean."""
     weights = window.pmf / window.pmf.sum()
     size = -(-len(weights) // max(most, 1))
     starts = np.arange(0, len(weights), size)

@@ -51,11 +51,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Results:
-    """Results of some methods of one experiment, verified against their checksums.
-
-    ``cells`` has the grid variables as further columns; ``values`` is the long table; ``provenance`` is keyed by
-    method.
-    """
+    """Results of some methods of one experiment, verified against their checksums."""
 
     cells: pd.DataFrame
     values: pd.DataFrame
@@ -67,13 +63,7 @@ class Results:
 
 
 def read(bundles: Mapping[str, Bundle]) -> Results:
-    """Return the results by method id.
-
-    Raises
-    ------
-    IntegrityError
-        If a file does not match its checksum. The message names it and the command that rebuilds it.
-    """
+    """Return the results by method id; `IntegrityError` names a file with a wrong checksum."""
     cells, values, provenance = [], [], {}
     for method, bundle in bundles.items():
         cells.append(_frame(verified(bundle.cells, bundle.checksum)))

@@ -1,8 +1,4 @@
-"""The runner: a job is plain data, and its result is the two tables.
-
-All cells of one (experiment, method) run in one process, vectorized over repeats. The module depends on no protocol,
-paper or figure.
-"""
+"""Runner of a job: all cells of one (experiment, method) in one process, vectorized over repeats."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 def kind_of(job: Job) -> str:
-    """Return the module that runs a kind of job. No job imports the module of another kind."""
+    """Return the module that runs a kind of job; jobs do not import the modules of other kinds."""
     if job["protocol"]:
         return "shuffledp.pipeline.experiments.simulated"
     return (
@@ -51,21 +47,7 @@ class JobResult:
 def run(
     job: Job, *, prepared: Path, root: Path, results: Path | None = None, every: float = 5.0
 ) -> JobResult:
-    """Run all cells of one method of one experiment.
-
-    Parameters
-    ----------
-    job : mapping
-        As returned by `Experiment.job`.
-    prepared : Path
-        Folder of the prepared data sets.
-    root : Path
-        Folder that plug-in paths start from.
-    results : Path, optional
-        Folder of results, where a method with training finds its curve.
-    every : float
-        Seconds between two lines of progress.
-    """
+    """Run all cells of one method of one experiment, with a line of progress about every ``every`` seconds."""
     work: Work = import_module(kind_of(job)).work(job, prepared, root, results)
     offered = work.accountings
     pairs = [(p, a) for p, a in cells_of(job) if a in offered]

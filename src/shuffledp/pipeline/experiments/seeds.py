@@ -1,4 +1,4 @@
-"""Random streams by name: results depend on the job's data, never on order, cores or other methods."""
+"""Random streams by name, so that results depend on the job's data and not on order, cores or other methods."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def digest(value: Any) -> str:
 
 
 def generator(*key: Any) -> np.random.Generator:
-    """Return the generator that belongs to a key; equal keys give equal streams on every machine."""
+    """Return the generator of a key; equal keys give equal streams on every machine."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int(digest(list(key)), 16))))

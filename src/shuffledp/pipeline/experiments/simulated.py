@@ -1,4 +1,4 @@
-"""Methods with a protocol: calibration, simulation, and the closed-form expectation where one exists."""
+"""Methods with a protocol: calibration, simulation, and the closed-form expectation if one exists."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from shuffledp.tasks import (
 
 @dataclass
 class Simulated(Work):
-    """Simulation of a protocol. Data are loaded once; several cells in a row share the participants of a point."""
+    """Simulation of a protocol; data are loaded once, and successive cells share the participants of a point."""
 
     _sources: dict[str, Source] = field(default_factory=dict)
     _last: LastDraw = field(default_factory=LastDraw)
@@ -77,14 +77,12 @@ class Simulated(Work):
         }
 
     def _source(self, config: Mapping[str, Any], task: Task) -> Source:
-        """Return the data of a configuration for a task."""
         key = canonical_json([config, repr(task)])
         if key not in self._sources:
             self._sources[key] = source_from(config, task, self.prepared)
         return self._sources[key]
 
     def _participants(self, task: Task, source: Source, law: Law, **how: Any) -> Participants:
-        """Return participants as `participants` draws them, and keep the last draw."""
         key = canonical_json([repr(law), how])
         if self._drawn is None or self._drawn[0] is not source or self._drawn[1] != key:
             self._drawn = None  # the old ones are not needed any more
@@ -160,17 +158,16 @@ work = Simulated
 
 
 def _to_be_simulated(job: Job, point: Mapping[str, Any]) -> bool:
-    """Return if repeats are drawn at a point: everywhere, unless the experiment names values of variables."""
+    """Return whether repeats are drawn at a point: everywhere, unless the experiment names values of variables."""
     return _among(point, job.get("simulated_at", {}))
 
 
 def _among(point: Mapping[str, Any], places: Mapping[str, list[Any]] | None) -> bool:
-    """Return if all named variables of a point have one of the named values; False if ``places`` is None."""
+    """Return whether all named variables of a point have one of the named values; False if ``places`` is None."""
     return places is not None and all(point[name] in values for name, values in places.items())
 
 
 def _spent(protocol: Any, budget: Budget) -> list[Row]:
-    """Return rows of the spent and the remaining eps of a protocol; no rows without a privacy profile."""
     eps = spent_epsilon(protocol.privacy_profile(), budget)
     if eps is None:
         return []
@@ -179,7 +176,7 @@ def _spent(protocol: Any, budget: Budget) -> list[Row]:
 
 
 def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Row]:
-    """Return a row of the largest error over all inputs that are equal for all users; no row without a closed form."""
+    """Return a row of the largest error over all inputs common to all users; no row without a closed form."""
     n, size = support.participants.public.n_users, int(np.prod(task.counts_shape))
     everybody = np.repeat(n, size)
     counts = (everybody[:, None] * np.tile(np.eye(size, dtype=np.int64), (len(n), 1))).reshape(
@@ -194,7 +191,6 @@ def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Ro
 
 
 def _most_likely(support: Typical) -> Public:
-    """Return the most likely public information of a first round."""
     return support.participants.public.of_repeat(int(np.argmax(support.weights)))
 
 

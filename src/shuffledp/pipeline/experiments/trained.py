@@ -13,11 +13,7 @@ from shuffledp.storage import verified
 
 @dataclass(frozen=True)
 class TrainingFiles:
-    """Files of one run.
-
-    The checkpoint is no result. It lies in the same folder during training and survives an interruption. It is removed
-    when the curve is published, so that training restarts after a change of the code.
-    """
+    """Files of one run, with the checkpoint, which is removed when the curve is published."""
 
     curve: Path
     provenance: Path
@@ -42,13 +38,7 @@ class Trained:
 
 
 def read(files: TrainingFiles) -> Trained:
-    """Read a finished run.
-
-    Raises
-    ------
-    IntegrityError
-        If a file does not match its checksum. The message names it and the command that rebuilds it.
-    """
+    """Read a finished run; `IntegrityError` names a file with a wrong checksum."""
     about = json.loads(verified(files.provenance, files.checksum).read_text(encoding="utf-8"))
     curve, _ = arrow_columns.read(verified(files.curve, files.checksum))
     accuracy = dict(zip(curve["round"].tolist(), curve["accuracy"].tolist(), strict=True))

@@ -1,8 +1,4 @@
-"""Training runs of a paper: their settings, the job that trains one, and its files.
-
-A run is described in the paper's file and trained once. Any number of methods plot its accuracy against the eps of an
-accountant. Only `train_run` needs JAX: settings and finished curves are read without it.
-"""
+"""Training runs of a paper: their settings, the job that trains one, and its files; only `train_run` needs JAX."""
 
 from __future__ import annotations
 
@@ -60,19 +56,7 @@ _CURVE = pa.schema(
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """Settings of one training run of a paper's file.
-
-    Attributes
-    ----------
-    paper, id : str
-        Keys of the paper and the run.
-    data : str
-        One of `IMAGES`.
-    settings : mapping
-        Arguments of `TrainingPlan` but the seed; `network` is a mapping.
-    shortened : str
-        Differences from the paper's scale, for figures; empty at that scale.
-    """
+    """Settings of one training run of a paper's file; ``shortened`` describes differences from the paper's scale."""
 
     paper: str
     id: str
@@ -82,25 +66,19 @@ class TrainingRun:
 
     @property
     def evaluated(self) -> list[int]:
-        """Rounds at which the curve has a point; round 0, before any release, is left out."""
+        """Rounds at which the curve has a point, without round 0, which precedes any release."""
         plan = self.plan(0)
         return [*range(plan.evaluate_every, plan.rounds, plan.evaluate_every), plan.rounds]
 
     def plan(self, seed: int) -> TrainingPlan:
-        """Return the settings for training; random streams are named by run seed, paper and run.
-
-        Raises
-        ------
-        ValueError
-            If a setting is out of range, or missing or superfluous for the kind of run.
-        """
+        """Return the settings for training; random streams are named by run seed, paper and run."""
         settings = dict(self.settings)
         network = Network(image=IMAGES[self.data], **settings.pop("network", {}))
         named = int(digest([seed, "training", self.paper, self.id]), 16)
         return TrainingPlan(seed=named, network=network, **settings)
 
     def job(self, seed: int) -> dict[str, Any]:
-        """Return all data on which training depends, as plain data."""
+        """Return all data on which training depends."""
         return {
             "paper": self.paper,
             "training": self.id,
@@ -111,7 +89,7 @@ class TrainingRun:
         }
 
     def described(self) -> str:
-        """Return the settings as a caption shows them."""
+        """Return the settings as text for a caption."""
         shown = {"data": self.data, **self.settings}
         network = shown.pop("network", {})
         parts = [f"{key.replace('_', ' ')} {value}" for key, value in {**shown, **network}.items()]
@@ -119,18 +97,7 @@ class TrainingRun:
 
 
 def left_out(wish: str) -> str:
-    """Return the reason why training is left out; an empty text if a model is trained.
-
-    Parameters
-    ----------
-    wish : {"auto", "require", "skip"}
-        Entry ``learning`` of the configuration.
-
-    Raises
-    ------
-    ValueError
-        If training is required but JAX is not installed.
-    """
+    """Return the reason why training is left out, empty if a model is trained; raise if it is required without JAX."""
     if wish == "skip":
         return "learning: skip"
     if available():
@@ -143,31 +110,7 @@ def left_out(wish: str) -> str:
 def train_run(
     job: Mapping[str, Any], *, prepared: Path, raw: Path, checkpoint: Path, every: float = 5.0
 ) -> tuple[TrainingCurve, dict[str, str]]:
-    """Train a model, or resume training.
-
-    Parameters
-    ----------
-    job : mapping
-        As returned by `TrainingRun.job`.
-    prepared, raw : Path
-        Folders of the prepared and of the raw data sets.
-    checkpoint : Path
-        File of the training state; training resumes from an existing one.
-    every : float
-        Seconds between two checkpoints and lines of progress.
-
-    Returns
-    -------
-    TrainingCurve, dict
-        Accuracy curve, and source of the data with a note for figures.
-
-    Raises
-    ------
-    CheckpointError
-        If the checkpoint is damaged or belongs to another run.
-    ValueError
-        If the data do not fit.
-    """
+    """Train a model, or resume training; return the accuracy curve, and the source of the data with a note."""
     from shuffledp.pipeline.learning.training import train  # needs JAX
 
     run = TrainingRun(job["paper"], job["training"], job["data"], job["settings"], job["shortened"])
@@ -210,7 +153,6 @@ def write(files: TrainingFiles, curve: TrainingCurve, provenance: Mapping[str, A
 
 
 def _data(name: str, prepared: Path, raw: Path) -> tuple[LearningData, str, str]:
-    """Return the images, their source, and the note that figures must show."""
     if name in OWN_FILES:
         return _own_images(name, raw / OWN_FILES[name]), "user", ""
     found = load(name, prepared)
@@ -218,7 +160,7 @@ def _data(name: str, prepared: Path, raw: Path) -> tuple[LearningData, str, str]
 
 
 def _own_images(name: str, path: Path) -> LearningData:
-    """Return the user's color images; pixels are standardized by mean and deviation of the training images."""
+    """Return the user's color images; pixels are centered and scaled by the training images' mean and deviation."""
     if not path.is_file():
         raise ValueError(missing(name, path))
     with np.load(path, allow_pickle=False) as bundle:

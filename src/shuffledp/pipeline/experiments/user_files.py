@@ -1,4 +1,4 @@
-"""Files of the user: checked while the workflow is read, and counted once by a job that all methods share."""
+"""Files of the user: checked when the workflow is read, and counted once by a job for all methods."""
 
 from __future__ import annotations
 
@@ -24,20 +24,7 @@ SAID_EVERY = 10_000_000
 
 
 def check(asked: Mapping[str, Any], root: Path) -> None:
-    """Check that a file exists and has the required columns. No rows are read.
-
-    Parameters
-    ----------
-    asked : mapping
-        As returned by `shuffledp.pipeline.experiments.sources.user_file.request`.
-    root : Path
-        The pipeline's folder, from which relative paths start.
-
-    Raises
-    ------
-    ValueError
-        If the file does not fit; the message names the file and the reason.
-    """
+    """Raise ``ValueError`` unless the file of a request exists and has the required columns; no rows are read."""
     path = root / asked["path"]
     if not path.is_file():
         raise ValueError(
@@ -55,24 +42,7 @@ def check(asked: Mapping[str, Any], root: Path) -> None:
 def prepare(
     asked: Mapping[str, Any], root: Path, prepared: Path, say: Callable[[str], None] = lambda _: None
 ) -> None:
-    """Count a file, or collect its sets; write the numbers, their description and their checksums.
-
-    Parameters
-    ----------
-    asked : mapping
-        As returned by `shuffledp.pipeline.experiments.sources.user_file.request`.
-    root : Path
-        The pipeline's folder, from which relative paths start.
-    prepared : Path
-        Folder of prepared data.
-    say : callable
-        Callback for lines about the progress and about the data.
-
-    Raises
-    ------
-    ValueError
-        If the file does not fit the request, or changes while it is read.
-    """
+    """Count a file, or collect its sets; write the numbers, their description and their checksums."""
     path = root / asked["path"]
     before, read = path.stat(), 0
 
@@ -112,7 +82,7 @@ def prepare(
 
 
 def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the checksum list and the file of prepared numbers that were counted from other content of the file."""
+    """Yield the checksum list of prepared numbers, and the user's file, if the file's content has changed since."""
     for checksum in sorted(prepared.glob("file_*.sha256")):
         try:
             about = json.loads(read_verified(checksum.with_suffix(".json"), checksum))
@@ -147,7 +117,6 @@ def _arrays(found: Counted | Collected) -> dict[str, NDArray[Any]]:
 
 
 def _npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return the bytes of numpy's ``savez`` with a fixed date, so that equal numbers have equal bytes."""
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
         for name, array in arrays.items():

@@ -1,1 +1,1 @@
-"""Figures and tables: drawings of results, which compute no number that a result does not hold."""
+"""Figures and tables drawn from results, without further computation."""

@@ -1,4 +1,4 @@
-"""Limits and ticks of axes, which all files of a drawing share."""
+"""Limits and ticks of axes, common to all files of a drawing."""
 
 from __future__ import annotations
 
@@ -28,17 +28,14 @@ _NUDGE = 1e-9
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis from ``low`` to ``high``; numbers beyond it are marked at the edge."""
+    """Axis from ``low`` to ``high``; numbers beyond it are marked at the edge."""
 
     scale: Literal["linear", "log"]
     low: float
     high: float
 
     def units(self, numbers: Numbers) -> Numbers:
-        """Return numbers as lengths along the axis, of any origin.
-
-        -inf for numbers that a logarithmic axis cannot show.
-        """
+        """Return numbers as lengths along the axis from an arbitrary origin; -inf if the logarithm does not exist."""
         if self.scale == "linear":
             return np.asarray(numbers, float)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -58,9 +55,8 @@ class Axis:
 def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: Sequence[float] = ()) -> Axis:
     """Return the axis on which some curves are drawn.
 
-    The axis stops where the other curves stop if one of n >= 4 curves lies wholly beyond them in a panel, and would
-    have more than a third of the axis for itself at one end, and more than 1.5 / (n - 1) of it. That happens at the end
-    of the better numbers only.
+    The limits leave out one of n >= 4 curves if it lies wholly beyond the others in a panel and would take more than a
+    third, and more than 1.5 / (n - 1), of the axis at one end. At most one end is shortened in this way.
     """
     every, unit = list(every), Axis(scale, 1.0, 10.0)
     ends = _ends(every, unit)
@@ -89,7 +85,6 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
 
 
 def _ends(every: Iterable[Strand], unit: Axis) -> dict[str, tuple[float, float]]:
-    """Return the lowest and the highest position of each curve, bars included."""
     ends: dict[str, tuple[float, float]] = {}
     for strand in every:
         bar = np.nan_to_num(strand.error)
@@ -105,7 +100,6 @@ def _ends(every: Iterable[Strand], unit: Axis) -> dict[str, tuple[float, float]]
 
 
 def _beyond(every: Iterable[Strand], unit: Axis, end: float, *, above: bool) -> bool:
-    """Return whether all numbers of a curve in some panel lie beyond a position."""
     places = [unit.units(strand.y) for strand in every]
     return any(((own > end) if above else (own < end)).all() for own in places if np.isfinite(own).all())
 
@@ -113,7 +107,7 @@ def _beyond(every: Iterable[Strand], unit: Axis, end: float, *, above: bool) -> 
 def horizontal(
     every: Iterable[Strand], scale: Literal["linear", "log"], others: Sequence[float] = ()
 ) -> Axis:
-    """Return the axis of positions, which shows all of them."""
+    """Return the axis that shows all horizontal positions."""
     unit = Axis(scale, 1.0, 10.0)
     at = [strand.x for strand in every if not strand.level]
     places = unit.units(np.concatenate([*at, np.array(others, float)]) if at or others else np.array([1.0]))
@@ -131,7 +125,7 @@ def horizontal(
 
 @dataclass(frozen=True)
 class Ticks:
-    """Positions with labels, and positions without."""
+    """Tick positions with labels, and tick positions without labels."""
 
     major: tuple[float, ...]
     labels: tuple[str, ...]
@@ -139,7 +133,7 @@ class Ticks:
 
 
 def ticks(axis: Axis, most: int) -> Ticks:
-    """Return at least two labeled ticks, and about ``most`` at most."""
+    """Return labeled ticks, at least two and at most about ``most``."""
     if axis.scale == "linear":
         return _linear(axis, most)
     low, high = math.log10(axis.low), math.log10(axis.high)
@@ -179,7 +173,6 @@ def _multiples(axis: Axis, digits: Iterable[int]) -> list[float]:
 
 
 def _texts(values: Sequence[float]) -> list[str]:
-    """Return labels of one kind: plain numbers, or powers of ten if one of them needs it."""
     sizes = [abs(v) for v in values if v]
     plain = all(_LEAST_PLAIN * (1 - _NUDGE) <= size < _MOST_PLAIN * (1 + _NUDGE) for size in sizes)
     return [_plain(v) if plain else power(v) for v in values]
@@ -200,7 +193,7 @@ def power(value: float, digits: int = 3) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number with three digits, as the label of an arrow."""
+    """Return a number with three digits, for the label of an arrow."""
     if value == 0 or _LEAST_PLAIN <= abs(value) < _MOST_PLAIN:
         return _plain(float(f"{value:.3g}"))
     return power(value)

@@ -1,16 +1,16 @@
-"""Captions: templates whose numbers are read from the drawing's own table, so that none of them is typed.
+"""Captions: templates with numbers from the drawing's own table, so that no number is typed.
 
-A template is reStructuredText with Jinja expressions. Besides `where` (values that all rows of the file have in
-common), `facts` (statements of the configuration and the results), `scale` ("paper" or "shortened"), `called` (names of
-methods by id), `controls` (methods that are drawn for comparison only), `trusting` (methods by whom their users trust)
-and `how_drawn` (of curves) it has the functions of `Numbers.questions`; tables of claims have the functions of
-`ClaimRows.questions`. A function returns a `Values`, one number for each point, which the filters `span`, `times`,
-`rounded_down`, `rounded_up`, `percent`, `number` and `integer` put into words, or a `Share`, the number of points at
-which a condition holds. A call without an answer raises a `CaptionError` that names the template and the call.
+A template is reStructuredText with Jinja expressions. The names in the expressions are `where` (values common to all
+rows of the file), `facts` (statements of the configuration and the results), `scale` ("paper" or "shortened"), `called`
+(names of methods by id), `controls` (methods that are drawn for comparison only), `trusting` (methods by the party that
+users trust), `how_drawn` (of curves), and the functions of `Numbers.questions`; tables of claims have the functions of
+`ClaimRows.questions`. A function returns a `Values`, one number per point, which the filters `span`, `times`,
+`rounded_down`, `rounded_up`, `percent`, `number` and `integer` format, or a `Share`, the number of points at which a
+condition holds. A call without a result raises a `CaptionError` that names the template and the call.
 
-Numbers of a figure that has a file per value of a variable are read from this file; a call may name another value of
-that variable: ``value('grr', accounting='printed')`` beside a file of exact accounting. A picture with both accountings
-(`BOTH`) shows the exact numbers unless a call names the printed ones.
+A figure with one file per value of a variable uses the numbers of this file. A call may name another value of the
+variable: ``value('grr', accounting='printed')`` in the file of exact accounting. A picture with both accountings
+(`BOTH`) uses the exact numbers unless a call names the printed ones.
 
 The first paragraph of a caption is its *finding*: one short sentence that states the result (`finding`).
 """
@@ -64,7 +64,7 @@ _LITTLE = 0.05  # and one so close reads better as a percentage
 
 
 class CaptionError(ValueError):
-    """Error of a caption that uses a number its drawing does not show; one line names the template and the call."""
+    """Error of a caption with a number that its drawing does not show; one line names the template and the call."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
@@ -75,10 +75,7 @@ class CaptionError(ValueError):
 
 @dataclass(frozen=True)
 class Share:
-    """Number of points at which a condition holds.
-
-    Reads as "all 20 points", "13 of 20 points" or "none of 20 points".
-    """
+    """Number of points at which a condition holds: "all 20 points", "13 of 20 points" or "none of 20 points"."""
 
     count: int
     total: int
@@ -96,7 +93,7 @@ class Share:
 
     @property
     def some(self) -> bool:
-        """True if the condition holds at some of the points, but not at all."""
+        """True if the condition holds at some points, but not at all points."""
         return not self.every and not self.none
 
     @property
@@ -116,9 +113,9 @@ class Share:
 class Values:
     """Numbers by point, at least one.
 
-    ``rows`` has a column ``number`` and one for each variable along which the numbers run; ``asked`` is the call in
-    words, for messages. Two `Values` combine with ``/``, ``-``, ``+`` and ``*`` at the points that they share: the
-    variables of one may be missing in the other, whose number is then the same along them.
+    ``rows`` has a column ``number`` and one column for each variable of the numbers; ``asked`` is the call, for
+    messages. Two `Values` combine with ``/``, ``-``, ``+`` and ``*`` at their common points. A `Values` without a
+    variable of the other has the same number for all values of this variable.
     """
 
     rows: pd.DataFrame
@@ -128,7 +125,7 @@ class Values:
 
     @property
     def variables(self) -> list[str]:
-        """The variables along which the numbers run."""
+        """Variables on which the numbers depend."""
         return [str(column) for column in self.rows if column != _NUMBER]
 
     @property
@@ -153,7 +150,7 @@ class Values:
 
     @property
     def only(self) -> float:
-        """The number of the single point."""
+        """Number of the single point."""
         if len(self.rows) != 1:
             raise CaptionError(
                 f"{self.asked}: {len(self.rows)} numbers, by {', '.join(self.variables)}; only one can stand here."
@@ -162,20 +159,20 @@ class Values:
 
     @property
     def count(self) -> int:
-        """The number of points."""
+        """Number of points."""
         return len(self.rows)
 
     def at(self, **point: Any) -> Values:
-        """Return the numbers at which variables have these values."""
+        """Return the numbers at the given values of variables."""
         asked = f"{self.asked}.at({_arguments(point)})"
         return _checked(_at(self.rows, point, asked), asked, {**self.settings, **point}, self.thing)
 
     def where_least(self, variable: str) -> Any:
-        """Return the value of a variable at the smallest number; the first where several are equal."""
+        """Return the value of a variable at the first smallest number."""
         return self._at_extreme(variable, self.rows[_NUMBER].idxmin())
 
     def where_greatest(self, variable: str) -> Any:
-        """Return the value of a variable at the largest number; the first where several are equal."""
+        """Return the value of a variable at the first largest number."""
         return self._at_extreme(variable, self.rows[_NUMBER].idxmax())
 
     def below(self, bound: float) -> Share:
@@ -187,13 +184,13 @@ class Values:
         return self._share(self.rows[_NUMBER] > bound + abs(bound) * _SAME)
 
     def near(self, number: float, within: float) -> Share:
-        """Count the points at which the number differs from another by at most ``within`` (not relative)."""
+        """Count the points at which the absolute difference from another number is at most ``within``."""
         return self._share((self.rows[_NUMBER] - number).abs() <= within)
 
     def crossing(self, variable: str, bound: float) -> tuple[Any, Any] | None:
         """Return the neighboring values of the only variable between which the numbers first reach a bound, or None.
 
-        The first of the two is None if the numbers start at the bound or above.
+        The first of the two is None if the first number is at or above the bound.
         """
         if self.variables != [variable]:
             raise CaptionError(f"{self.asked}: runs along {', '.join(self.variables)}, not {variable} alone.")
@@ -205,7 +202,7 @@ class Values:
         return (values[first - 1] if first else None), values[first]
 
     def slope(self, variable: str) -> Values:
-        """Return exponents of the growth along a variable, between each two neighboring values of it."""
+        """Return growth exponents along a variable, one per pair of neighboring values."""
         if variable not in self.variables:
             raise CaptionError(f"{self.asked}: does not run along {variable!r}.")
         others = [v for v in self.variables if v != variable]
@@ -248,7 +245,6 @@ class Values:
         return Share(int((both[_NUMBER] < both[_OTHER] - slack).sum()), len(both), self.thing)
 
     def _paired(self, other: Values) -> pd.DataFrame:
-        """Return the points that both `Values` have, with the two numbers."""
         shared = [v for v in self.variables if v in other.variables]
         rows = other.rows.rename(columns={_NUMBER: _OTHER})
         both: pd.DataFrame = self.rows.merge(rows, on=shared or None, how="inner" if shared else "cross")
@@ -290,7 +286,6 @@ def _checked(rows: pd.DataFrame, asked: str, settings: Mapping[str, Any], thing:
 
 
 def _at(rows: pd.DataFrame, point: Mapping[str, Any], asked: str) -> pd.DataFrame:
-    """Return rows at a point, without the variables of the point."""
     for variable, value in point.items():
         if variable not in rows:
             known = ", ".join(str(c) for c in rows if c != _NUMBER) or "none"
@@ -300,12 +295,11 @@ def _at(rows: pd.DataFrame, point: Mapping[str, Any], asked: str) -> pd.DataFram
 
 
 def _without(rows: pd.DataFrame, names: Collection[Any]) -> pd.DataFrame:
-    """Return rows without some columns; `DataFrame.drop` takes twice as long."""
+    """Return rows without some columns, in half the time of `DataFrame.drop`."""
     return rows[[column for column in rows if column not in names]]
 
 
 def _where(rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
-    """Return rows that have these values, or do not depend on the variable."""
     for variable, wanted in at.items():
         if variable in rows:
             column = rows[variable]
@@ -322,7 +316,7 @@ def _arguments(names: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of a figure or table, for its caption."""
+    """Numbers of a figure or table, for its caption."""
 
     rows: pd.DataFrame
     methods: Sequence[str]
@@ -338,10 +332,7 @@ class Numbers:
         grid: Sequence[str],
         here: Mapping[str, Any],
     ) -> Numbers:
-        """Return the numbers that are drawn of an experiment's results, one for each cell.
-
-        Where a cell has a closed-form number and a simulated one, sentences are about the closed form.
-        """
+        """Return the drawn numbers of an experiment's results, one per cell: the closed form if there is one."""
         numbers = long_form(cells, summary, quantity)
         columns = [c for c in ("method", *_COLUMNS, *grid) if c in numbers]
         first = numbers.sort_values("kind", kind="stable").drop_duplicates(
@@ -366,11 +357,11 @@ class Numbers:
         return {name: getattr(self, name) for name in (*own, "least", "greatest", "choices")}
 
     def drawn(self, method: str, **at: Any) -> bool:
-        """Return whether a method has a number here; it may be infeasible everywhere."""
+        """Return whether a method has a number in this file; it may be infeasible at all points."""
         return not self._of(method, at).empty
 
     def value(self, method: str, **at: Any) -> Values:
-        """Return the numbers of a method, at all points or where variables have the given values."""
+        """Return the numbers of a method, at all points or at the given values of variables."""
         key = (method, *sorted(at.items()))
         if key not in self._answered:
             self._answered[key] = self._value(method, at)
@@ -378,7 +369,6 @@ class Numbers:
 
     @cached_property
     def _answered(self) -> dict[tuple[Any, ...], Values]:
-        """Numbers of earlier calls, since captions repeat them."""
         return {}
 
     def _value(self, method: str, at: Mapping[str, Any]) -> Values:
@@ -389,20 +379,17 @@ class Numbers:
         return _checked(_without(rows, {"method", *fixed, *settled}), asked, fixed)
 
     def _settled(self, rows: pd.DataFrame, variable: str) -> bool:
-        """Return whether a method does not depend on a variable, or is drawn under one accounting only."""
+        """Return whether a method is independent of a variable, or is drawn under one accounting only."""
         return bool(rows[variable].isna().all()) or (
             variable == "accounting" and rows[variable].nunique() == 1
         )
 
     def ratio(self, method: str, other: str, **at: Any) -> Values:
-        """Return a method's numbers divided by another method's, at the points where both have one."""
+        """Return a method's numbers divided by another method's, at their common points."""
         return self.value(method, **at) / self.value(other, **at)
 
     def printed_over(self, method: str, **at: Any) -> Values:
-        """Return a method's printed numbers over its other ones, such as the exact ones.
-
-        Above 1 where printing is costly.
-        """
+        """Return a method's printed numbers over its other ones, such as the exact ones."""
         return self.value(method, **{**at, "accounting": "printed"}) / self.value(method, **at)
 
     def share_better(self, method: str, other: str, **at: Any) -> Share:
@@ -410,10 +397,7 @@ class Numbers:
         return self.value(method, **at).less_than(self.value(other, **at))
 
     def lead(self, method: str, but: Sequence[str] = (), **at: Any) -> Values:
-        """Return the smallest number of the other methods over a method's number: above 1 where it is the lowest.
-
-        Some methods may be left out. A point counts if at least one of the others has a number there.
-        """
+        """Return the smallest number of the other methods, except `but`, over a method's number."""
         rivals = [m for m in self.methods if m not in (method, *but) and self.drawn(m, **at)]
         if not rivals:
             raise CaptionError(f"lead({method!r}): no other method is drawn.")
@@ -429,11 +413,7 @@ class Numbers:
         return _checked(smallest, f"lead({method!r})", ratios[0].settings)
 
     def lowest(self, among: Sequence[str], **at: Any) -> str | None:
-        """Return the method that has the smallest number at the most points; None if none of them is drawn.
-
-        Methods that share a smallest number all count. Of several methods with equally many points the first is
-        returned.
-        """
+        """Return the method that has the smallest number, possibly tied, at the most points; None without methods."""
         drawn = [m for m in among if self.drawn(m, **at)]
         if not drawn:
             return None
@@ -444,7 +424,7 @@ class Numbers:
         return max(drawn, key=lambda m: wins.get(m, 0))
 
     def growth(self, method: str, variable: str) -> Values | None:
-        """Return a method's numbers at the largest value of a variable over its numbers at the smallest, or None."""
+        """Return a method's numbers at the largest value of a variable over those at its smallest value, or None."""
         rows = self.value(method).rows if self.drawn(method) else pd.DataFrame()
         if variable not in rows:
             return None
@@ -458,15 +438,15 @@ class Numbers:
         return _checked(over, f"growth({method!r}, {variable!r})", {})
 
     def least(self, variable: str) -> Any:
-        """Return the smallest value of a variable here."""
+        """Return the smallest value of a variable in this file."""
         return min(self.choices(variable))
 
     def greatest(self, variable: str) -> Any:
-        """Return the largest value of a variable here."""
+        """Return the largest value of a variable in this file."""
         return max(self.choices(variable))
 
     def choices(self, variable: str) -> list[Any]:
-        """Return all values of a variable here, in ascending order."""
+        """Return all values of a variable in this file, in ascending order."""
         if variable not in self._variables():
             raise CaptionError(
                 f"no variable {variable!r} in the drawing. Known: {', '.join(self._variables())}."
@@ -474,7 +454,6 @@ class Numbers:
         return sorted(_where(self.rows, self._common())[variable].dropna().unique().tolist())
 
     def _common(self) -> dict[str, Any]:
-        """Return the values of variables that hold where a call does not name them."""
         exact = {"accounting": "exact"} if self.here.get("accounting") == BOTH else {}
         return {**self.here, **exact}
 
@@ -495,7 +474,6 @@ class Numbers:
 
     @cached_property
     def _shown(self) -> dict[str, pd.DataFrame]:
-        """Rows by method for a call without variables, since most captions use no others."""
         return {method: _where(rows, self._common()) for method, rows in self._by_method.items()}
 
     @cached_property
@@ -505,7 +483,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class ClaimRows:
-    """A table of claims, all of it texts, for its caption."""
+    """Table of claims, which has only texts, for its caption."""
 
     rows: pd.DataFrame
 
@@ -514,7 +492,7 @@ class ClaimRows:
         return {name: getattr(self, name) for name in ("column", "rows_with", "entries")}
 
     def column(self, name: str, **where: Any) -> Values:
-        """Return the numbers of a column in the rows with the given entries; rows without a number are left out."""
+        """Return the numbers of a column in the rows with the given entries, without rows that have no number."""
         asked = f"column({', '.join(filter(None, [repr(name), _arguments(where)]))})"
         numbers = pd.to_numeric(self._at(where)[self._known(name)], errors="coerce").dropna()
         rows = pd.DataFrame({"row": numbers.index, _NUMBER: numbers.to_numpy(float)})
@@ -525,7 +503,7 @@ class ClaimRows:
         return Share(len(self._at(where)), len(self.rows), "entries")
 
     def entries(self, name: str, **where: Any) -> list[str]:
-        """Return the entries of a column, in the rows whose other entries are the given ones."""
+        """Return the entries of a column in the rows with the given other entries."""
         return self._at(where)[self._known(name)].tolist()
 
     def _at(self, where: Mapping[str, Any]) -> pd.DataFrame:
@@ -544,10 +522,7 @@ class ClaimRows:
 
 
 def number(value: Values | float, digits: int = DIGITS) -> str:
-    """Return a number with the given significant digits, thousands separated.
-
-    "1.00" if it is about 1, "1" if it is 1.
-    """
+    """Return a number with the given significant digits and separated thousands; "1" if whole, "1.00" if about 1."""
     one = value.only if isinstance(value, Values) else float(value)
     if one == 0:
         return "0"
@@ -560,13 +535,13 @@ def number(value: Values | float, digits: int = DIGITS) -> str:
 
 
 def integer(value: Values | float) -> str:
-    """Return a whole number, all digits, thousands separated."""
+    """Return a whole number with all digits and separated thousands."""
     one = value.only if isinstance(value, Values) else value
     return f"{one:,.0f}"
 
 
 def span(value: Values, digits: int = DIGITS) -> str:
-    """Return the range from the smallest to the largest number: "1.2 to 55", or one number where both read the same."""
+    """Return the range of the numbers, "1.2 to 55"; one number if both ends have the same text."""
     low, high = number(value.least, digits), number(value.greatest, digits)
     if float(low.replace(",", "")) == float(high.replace(",", "")):
         return max(
@@ -576,12 +551,12 @@ def span(value: Values, digits: int = DIGITS) -> str:
 
 
 def rounded_down(value: Values, digits: int = DIGITS) -> str:
-    """Return the smallest number, rounded down: a lower bound on all numbers."""
+    """Return the smallest number rounded down, a lower bound on all numbers."""
     return _rounded(value.least, digits, ROUND_FLOOR)
 
 
 def rounded_up(value: Values, digits: int = DIGITS) -> str:
-    """Return the largest number, rounded up: an upper bound on all numbers."""
+    """Return the largest number rounded up, an upper bound on all numbers."""
     return _rounded(value.greatest, digits, ROUND_CEILING)
 
 
@@ -631,7 +606,7 @@ def exact_cuts(printed_over_exact: Values, what: str) -> str:
 
 
 def said(text: str) -> str:
-    """Return a number that another text states, such as the paper, and that this run does not compute."""
+    """Return a number that this run does not compute, such as a number of the paper."""
     return text
 
 
@@ -675,7 +650,6 @@ def _environment() -> jinja2.Environment:
 
 @cache
 def _compiled(text: str) -> jinja2.Template:
-    """Return the compiled template, which several drawings share."""
     return _environment().from_string(text)
 
 
@@ -694,7 +668,7 @@ def finding(prose: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text without the inline markup of reStructuredText; an asterisk inside of a word, as in 1/eps*, stays."""
+    """Return text without the inline markup of reStructuredText; an asterisk inside of a word, 1/eps*, remains."""
     text = re.sub(r"``(.+?)``", r"\1", text)
     text = re.sub(r":[\w-]+:`([^`]+)`", r"\1", text)
     text = re.sub(r"`([^`<]+?)(?:\s*<[^`>]*>)?`_{0,2}", r"\1", text)
@@ -704,14 +678,13 @@ def _plain(text: str) -> str:
 
 
 def _line_of_finding(text: str) -> int:
-    """Return the template's first line that holds more than statements and comments of Jinja."""
+    """Return the number of the template's first line with text, after statements and comments of Jinja."""
     silent = re.sub(r"\{%.*?%\}|\{#.*?#\}", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
     lines = (number for number, line in enumerate(silent.splitlines(), start=1) if line.strip())
     return next(lines, 1)
 
 
 def _line(error: Exception) -> int | str:
-    """Return the template's line at which an error arose, read from the traceback."""
     lines = [
         frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"
     ]

@@ -1,4 +1,4 @@
-"""The jobs of drawings: plain data, which a workflow writes down, compares, and passes to the process that draws."""
+"""Jobs of drawings as plain data, which a workflow stores, compares, and passes to the process that draws."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 
 
 class Common(TypedDict):
-    """Fields that pictures, tables and tables of claims have in common."""
+    """Fields common to pictures, tables and tables of claims."""
 
     paper: str
     id: str
@@ -22,7 +22,7 @@ class Common(TypedDict):
 
 
 class PointsJob(TypedDict):
-    """A table of points read off the paper, and the columns and rows that are drawn."""
+    """Table of points read off the paper, and the columns and rows that are drawn."""
 
     table: str
     where: dict[str, Any]
@@ -31,7 +31,7 @@ class PointsJob(TypedDict):
 
 
 class TrainingJob(TypedDict):
-    """A training run behind a drawing: the variable over its rounds, and the methods that name the run."""
+    """Training run of a drawing: the variable over its rounds, and the methods that name the run."""
 
     round: str
     methods: list[str]
@@ -39,7 +39,7 @@ class TrainingJob(TypedDict):
 
 
 class DrawingJob(Common):
-    """A picture or table: all its dependencies but the content of its input files."""
+    """Picture or table: everything on which it depends, except the content of its input files."""
 
     kind: Literal["figure", "table"]
     entry: dict[str, Any]
@@ -58,7 +58,7 @@ class DrawingJob(Common):
 
 
 class ClaimTableJob(Common):
-    """A table that the claims package computed."""
+    """Table that the claims package computed."""
 
     kind: Literal["claims"]
     table: str

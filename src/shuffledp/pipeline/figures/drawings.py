@@ -1,8 +1,4 @@
-"""Jobs of a paper's figures and tables: plain data, known without any result, so that a workflow can plan.
-
-`Drawing.job` holds everything that drawing reads besides its input files. The workflow compares it to find out whether
-a file has to be drawn again, and the drawing code receives nothing else: the two agree.
-"""
+"""Jobs of a paper's figures and tables: all data of a drawing except its input files, known before any result."""
 
 from __future__ import annotations
 
@@ -33,10 +29,7 @@ PAPERS = Path(__file__).resolve().parents[1] / "papers"
 
 @dataclass(frozen=True)
 class Drawing:
-    """One picture or table: ``id`` is its file stem, ``where`` the values that its rows have in common.
-
-    ``looks`` are the looks of the paper's methods, the same in every figure.
-    """
+    """Picture or table with file stem ``id``; ``where`` has the values common to its rows."""
 
     id: str
     name: str
@@ -47,21 +40,21 @@ class Drawing:
     looks: Mapping[str, int] = field(default_factory=dict)
 
     def formats(self, figure_formats: Sequence[str]) -> tuple[str, ...]:
-        """Return file endings: of the pictures and the drawn numbers, or of the table."""
+        """Return the file endings of the pictures and the drawn numbers, or of the table."""
         return (*figure_formats, "csv") if self.kind == "figure" else TABLE_FORMATS
 
     @property
     def by(self) -> str:
-        """The variable that distinguishes this file from its siblings; empty if it has none."""
+        """Variable with one file of the drawing per value; empty if there is none."""
         return str(self.entry.get("files", ""))
 
     @property
     def variant(self) -> str:
-        """Value of the variable that distinguishes this file, or `BOTH`."""
+        """Value of this variable in this file, or `BOTH`."""
         return str(self.where[self.by]) if self.by else ""
 
     def title(self) -> str:
-        """Return the title with the value that distinguishes this file from its siblings."""
+        """Return the title with the value of the variable that has one file per value."""
         return f"{self.entry['title']} ({self.by}: {self.variant})" if self.by else str(self.entry["title"])
 
     def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> DrawingJob:
@@ -96,7 +89,7 @@ class Drawing:
         }
 
     def _grid(self) -> dict[str, list[Any]]:
-        """Return the grid without the variables that neither a method nor an axis refers to, which are not drawn."""
+        """Return the grid without variables to which neither a method nor an axis refers, as these are not drawn."""
         experiment, entry = self.experiment, self.entry
         used = set().union(*(experiment.variables(experiment.methods[m]) for m in entry["methods"]))
         axes = {str(entry[axis]) for axis in ("x", "along", "panels", "curves", "files") if axis in entry}
@@ -119,14 +112,12 @@ class Drawing:
         return f"{self.title()}: {entry['y']} against {entry['x']}{across}, one curve per {curves}{pair}"
 
     def _looks(self) -> dict[str, int]:
-        """Return the looks of the methods; none where curves are values of another variable of a single method."""
         several = len(self.entry["methods"]) > 1
         if self.kind == "table" or (self.entry.get("curves", "method") != "method" and not several):
             return {}
         return {m: self.looks[m] for m in self.entry["methods"]}
 
     def _points(self, results: Path) -> PointsJob | None:
-        """Return the file of the points that were read off the paper, with its columns and rows."""
         points = self.entry.get("points")
         if points is None:
             return None
@@ -134,7 +125,6 @@ class Drawing:
         return {"table": str(table), "where": points.get("where", {}), "x": points["x"], "y": points["y"]}
 
     def _training(self) -> list[TrainingJob]:
-        """Return the training runs of the drawing, the variable over their rounds, and the methods that name them."""
         experiment = self.experiment
         methods = {m: experiment.methods[m].training for m in self.entry["methods"]}
         rounds = {run.id: (variable, run) for variable, run in reversed(list(experiment.rounds.items()))}
@@ -151,7 +141,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class ClaimTable:
-    """A table that the claims package computed: errata with their witnesses, or a checked table of the paper."""
+    """Table that the claims package computed: errata with their witnesses, or a checked table of the paper."""
 
     paper: str
     name: str
@@ -160,7 +150,7 @@ class ClaimTable:
     citation: str
 
     def job(self, results: str, captions: Path, scale: str) -> ClaimTableJob:
-        """Return the job, as `Drawing.job`."""
+        """Return the plain data on which this table depends, as `Drawing.job`."""
         return {
             "paper": self.paper,
             "id": self.name,
@@ -192,10 +182,7 @@ def claim_tables(paper: Paper) -> list[ClaimTable]:
 
 
 def caption_folder(root: Path, paper: str) -> Path:
-    """Return the folder of the captions of a paper, or of a user's study.
-
-    It is relative to a relative `root`, so that a moved project is still up to date.
-    """
+    """Return the folder of the captions of a paper or study, relative to a relative `root`."""
     folder = PAPERS / paper
     if not folder.is_dir():
         return root / "workflow/report" / paper
@@ -240,7 +227,7 @@ def _files(
 
 
 def looks_of(paper: Paper) -> dict[str, int]:
-    """Return a look per method of a paper; baselines have distinct looks and change none of the others."""
+    """Return one look per method of a paper; baselines have distinct looks and change no other look."""
     own, added = (
         [[m for m, method in e.methods.items() if method.added == late] for e in paper.experiments.values()]
         for late in (False, True)
@@ -256,7 +243,6 @@ def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a copy of dicts and lists, which workflows can write down and compare."""
     if isinstance(value, Mapping):
         return {k: _plain(v) for k, v in value.items()}
     return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
@@ -291,7 +277,7 @@ def claim_file(results: Path, paper: str, name: str) -> Path:
 
 
 def points_files(results: Path, drawings: Iterable[Drawing]) -> list[Path]:
-    """Return tables of claims whose points these drawings show, each with its checksum list."""
+    """Return the tables of claims with points that these drawings show, each with its checksum list."""
     names = {(d.experiment.paper, d.entry["points"]["claims"]): None for d in drawings if "points" in d.entry}
     tables = [claim_file(results, paper, name) for paper, name in names]
     return [path for table in tables for path in (table, table.with_suffix(".sha256"))]
@@ -309,7 +295,7 @@ def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Pa
 
 
 def _stated(experiment: Experiment, where: Mapping[str, Any], methods: Sequence[str]) -> dict[str, str]:
-    """Return a caption's statements on source, data, participants, eps, delta and target before there are results."""
+    """Return a caption's statements on source, data, participants, eps, delta and target before results exist."""
     parts = experiment.parts
     grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
     say = partial(described, grid=grid)
@@ -331,7 +317,7 @@ def _stated(experiment: Experiment, where: Mapping[str, Any], methods: Sequence[
 
 
 def _origin(source: str) -> dict[str, str]:
-    """Return the experiment that is reproduced; an experiment that the paper does not have names its subject."""
+    """Return the reproduced experiment; for an experiment that the paper does not have, its subject."""
     of_its_own = source.removeprefix("none: ")
     if of_its_own != source:
         return {"reproduces": f"nothing in the paper; {of_its_own}"}

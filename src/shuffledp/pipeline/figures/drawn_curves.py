@@ -1,4 +1,4 @@
-"""Curves as plain arrays: their numbers, the curves that coincide, and the standard errors that have a meaning."""
+"""Curves as plain arrays: their numbers, the curves that coincide, and the standard errors that are drawn."""
 
 from __future__ import annotations
 
@@ -42,16 +42,17 @@ class Strand:
         return not len(self.x)
 
     def at(self) -> dict[float | None, float]:
-        """Return numbers by position."""
+        """Return the numbers by position."""
         places: list[float | None] = [None] if self.level else self.x.tolist()
         return dict(zip(places, self.y.tolist(), strict=True))
 
 
 def repeats_behind_bars(values: pd.DataFrame) -> pd.DataFrame:
-    """Return the effective number of repeats of the standard error of each cell's metric.
+    """Return the effective number of repeats behind each cell's standard error, by metric.
 
-    The variance is a sum of squared deviations d; the effective number is ``(sum d^2)^2 / sum d^4``: on all if they are
-    equal, on a third if they are normal, on one if a single repeat differs from the others, on none if no repeat does.
+    The variance is a sum of squared deviations d. The effective number is ``(sum d^2)^2 / sum d^4``: the number of
+    repeats if all d are equal, a third of it for normal d, 1 if a single repeat differs from the others, and 0 if none
+    does.
     """
     keys = ["cell", "metric", "kind"]
     simulated = values[values["kind"] == "simulated"]
@@ -67,7 +68,7 @@ def repeats_behind_bars(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def has_bar(behind: Numbers, count: Numbers) -> NDArray[np.bool_]:
-    """Return whether a standard error is drawn, see `FEWEST_BEHIND_A_BAR`."""
+    """Return whether a standard error is drawn; see `FEWEST_BEHIND_A_BAR`."""
     return np.asarray(behind >= np.minimum(FEWEST_BEHIND_A_BAR, count / 8), bool)
 
 
@@ -112,7 +113,7 @@ def _bars(rows: pd.DataFrame) -> Numbers:
 
 
 def leading(every: Iterable[Strand]) -> list[Strand]:
-    """Return the first kind of each curve and panel: computed, expected, simulated."""
+    """Return the first kind of number of each curve and panel, in the order computed, expected, simulated."""
     first: dict[tuple[str, Any], Strand] = {}
     for strand in sorted(every, key=lambda one: one.kind):
         first.setdefault((strand.curve, strand.panel), strand)
@@ -120,7 +121,7 @@ def leading(every: Iterable[Strand]) -> list[Strand]:
 
 
 def close(a: Numbers, b: Numbers, scale: Scale, span: float) -> NDArray[np.bool_]:
-    """Return whether numbers lie within the width of a line of each other."""
+    """Return whether numbers differ by less than the width of a line."""
     with np.errstate(divide="ignore", invalid="ignore"):
         far = np.abs(scale(a) - scale(b)) / span
     return np.asarray((far <= TOUCHING) | (a == b), bool)
@@ -137,7 +138,7 @@ class Together:
 def coinciding(
     numbers: Mapping[str, Mapping[Any, float]], scale: Scale, span: float, order: Sequence[str]
 ) -> list[Together]:
-    """Return groups of curves with the same points that lie within a line's width of each other at all of them."""
+    """Return groups of curves with the same points that differ by less than a line's width at all of them."""
     groups: list[list[str]] = []
     for curve in order:
         own = numbers.get(curve, {})
@@ -165,11 +166,7 @@ def _array(numbers: Mapping[Any, float], points: Iterable[Any]) -> Numbers:
 
 
 def sidesteps(here: Iterable[Strand], scale: Scale, span: float) -> dict[str, float]:
-    """Return the points by which the markers of coinciding curves are moved sideways.
-
-    Curves of a panel that lie within a line's width of each other at half of their common positions are drawn side by
-    side.
-    """
+    """Return the sideways shift, in points, of markers of curves that coincide at half of their common positions."""
     groups: list[list[Strand]] = []
     for strand in leading(here):
         if strand.level:

@@ -1,4 +1,4 @@
-"""Tables: one number of each cell, spread over rows and columns, as CSV, Markdown and LaTeX."""
+"""Tables with one number per cell over rows and columns, as CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -69,10 +69,7 @@ def in_three_forms(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def stated(frame: pd.DataFrame) -> dict[str, str]:
-    """Return the values of delta in a finished table's column of that name, for its caption.
-
-    Nothing without a column.
-    """
+    """Return the values of delta in a finished table's column of this name for its caption; empty without one."""
     return {"delta": ", ".join(dict.fromkeys(frame["delta"]))} if "delta" in frame else {}
 
 
@@ -82,7 +79,7 @@ def _texts(headers: Sequence[str], body: Sequence[Sequence[str]]) -> dict[str, s
 
 
 def latex(headers: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """Return a table for LaTeX that is no wider than a line."""
+    """Return a table for LaTeX that is at most as wide as a line."""
     columns = [[str(entry) for entry in column] for column in zip(headers, *body, strict=True)]
     rows = re.sub(r" {2,}", " ", tabulate(body, headers, tablefmt="latex_booktabs", disable_numparse=True))
     upright, sideways = LINES
@@ -111,10 +108,10 @@ def _longest_word(column: Sequence[str]) -> int:
 
 
 def _paragraphs(columns: Sequence[Sequence[str]], room: float) -> list[float | None]:
-    """Return the widths in letters of the columns whose lines break, so that all fit; None for the other columns.
+    """Return the widths in letters of the columns with broken lines, so that all fit; None for the other columns.
 
-    Short columns stay as they are. The others have room for their longest words, and share the remaining width by the
-    square root of their lengths: then the heights of the paragraphs differ as little as their widths do.
+    Short columns are not broken. The others have room for their longest words, and share the remaining width by the
+    square root of their lengths, so that the heights of the paragraphs differ as little as their widths.
     """
     broken = [i for i, column in enumerate(columns) if _width(column) > LONGEST_WORD]
     broken = broken or list(range(len(columns)))
@@ -130,7 +127,6 @@ def _paragraphs(columns: Sequence[Sequence[str]], room: float) -> list[float | N
 
 
 def _heading(column: Any, axes: Sequence[str], entry: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """Return the heading of a column: the values of its axes in words."""
     words = (
         entry.get("headings", {}).get(axis, "{}").format(_plain(_named(axis, value, names)))
         for axis, value in zip(axes, _parts(column), strict=True)

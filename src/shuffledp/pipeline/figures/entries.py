@@ -1,4 +1,4 @@
-"""Entries of the manifest on a drawing besides its files: its finding in a sentence, and how its numbers are drawn."""
+"""Entries of the manifest on a drawing besides its files: its finding, and the drawing style of its numbers."""
 
 from __future__ import annotations
 

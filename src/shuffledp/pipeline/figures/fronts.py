@@ -1,7 +1,4 @@
-"""Data of pictures of fronts and of regions.
-
-a cost and an error per method, and the methods that no other one beats.
-"""
+"""Data of pictures of fronts and of regions: cost and error per method, and the methods that no other beats."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching, 
 
 @dataclass(frozen=True)
 class Offer:
-    """The cost and the error of a method at one point."""
+    """Cost and error of a method at one point."""
 
     method: str
     trust: str
@@ -37,7 +34,7 @@ class Offer:
 
 
 def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any], error: str) -> list[Offer]:
-    """Return methods with a cost and an error, of cells with one point each, in the order of the entry."""
+    """Return the methods with a cost and an error, from cells with one point each, in the order of the entry."""
     cost = str(entry["x"] if entry["kind"] == "pareto" else entry["y"])
     good = cells[cells["status"] == "ok"]
     costs = by_cell(good, summary, cost)
@@ -61,9 +58,9 @@ def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any],
 def front(some: Sequence[Offer], controls: Sequence[str] = (), tolerance: float = 0.0) -> list[Offer]:
     """Return the methods that no other beats in cost and error at once, from the cheapest to the most accurate.
 
-    Controls and methods with a doubtful claim neither are on the front nor keep others from it. With a tolerance, a
-    relative difference, an offer is also beaten by one that is better in cost or error by more and worse in the other
-    by less.
+    Controls and methods with a doubtful claim are not on the front and beat no other method. With a relative tolerance,
+    a method is also beaten by a method that is better in cost or error by more than the tolerance and worse in the
+    other by less.
     """
     best, found = math.inf, []
     eligible = [offer for offer in some if offer.method not in controls and not offer.doubtful]
@@ -87,7 +84,7 @@ def by_trust(some: Sequence[Offer]) -> dict[str, list[Offer]]:
 
 
 def legend_names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
-    """Return names of methods; controls, doubtful claims and accountings other than the first are noted in them."""
+    """Return names of methods, with a note for controls, doubtful claims and accountings other than the first."""
     entry = job["entry"]
     wanted = job["where"].get("accounting")
     usual = wanted[0] if isinstance(wanted, list) else wanted
@@ -107,10 +104,7 @@ def legend_names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Column:
-    """The front at one position of the horizontal axis.
-
-    ``share`` is the position, ``point`` the values of the grid there.
-    """
+    """Front at the position ``share`` of the horizontal axis; ``point`` has the values of the grid there."""
 
     panel: Any
     place: float
@@ -119,10 +113,7 @@ class Column:
 
 
 def columns(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame) -> list[Column]:
-    """Return the fronts of a picture of regions, by panel and position.
-
-    Of several points at one position, which the unit of x allows, the point with the most users is shown.
-    """
+    """Return the fronts by panel and position; of points at one position the one with the most users is taken."""
     entry, where = job["entry"], job["where"]
     panels, x = entry.get("panels", ""), entry["x"]
     some = chosen(cells, where)

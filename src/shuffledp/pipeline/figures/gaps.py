@@ -1,4 +1,4 @@
-"""Cells without numbers in words: one line per reason, with the methods and the points that it concerns."""
+"""Cells without numbers as text: one line per reason, with the methods and the points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FEWEST_IN_A_RANGE = 3
 
 
 def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Return reasons of gaps."""
+    """Return the reasons for gaps, one line each."""
     found: dict[tuple[str, str, str], dict[Point, str]] = {}
     variables: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for row in cells[cells["status"] != "ok"].itertuples():
@@ -37,7 +37,6 @@ def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Mapping[str, Seque
 
 
 def _where(variables: Sequence[str], points: Iterable[Point], grid: Mapping[str, Sequence[Any]]) -> str:
-    """Return a description of points, as products of values of the variables."""
     every = set(points)
     if not variables:
         return ""
@@ -67,7 +66,6 @@ def _ordered(values: set[Any], grid: Sequence[Any]) -> list[Any]:
 
 
 def _listed(values: Sequence[Any], grid: Sequence[Any]) -> str:
-    """Return values as text; neighbors in the grid as a range."""
     known = list(grid)
     runs: list[list[Any]] = []
     for value in values:
@@ -92,7 +90,6 @@ def _text(value: Any) -> str:
 
 
 def _merged(reasons: Sequence[str]) -> str:
-    """Return one wording for several reasons, with the ranges of its numbers."""
     columns = zip(*(_NUMBER.findall(reason) for reason in reasons), strict=True)
     ranges = iter([_range(column) for column in columns])
     return _NUMBER.sub(lambda _: next(ranges), reasons[0])

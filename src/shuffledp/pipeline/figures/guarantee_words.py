@@ -1,7 +1,4 @@
-"""Guarantees of the claims of a drawing in words: for legends and for captions.
-
-The labels are defined in `shuffledp.guarantees`; results carry one per cell, with its reason.
-"""
+"""Guarantees (`shuffledp.guarantees`) of a drawing's claims as text, for legends and captions."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ def _weakest_by_accounting(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
-    """Return the labels of all methods, the reasons for doubtful claims, and whom users trust, for a caption."""
+    """Return the labels of all methods, the reasons for doubtful claims, and the trusted parties, for a caption."""
     parts = list(zip(cells["method"], cells["accounting"], strict=True))
     labels = _parts_by(cells["guarantee"], parts)
     trusted = _parts_by(cells["trust"], parts)
@@ -82,7 +79,6 @@ def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequen
 
 
 def _parts_by(words: Iterable[object], parts: Iterable[_Part]) -> dict[str, Counter[_Part]]:
-    """Count the cells of each method and accounting by word, in the order of the cells."""
     found: dict[str, Counter[_Part]] = {}
     for word, part in zip(words, parts, strict=True):
         if isinstance(word, str) and word:
@@ -96,7 +92,6 @@ def _grouped(
     names: Mapping[str, str],
     order: Sequence[str],
 ) -> str:
-    """Return the word of all cells, or several words with their methods."""
     if len(groups) == 1:
         return next(iter(groups))
     return " | ".join(f"{text}: {_named(some, every, names, order)}" for text, some in groups.items())
@@ -105,7 +100,7 @@ def _grouped(
 def _named(
     some: Counter[_Part], every: Counter[_Part], names: Mapping[str, str], order: Sequence[str]
 ) -> str:
-    """Return the methods of some cells, with the accountings of a method whose cells are not all among them."""
+    """Return the methods of some cells, with the accountings of a method if only some of its cells are among them."""
     texts = []
     for method, name in names.items():
         chosen = [accounting for of, accounting in some if of == method]

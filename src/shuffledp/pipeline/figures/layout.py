@@ -1,7 +1,4 @@
-"""The layout of a picture, in inches: computed once from the texts, without drawing anything.
-
-A grid of panels has no holes: rows have equally many panels, or the panels of a shorter row are wider.
-"""
+"""Layout of a picture in inches, computed from its texts, with rows of panels without gaps."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ def text_inches(text: str, points: float) -> float:
 
 
 def wrapped(text: str, points: float, inches: float) -> str:
-    """Wrap text into lines that are no wider than given, as far as its words permit."""
+    """Wrap text into lines of at most the given width, unless a single word is wider."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -54,7 +51,7 @@ def wrapped(text: str, points: float, inches: float) -> str:
 
 
 def rows_of(panels: int) -> list[int]:
-    """Return the number of panels in each row: equal numbers if possible, and up to five side by side."""
+    """Return the number of panels in each row: equal numbers if possible, at most five."""
     if panels <= MOST_COLUMNS + 1:
         return [panels]
     for columns in (4, 3, 5):
@@ -67,7 +64,7 @@ def rows_of(panels: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle in inches from the lower left corner of the picture."""
+    """Rectangle in inches from the lower left corner of the picture."""
 
     left: float
     bottom: float
@@ -75,13 +72,13 @@ class Box:
     height: float
 
     def shares(self, width: float, height: float) -> tuple[float, float, float, float]:
-        """Return the box in shares of the picture."""
+        """Return the box in shares of the picture's width and height."""
         return self.left / width, self.bottom / height, self.width / width, self.height / height
 
 
 @dataclass(frozen=True)
 class Place:
-    """Position of a panel, of the strip below it if there is one, and the labels that it has."""
+    """Position of a panel and of the strip below it, if any, and the labels that it has."""
 
     box: Box
     strip: Box | None
@@ -91,7 +88,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Legend:
-    """Legend texts in columns that fit, the longest column in lines, and the length of the curves' lines in letters."""
+    """Legend texts in columns that fit, the lines of the longest column, and the length of the lines in letters."""
 
     columns: int
     rows: int
@@ -101,7 +98,7 @@ class Legend:
 
 @dataclass(frozen=True)
 class Layout:
-    """A picture's size, its panels, and the positions of everything around them, all in inches."""
+    """Size of a picture, its panels, and the positions of everything around them, all in inches."""
 
     width: float
     height: float
@@ -115,11 +112,7 @@ class Layout:
 
 
 def legend_of(texts: Sequence[str], most_looks: int, width: float) -> Legend:
-    """Return the most columns, filled downwards, whose widest entries fit side by side; at least 1.
-
-    ``most_looks`` is the largest number of looks before a text, and ``width`` the available width; a text that is wider
-    by itself goes over several lines.
-    """
+    """Return the legend with the most columns, filled downwards, whose widest entries fit side by side."""
     handle = 2.8 * most_looks**0.7  # in units of the letters' size
     own = handle * _EM + _BESIDE + _BETWEEN
     size = SETTINGS["legend.fontsize"]
@@ -135,7 +128,6 @@ def legend_of(texts: Sequence[str], most_looks: int, width: float) -> Legend:
 
 
 def _filled_downwards(widths: Sequence[float], columns: int) -> Iterator[Sequence[float]]:
-    """Yield columns in the order of Matplotlib: the first ones are longer by one."""
     fewer, longer = divmod(len(widths), columns)
     start = 0
     for column in range(columns):

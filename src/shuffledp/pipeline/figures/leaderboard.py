@@ -1,4 +1,4 @@
-"""Leaderboards: a row per method, a column per quantity, each under a selection of its own."""
+"""Leaderboards: a row per method and a column per quantity, each with its own selection of cells."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def leaderboard(
     summary: pd.DataFrame,
     names: Mapping[str, str],
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows of a leaderboard, best first within each group; infeasible ones come last."""
+    """Return the rows of a leaderboard, best first within each group, with infeasible methods last."""
     columns = {str(e["heading"]): _column(e, cells, summary, entry["methods"]) for e in entry["entries"]}
     first = _ordering(entry)
     reasons = _by_method(chosen(cells, first.get("where", {})), "reason")
@@ -53,10 +53,7 @@ def leaderboard(
 def ranked(
     entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame, *trust: str
 ) -> dict[str, float]:
-    """Return the methods whose users trust one of these parties, best first, with the numbers for the order.
-
-    Controls and methods with an unproven or violated claim are left out.
-    """
+    """Return the methods with one of these trusted parties, best first, without controls and doubtful claims."""
     first = _ordering(entry)
     own = chosen(cells, first.get("where", {}))
     own = own[
@@ -71,7 +68,7 @@ def ranked(
 
 
 def _ordering(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the first entry with numbers among those that order a leaderboard."""
+    """Return the first of a leaderboard's ordering entries that has numbers."""
     found: Mapping[str, Any] = next(
         e for e in entry["entries"] if e["heading"] in entry["order"] and e["value"] not in CELL_TEXTS
     )
@@ -79,10 +76,7 @@ def _ordering(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _rank(value: Any, heading: str, entry: Mapping[str, Any]) -> tuple[int, float, str]:
-    """Return the sort key of a row.
-
-    Numbers before missing ones, trust in the order of `TRUST`, other texts by letters.
-    """
+    """Return the sort key of a row: numbers before missing ones, trust in the order of `TRUST`, other texts sorted."""
     kind = next(e["value"] for e in entry["entries"] if e["heading"] == heading)
     if kind == "trust":
         return (
@@ -116,7 +110,7 @@ def _column(
 
 
 def control_of(name: str) -> str:
-    """Return the name of a control, a method that is drawn for comparison only."""
+    """Return the label of a control, a method that is drawn for comparison only."""
     return f"{name} ({CONTROL})"
 
 

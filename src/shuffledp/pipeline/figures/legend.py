@@ -1,4 +1,4 @@
-"""Legends: curves that coincide share an entry; accountings and points read off a paper come last."""
+"""Legends: curves that coincide share an entry; accountings and points read off a paper are last."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POINT_SIZE = 6.5
 
 @dataclass(frozen=True)
 class Item:
-    """A text of the legend and the looks before it; for a region its color and pattern, in which the look is drawn."""
+    """Text of the legend and its looks; for a region its color and pattern, on which the look is drawn."""
 
     text: str
     looks: tuple[Look, ...]
@@ -35,11 +35,7 @@ class Item:
 def items(
     together: Sequence[Together], labels: Mapping[str, str], shown: Mapping[str, Look], parts: Sequence[Item]
 ) -> list[Item]:
-    """Return the legend: a text per group of curves that coincide, then the common entries, such as accountings.
-
-    Names joined by "=" belong to curves that are equal within half a percent; names joined by "≈" differ by less than
-    the picture can show. A common beginning of such names, up to a comma, is written once.
-    """
+    """Return the legend: coinciding curves share an entry, with "=" if equal within half a percent, else "≈"."""
     own = [
         Item(
             (" = " if one.equal else " ≈ ").join(_told_apart([labels[c] for c in one.curves])),
@@ -59,7 +55,7 @@ def _told_apart(names: Sequence[str]) -> list[str]:
 
 
 def write(figure: Figure, entries: Sequence[Item], form: Legend, middle: float) -> None:
-    """Draw the legend below everything; ``middle`` is its position in shares of the picture's width."""
+    """Draw the legend below the panels; ``middle`` is its position in shares of the picture's width."""
     handles: Any = [(*_patches(item.filled), *(_handle(look) for look in item.looks)) for item in entries]
     side_by_side = not any(item.filled for item in entries)
     figure.legend(

@@ -1,4 +1,4 @@
-"""Names of drawings that sort by their numbers, fig2 before fig10, and the names of trust models in them."""
+"""Names of drawings in numerical order, fig2 before fig10, and the names of trust models in them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ _COUNTED = re.compile(r"(?P<kind>[a-z_]*?)(?P<number>\d+)(?P<rest>.*)")
 
 
 def in_natural_order(names: Iterable[str]) -> dict[str, str]:
-    """Return each name with its first number padded with zeros to the width of names of the same kind.
-
-    Programs that sort by letters alone, such as the report of the workflow, then list the names by their numbers.
-    """
+    """Return each name with its first number padded by zeros, so that sorting by letters is in numerical order."""
     counted = {name: _COUNTED.fullmatch(name) for name in names}
     widths: dict[str, int] = {}
     for found in counted.values():

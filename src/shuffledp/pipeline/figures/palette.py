@@ -1,8 +1,4 @@
-"""A color, a marker and a kind of line per curve, so that curves differ without their colors too.
-
-There are three kinds of curves, none like another: methods have hues, accountings are grays and kinds of lines,
-values of a variable run from dark to light.
-"""
+"""A color, a marker and a line style per curve: hues for methods, grays for accountings, a ramp for values."""
 
 from __future__ import annotations
 
@@ -44,7 +40,7 @@ _LONGEST_SOLID = 9  # points of the strokes that looks beyond the listed ones ar
 
 @dataclass(frozen=True)
 class Look:
-    """Color, marker and line of one curve, as Matplotlib writes them; a line of any ``width`` but 0 is set apart."""
+    """Color, marker and line of one curve in Matplotlib's notation; a line of any ``width`` but 0 is set apart."""
 
     color: str
     marker: str
@@ -67,10 +63,7 @@ _OWN_WIDTH = 2.4
 
 
 def look(number: int) -> Look:
-    """Return a look by its number; no two share color, marker and line, and the first ten share none of them.
-
-    From `OWN` on lines are wide and solid, in colors that no other method has.
-    """
+    """Return a look by its number; no two looks agree in all three parts, and the first ten agree in no part."""
     if number < 0:
         raise ValueError(f"The number of a look must be at least 0, got {number}.")
     if number >= OWN:
@@ -88,10 +81,7 @@ def look(number: int) -> Look:
 
 
 def marked_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
-    """Return the looks of names that have several curves, with different markers where one is free.
-
-    Curves of an accounting share a color, so that only the markers distinguish their names.
-    """
+    """Return the looks of names that have several curves, with different markers if one is free."""
     found: dict[str, Look] = {}
     for name, one in looks.items():
         taken = {each.marker for each in found.values()}
@@ -102,7 +92,7 @@ def marked_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
 
 
 def told_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
-    """Return the looks of a figure's curves; of several equal ones the later ones get another line or marker."""
+    """Return the looks of a figure's curves; the later of equal looks have another line or marker."""
     found: dict[str, Look] = {}
     for curve, one in looks.items():
         others = (
@@ -116,7 +106,7 @@ def told_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
 
 
 def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: int = 0) -> dict[str, int]:
-    """Return a look per method, the same in every drawing."""
+    """Return one look per method, the same in every drawing."""
     every = dict.fromkeys(method for group in groups for method in group)
     given = {method: fixed[method] for method in every if method in fixed}
     for method in every:
@@ -127,11 +117,7 @@ def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: i
 
 
 def of_accounting(accounting: str, own: Look | None = None) -> Look:
-    """Return the look of an accounting's numbers; ``own`` is the method's look where several methods are drawn.
-
-    Of several methods the printed numbers are gray and the exact ones have the method's color, with the method's
-    marker.
-    """
+    """Return the look of an accounting; with a method's look ``own``, printed is gray and others have its color."""
     plain = _ACCOUNTINGS[accounting]
     if own is None:
         return plain
@@ -141,13 +127,13 @@ def of_accounting(accounting: str, own: Look | None = None) -> Look:
 
 
 def of_values(count: int) -> list[Look]:
-    """Return looks of the values of a variable, in order: from dark blue to light orange."""
+    """Return the looks of the values of a variable, in order from dark blue to light orange."""
     steps = [step / max(count - 1, 1) for step in range(count)]
     return [replace(look(i), color=_between(step)) for i, step in enumerate(steps)]
 
 
 def lighter(color: str) -> str:
-    """Return a color half of the way to white."""
+    """Return the color halfway between a color and white."""
     return _hex((channel + 255) / 2 for channel in _channels(color))
 
 
@@ -155,7 +141,6 @@ _RAMP = ("#16325c", "#1f7a8c", "#6a994e", "#e09f3e")
 
 
 def _between(step: float) -> str:
-    """Return a color of the ramp, whose lightness grows along it."""
     place = step * (len(_RAMP) - 1)
     left = min(int(place), len(_RAMP) - 2)
     pairs = zip(_channels(_RAMP[left]), _channels(_RAMP[left + 1]), strict=True)

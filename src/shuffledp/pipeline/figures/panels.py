@@ -1,4 +1,4 @@
-"""Drawing of one panel, and of the strip below it with the printed over the exact numbers."""
+"""Drawing of one panel, and of the strip below it with the ratios of printed to exact numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SMALL = 6.5  # points: letters beside arrows
 
 
 def ticked(ax: Axes, what: Picture, place: layout.Place, up: Ticks, labels_below: bool) -> None:
-    """Draw the ticks of a panel: at the values of the horizontal axis if they are no numbers."""
+    """Draw the ticks of a panel, at the values of the horizontal axis if they are not numbers."""
     if what.places is None:
         across = ticks(what.x_axis, 6 if place.box.width > 2 else 4)
     else:
@@ -32,12 +32,12 @@ def ticked(ax: Axes, what: Picture, place: layout.Place, up: Ticks, labels_below
 
 
 def _in(value: Any, every: Iterable[Strand]) -> list[Strand]:
-    """Return the curves of a panel; methods that do not depend on its variable belong to all of them."""
+    """Return the curves of a panel; methods that do not depend on its variable belong to all panels."""
     return [s for s in every if value is None or s.panel is None or s.panel == value]
 
 
 def panel(ax: Axes, what: Picture, value: Any) -> None:
-    """Draw the panel of a value."""
+    """Draw the panel of one value of the panels' variable."""
     sheet.framed(ax, what.x_axis, what.y_axis)
     here = _in(value, what.strands)
     steps = sidesteps(here, what.y_axis.units, what.y_axis.span)
@@ -59,28 +59,28 @@ def panel(ax: Axes, what: Picture, value: Any) -> None:
 
 
 def _above(look: Look) -> float:
-    """Return the drawing order of a line: lines with gaps lie upon those without, wide ones upon all."""
+    """Return the drawing order of a line: dashed lines over solid ones, wide lines over all."""
     if look.width:
         return 2.5
     return 2.0 if look.dash == "-" else 2.1
 
 
 def _level(ax: Axes, strand: Strand, look: Look, number: int) -> None:
-    """Draw a level line, with one marker at a position of its own."""
+    """Draw a level line with one marker, at a position that depends on the curve's number."""
     at, transform = [0.0, 0.15 + 0.13 * (number % 6), 1.0], ax.get_yaxis_transform()
     own = {"label": strand.curve, "zorder": _above(look), "transform": transform}
     sheet.add(ax, at, [float(strand.y[0])] * 3, look, markevery=[1], **own)
 
 
 def _aside(ax: Axes, step: float) -> Transform:
-    """Return data coordinates that are moved sideways by some points."""
+    """Return the transform of data coordinates with a sideways shift in typographic points."""
     if not step or ax.figure is None:
         return ax.transData
     return ax.transData + ScaledTranslation(step / 72, 0, ax.figure.dpi_scale_trans)
 
 
 def _line(ax: Axes, what: Picture, strand: Strand, look: Look, number: int, step: float) -> None:
-    """Draw a line through computed numbers; infeasible cells interrupt it."""
+    """Draw a line through computed numbers, interrupted at infeasible cells."""
     x, y = _with_gaps(what, strand)
     sheet.add(ax, x, y, replace(look, marker=""), zorder=_above(look), label=strand.curve)
     if strand.kind == "expected" and not what.parts:
@@ -92,7 +92,7 @@ def _line(ax: Axes, what: Picture, strand: Strand, look: Look, number: int, step
 
 
 def _with_gaps(what: Picture, strand: Strand) -> tuple[Numbers, Numbers]:
-    """Insert the positions of the grid that have no number, which interrupt the line."""
+    """Return positions and numbers, with nan at positions of the grid without a number to interrupt the line."""
     y = np.where(np.isfinite(what.y_axis.units(strand.y)), strand.y, np.nan)
     if "along" in what.drawing:
         return strand.x, y
@@ -105,7 +105,7 @@ def _with_gaps(what: Picture, strand: Strand) -> tuple[Numbers, Numbers]:
 
 
 def _means(ax: Axes, strand: Strand, look: Look, step: float) -> None:
-    """Draw simulated means; they are open where no bar can be drawn."""
+    """Draw simulated means, with open markers where no bar is drawn."""
     transform = _aside(ax, step)
     barred = np.isfinite(strand.error)
     if barred.any():
@@ -158,7 +158,7 @@ def _arrow(ax: Axes, strand: Strand, beyond: Any, look: Look, slot: int, top: bo
 
 
 def ratios(what: Picture) -> list[Strand]:
-    """Return the printed over the exact numbers of each name with both, as curves of the exact numbers."""
+    """Return the ratios of printed to exact numbers of each name with both, as curves of the exact numbers."""
     every = {(s.curve, s.panel): s for s in what.strands}
     found = []
     for (curve, panel), exact in every.items():

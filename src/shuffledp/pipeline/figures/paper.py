@@ -1,7 +1,4 @@
-"""Drawing of a job: reads results, makes every figure and table with caption, and the manifest.
-
-A job is plain data (`shuffledp.pipeline.figures.drawings`); no configuration is read here.
-"""
+"""Drawing of jobs (`shuffledp.pipeline.figures.drawings`): figures, tables, captions, and the manifest."""
 
 from __future__ import annotations
 
@@ -66,16 +63,13 @@ MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
 
 
 def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = None) -> list[Drawn]:
-    """Return drawings by their jobs."""
+    """Return the drawings of jobs, in the same order."""
     reader = _Reader()
     return [_drawn_or_kept(job, store, reader) for job in jobs]
 
 
 def draw_paper(job: PaperJob, store: Store | None = None) -> dict[Path, bytes]:
-    """Return the contents of the files of a paper: figures, tables, captions and the manifest, by final path.
-
-    ``job`` is as `paper_job` makes it, ``store`` as in `draw_all`.
-    """
+    """Return the contents of the files of a paper: figures, tables, captions and the manifest, by final path."""
     drawn = draw_all(job["drawings"], store)
     if store is not None:
         forget_others(store.folder, [drawing["id"] for drawing in job["drawings"]])
@@ -84,17 +78,14 @@ def draw_paper(job: PaperJob, store: Store | None = None) -> dict[Path, bytes]:
 
 
 def publish_paper(job: PaperJob, code: str) -> None:
-    """Draw a paper and write all files of it with their checksum list.
-
-    Drawings that are stored and up to date are not drawn again. ``code`` is a digest of the code that draws.
-    """
+    """Draw a paper, except stored drawings that are up to date, and write all its files with their checksums."""
     key = job["paper"]["key"]
     contents = draw_paper(job, Store(folder_of(Path(job["results"]), key), code))
     publish(_folder(job["results"], key) / CHECKSUMS, contents, folders=2)
 
 
 def write_drawings(jobs: Sequence[DrawingJob], code: str) -> None:
-    """Draw some figures and tables of a paper and write their files; the paper's own job publishes them."""
+    """Draw some figures and tables of a paper and write their files; the paper's job publishes them."""
     results, key = jobs[0]["results"], jobs[0]["paper"]
     drawn = draw_all(jobs, Store(folder_of(Path(results), key), code))
     for path, content in _contents(_folder(results, key), drawn).items():
@@ -111,7 +102,7 @@ def _contents(folder: Path, drawn: Iterable[Drawn]) -> dict[Path, bytes]:
 
 @dataclass(frozen=True)
 class _Read:
-    """Results of some methods of an experiment with their summary, which many drawings share."""
+    """Results of some methods of an experiment with their summary, common to many drawings."""
 
     results: Results
     summary: pd.DataFrame
@@ -123,7 +114,7 @@ class _Read:
 
 
 class _Reader:
-    """Results by experiment and methods, read once because drawings share them."""
+    """Results by experiment and methods, each read once for all drawings."""
 
     def __init__(self) -> None:
         self._read: dict[tuple[str, ...], _Read] = {}
@@ -145,7 +136,7 @@ def _bundles(job: DrawingJob) -> dict[str, Bundle]:
 
 
 def _inputs(job: DrawingJob | ClaimTableJob) -> dict[str, str]:
-    """Return checksums of the files that a drawing reads, each verified."""
+    """Return the checksums of a drawing's input files, after verification."""
     if job["kind"] == "claims":
         table = Path(job["table"])
         pairs = [(table, table.with_suffix(".sha256"))]
@@ -207,7 +198,7 @@ def _drawing(job: DrawingJob, known: _Read) -> Drawn:
 
 
 def _without_parameter(job: DrawingJob, cells: pd.DataFrame, what: Picture) -> list[str]:
-    """Return computed methods without a curve, because ``parameters()`` does not have the number that is drawn."""
+    """Return the computed methods without a curve, as ``parameters()`` does not have the drawn number."""
     parameter = str(job["entry"]["y"]).removeprefix(PARAMETER_PREFIX)
     if parameter == job["entry"]["y"]:
         return []
@@ -269,7 +260,6 @@ def _finished(
     commits: Sequence[str] = (),
     chart: Chart | None = None,
 ) -> Drawn:
-    """Return a drawing with its caption and its entry in the manifest."""
     caption = f"{job['id']}.rst"
     entry = Entry(
         id=job["id"],
@@ -292,7 +282,7 @@ def _finished(
 
 
 def _board(job: DrawingJob | ClaimTableJob) -> str:
-    """Return the heading of a leaderboard's column on the trust of users; empty for all other drawings."""
+    """Return the heading of a leaderboard's column of trusted parties; empty for all other drawings."""
     entries = () if job["kind"] == "claims" else job["entry"].get("entries", ())
     return next((str(e["heading"]) for e in entries if e["value"] == "trust"), "")
 
@@ -335,10 +325,7 @@ def _repeats(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> str:
 
 
 def _highest_accuracy(job: DrawingJob, summary: pd.DataFrame) -> str | None:
-    """Describe the highest accuracy of all evaluated rounds of a drawing's training runs.
-
-    The earliest of equal ones.
-    """
+    """Return text on the highest accuracy of all evaluated rounds of a drawing's training runs, the earliest one."""
     found = []
     for run in job["training"]:
         rows = summary[summary["metric"].isin(TRAINED_METRICS) & summary["method"].isin(run["methods"])]
@@ -349,7 +336,7 @@ def _highest_accuracy(job: DrawingJob, summary: pd.DataFrame) -> str | None:
 
 
 def _tabled(entry: Mapping[str, Any]) -> str:
-    """Return the quantity of a table for its caption; for a leaderboard the number that orders it."""
+    """Return the quantity of a table for its caption; for a leaderboard the number that determines the order."""
     if "value" in entry:
         return str(entry["value"])
     ordering = [e["value"] for h in entry["order"] for e in entry["entries"] if e["heading"] == h]
@@ -357,10 +344,7 @@ def _tabled(entry: Mapping[str, Any]) -> str:
 
 
 def _about_the_data(job: DrawingJob, results: Results) -> list[Mapping[str, Any]]:
-    """Return the provenance of the data of the numbers that are shown.
-
-    Training data determine a method's accuracy only, not its eps.
-    """
+    """Return the provenance of the data of the drawn numbers; training data affect only the accuracy."""
     quantity = _tabled(job["entry"]) if job["kind"] == "table" else job["entry"]["y"]
     trained = {m for run in job["training"] for m in run["methods"]}
     left_out = frozenset() if quantity in TRAINED_METRICS else trained
@@ -372,7 +356,6 @@ def _note(job: DrawingJob, results: Results) -> str:
 
 
 def _mark(job: DrawingJob, results: Results) -> str:
-    """Return the note on the data in the picture itself: empty if they are the real ones."""
     sources = {about["source"] for about in _about_the_data(job, results) if about["note"]}
     return ", ".join(mark for source, mark in MARKS.items() if source in sources)
 
@@ -380,8 +363,8 @@ def _mark(job: DrawingJob, results: Results) -> str:
 def _numbers(job: DrawingJob, known: _Read) -> Numbers:
     """Return the numbers for the caption: all files of the drawing, this file first.
 
-    For curves along a variable these are their x, such as eps by round: they share the y of one training run. A file
-    with printed and exact numbers returns the exact ones.
+    For curves along a variable these are their x, such as eps by round, as they share the y of one training run. A file
+    with printed and exact numbers has the exact ones.
     """
     entry, common = job["entry"], across_files(job)
     if entry.get("kind", "curves") != "curves":
@@ -397,7 +380,7 @@ def _numbers(job: DrawingJob, known: _Read) -> Numbers:
 
 
 def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *trust: str) -> list[str]:
-    """Return the methods whose users trust one of these, if an accounting has numbers and no doubtful claim."""
+    """Return the methods whose trusted party is given, if an accounting has numbers and no doubtful claim."""
     own = cells[(cells["status"] == "ok") & (cells["accounting"] == accounting) & cells["trust"].isin(trust)]
     known, doubted = set(own["method"]), set(own.loc[own["guarantee"].isin(IN_DOUBT), "method"])
     return [m for m in methods if m in known - doubted]

@@ -1,7 +1,8 @@
-"""Pareto pictures: an error against a cost, a panel per trust model, and the front in it.
+"""Pareto pictures: an error against a cost, with one panel per trust model and its front.
 
-Methods that others beat in both are hollow and pale, those on the front filled; the front is a line in steps. Controls,
-which are drawn in a ring, and methods with an unproven or violated claim are no part of it.
+Methods that another method beats in error and cost are hollow and pale, methods on the front are filled, and the front
+is a step line. Controls, which are drawn in a ring, and methods with an unproven or violated claim are not part of the
+front.
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ def _draw(
 
 
 def _boxes(known: Mapping[str, Sequence[Offer]], plan: layout.Layout) -> list[layout.Box]:
-    """Return panels side by side, as wide as their titles; the remaining width is shared by the number of methods."""
+    """Return panels side by side, as wide as their titles, with the remaining width shared by the number of methods."""
     gaps = layout.GAP * (len(known) - 1)
     places = [place.box for place in plan.places]
     inner = places[-1].left + places[-1].width - places[0].left - gaps
@@ -182,7 +183,6 @@ def _boxes(known: Mapping[str, Sequence[Offer]], plan: layout.Layout) -> list[la
 
 
 def _few(axis: Axis, inches: float) -> Ticks:
-    """Return ticks whose labels have room below a panel."""
     return ticks(axis, 6 if inches > 3 else 4 if inches > 2 else 3)
 
 
@@ -217,7 +217,6 @@ def _panel(
 
 
 def _together(shown: Sequence[Offer]) -> list[Together]:
-    """Group the methods at one position, which share a label."""
     groups: list[list[Offer]] = []
     for offer in shown:
         for group in groups:

@@ -1,4 +1,4 @@
-"""One picture as data: rows of a summary, how they are shown, and the axes that all files of its drawing share."""
+"""One picture as data: rows of a summary, their looks, and the axes common to all files of its drawing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shuffledp.pipeline.figures.palette import Look
 
 @dataclass(frozen=True)
 class Part:
-    """The variable part of curves of one name, such as their accounting: its text and its look in the legend."""
+    """Part that distinguishes curves of one name, such as their accounting: its text and its look in the legend."""
 
     text: str
     look: Look
@@ -25,16 +25,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture: rows of a summary and how to show them.
+    """One picture: rows of a summary and their looks.
 
-    ``drawing`` is the figure's entry in the paper's file, ``selection`` the rows of the summary that belong to this
-    file, with a column ``curve``, and ``frame`` the rows of all files of the drawing, which have the same axes and the
-    same ``panels``. ``labels`` are the legend texts by name in their order, and ``looks`` the looks by curve. ``grid``
-    has the values of variables in order. ``points`` were read off the paper, ``mark`` is the note on the data in the
+    ``drawing`` is the figure's entry in the paper's file. ``selection`` has the rows of the summary for this file, with
+    a column ``curve``, and ``frame`` the rows of all files of the drawing, which have the same axes and the same
+    ``panels``. ``labels`` are the legend texts by name in their order, and ``looks`` the looks by curve. ``grid`` has
+    the values of variables in order. ``points`` were read off the paper, ``mark`` is the note on the data in the
     picture itself.
 
-    A curve is ``name`` or, where ``parts`` distinguish curves of one name, ``name|part``; in ``frame`` it is the name
-    and the value that distinguishes the file.
+    A curve is ``name``, or ``name|part`` if ``parts`` distinguish curves of one name. In ``frame`` it is the name and
+    the value that distinguishes the file.
     """
 
     drawing: Mapping[str, Any]
@@ -52,7 +52,7 @@ class Picture:
 
     @cached_property
     def places(self) -> dict[Any, float] | None:
-        """Positions of values of x that are not numbers."""
+        """Positions of values of x that are not numbers; None for numbers."""
         values = self.grid.get(self.drawing["x"], ())
         if all(isinstance(value, int | float) for value in values):
             return None
@@ -60,13 +60,13 @@ class Picture:
 
     @cached_property
     def strands(self) -> list[Strand]:
-        """The curves of this file; where parts distinguish them, each is drawn in one kind only."""
+        """Curves of this file; curves distinguished by parts are drawn in one kind only."""
         every = self._strands(self.selection)
         return leading(every) if self.parts else every
 
     @property
     def means(self) -> bool:
-        """True if simulated means are drawn as points, beside lines and not along them."""
+        """True if simulated means are drawn as points beside lines."""
         joined = "along" in self.drawing or bool(self.parts)
         return not joined and any(s.kind == "simulated" and not s.level for s in self.strands)
 
@@ -76,20 +76,20 @@ class Picture:
 
     @cached_property
     def x_axis(self) -> Axis:
-        """The horizontal axis of all files."""
+        """Horizontal axis of all files."""
         return horizontal(
             self._strands(self.frame), self.drawing.get("x_scale", "linear"), [x for x, _ in self.points]
         )
 
     @cached_property
     def y_axis(self) -> Axis:
-        """The vertical axis of all files."""
+        """Vertical axis of all files."""
         own = [replace(s, curve=s.curve.rpartition("|")[0]) for s in self._strands(self.frame)]
         return vertical(own, self.drawing.get("y_scale", "linear"), [y for _, y in self.points])
 
     @cached_property
     def together(self) -> list[Together]:
-        """The names that have a number, in groups of those that coincide."""
+        """Names with a number, in groups of coinciding curves."""
         numbers: dict[str, dict[Any, float]] = {}
         for strand in leading(self.strands):
             name, _, part = strand.curve.rpartition("|") if self.parts else (strand.curve, "", "")

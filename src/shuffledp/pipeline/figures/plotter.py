@@ -1,9 +1,9 @@
 """The generic plotter: x, y, panels and curves of an experiment's summary.
 
-Lines are closed-form expectations and computed curves, markers on their own are simulated means: filled ones with a bar
-of one standard error, open ones where that error means nothing
-(`shuffledp.pipeline.figures.drawn_curves.FEWEST_BEHIND_A_BAR`). Infeasible cells are gaps. Titles, notes and reasons
-of gaps are in the manifest, not in the picture.
+Lines are closed-form expectations and computed curves, and separate markers are simulated means. A filled marker has a
+bar of one standard error; a marker is open if few repeats determine this error
+(`shuffledp.pipeline.figures.drawn_curves.FEWEST_BEHIND_A_BAR`). Infeasible cells are gaps. Titles, notes and reasons of
+gaps are in the manifest, not in the picture.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_TICKS = 6
 
 
 def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFrame:
-    """Return the rows to draw for a quantity."""
+    """Return the drawn rows of a quantity."""
     shown: pd.DataFrame = summary[summary["metric"] == y]
     if not shown.empty or y in TRAINED_METRICS or (cells["status"] != "ok").all():
         return shown
@@ -96,7 +96,7 @@ def draw(what: Picture) -> Figure:
 
 
 def _legend_items(what: Picture) -> list[legend.Item]:
-    """Return names with a number; the manifest lists the others, whose cells are all gaps."""
+    """Return the legend entries of names with a number; the manifest lists names without any number."""
     kinds: dict[str, set[str]] = {}
     for strand in what.strands:
         name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
@@ -116,7 +116,7 @@ def _legend_items(what: Picture) -> list[legend.Item]:
 
 
 def _of_name(what: Picture, name: str) -> Look:
-    """Return the look of a name in the legend: the look of its curve, or of the most exact of its parts."""
+    """Return the look of a name in the legend: the look of its curve, or of its most exact part."""
     if not what.parts:
         return what.looks[name]
     drawn = {strand.curve for strand in what.strands}

@@ -1,8 +1,7 @@
 """Region maps: the method with the least error at every position and every bound on its cost.
 
-At a position of the horizontal axis the winner changes only where a method of the front starts to be affordable, so
-that the fronts of the positions hold everything. A position's color reaches half of the way, on the axis, to its
-neighbors.
+At a position of the horizontal axis the best method changes only at the cost of a method on the front, so that the
+fronts of the positions determine the map. A position's color extends on the axis half of the way to its neighbors.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _HATCHES = ("", "////", "....", "xxxx")
 
 @dataclass(frozen=True)
 class Region:
-    """A winner at one position, from one bound on the cost to the next."""
+    """Best method at one position, from one bound on the cost to the next."""
 
     column: Column
     offer: Offer
@@ -59,7 +58,7 @@ def regions(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
     looks = palette.told_apart({m: palette.look(job["looks"].get(m, 0)) for m in won})
 
     def wins(method: str, **at: Any) -> Share:
-        """Count the positions and panels at which a method wins under some bound."""
+        """Count the positions and panels at which a method is the best under some bound."""
         some = [c for c in fronts if all(c.point.get(name) == value for name, value in at.items())]
         return Share(sum(any(o.method == method for o in c.front) for c in some), len(some), "columns")
 
@@ -72,7 +71,7 @@ def regions(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
 
 
 def regions_of(fronts: Sequence[Column]) -> list[Region]:
-    """Return the regions of all positions, from the lowest bound to the highest one; the last has no end."""
+    """Return the regions of all positions, from the lowest bound to the highest; the last region is unbounded."""
     return [
         Region(column, offer, offer.cost, after)
         for column in fronts
@@ -81,7 +80,7 @@ def regions_of(fronts: Sequence[Column]) -> list[Region]:
 
 
 def _numbers(entry: Mapping[str, Any], every: Sequence[Region]) -> bytes:
-    """Return a row per region: its position, the bounds between which its method wins, and the error there."""
+    """Return a row per region: its position, the bounds between which its method is best, and the error there."""
     panels = entry.get("panels")
     rows = [
         {
@@ -157,7 +156,7 @@ def _draw(
 
 
 def _edges(places: Sequence[float]) -> dict[float, tuple[float, float]]:
-    """Return the edges of each position: half of the way to its neighbors, on a logarithmic axis."""
+    """Return the edges of each position, halfway to its neighbors on a logarithmic axis."""
     if len(places) == 1:
         return {places[0]: (places[0] / 2, places[0] * 2)}
     between = [math.sqrt(a * b) for a, b in pairwise(places)]
@@ -167,7 +166,6 @@ def _edges(places: Sequence[float]) -> dict[float, tuple[float, float]]:
 
 
 def _hatches(looks: Mapping[str, Look]) -> dict[str, str]:
-    """Return a pattern per method, so that methods of one color differ."""
     seen: dict[str, int] = {}
     found = {}
     for method, look in looks.items():

@@ -19,10 +19,7 @@ from shuffledp.storage import verified
 
 
 def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Return rows that agree with all conditions; a method that does not depend on a variable agrees with any value.
-
-    The accounting may be `BOTH`, for the two accountings of `PAIR`.
-    """
+    """Return the rows that agree with all conditions; a method independent of a variable agrees with any value."""
     for column, value in where.items():
         if column in frame:
             wanted = PAIR if (column, value) == ("accounting", BOTH) else (value,)
@@ -31,7 +28,7 @@ def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def chosen(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Return cells that agree with all conditions; of a list of accountings, each method's first available one."""
+    """Return the cells that agree with all conditions; of a list of accountings, each method's first available one."""
     wanted = where.get("accounting")
     if not isinstance(wanted, list):
         return matching(cells, where)
@@ -42,7 +39,7 @@ def chosen(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def in_unit(summary: pd.DataFrame, unit: str | None) -> pd.DataFrame:
-    """Convert squared errors of frequencies to squared errors of counts, if that is the unit."""
+    """Return squared errors of frequencies as squared errors of counts, if that is the unit."""
     if unit is None:
         return summary
     square = summary["users_expected"] ** 2
@@ -50,24 +47,24 @@ def in_unit(summary: pd.DataFrame, unit: str | None) -> pd.DataFrame:
 
 
 def by_cell(cells: pd.DataFrame, summary: pd.DataFrame, quantity: str, unit: str | None = None) -> pd.Series:
-    """Return the number of every cell that has one: the closed form where there is one, else the simulated mean."""
+    """Return the number of every cell that has one: the closed form if there is one, else the simulated mean."""
     rows = long_form(cells, in_unit(summary[summary["cell"].isin(cells["cell"])], unit), quantity)
     first = rows.sort_values("kind", kind="stable").groupby("cell", sort=False).head(1)
     return pd.Series(first["mean"].to_numpy(float), index=first["cell"].to_numpy())
 
 
 def across_files(job: DrawingJob) -> dict[str, Any]:
-    """Return the conditions that the rows of all files of a drawing share."""
+    """Return the conditions common to the rows of all files of a drawing."""
     return {name: value for name, value in job["where"].items() if name != job["by"]}
 
 
 def orders(job: DrawingJob) -> dict[str, list[Any]]:
-    """Return values of every axis in the order of the configuration; methods in the order of the figure."""
+    """Return the values of every axis in the order of the configuration; methods in the order of the figure."""
     return {**job["grid"], "accounting": job["accountings"], "method": job["entry"]["methods"]}
 
 
 def names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
-    """Return the legend name per method; where several would be equal, the method's id distinguishes them."""
+    """Return the legend name per method; the method's id distinguishes equal names."""
     labels = dict(zip(cells["method"], cells["label"], strict=True))
     found = {m: label or str(labels.get(m) or m) for m, label in job["labels"].items()}
     shared = [name for name in found.values() if list(found.values()).count(name) > 1]
@@ -119,17 +116,16 @@ def numbers_of(job: DrawingJob, what: Picture) -> bytes:
 
 
 def _apart(job: DrawingJob) -> bool:
-    """Return whether several methods have a curve for each accounting, which are then parts of the methods' curves."""
+    """Return whether several methods have one curve per accounting, so that accountings are parts of their curves."""
     return job["entry"].get("curves") == "accounting" and len(job["entry"]["methods"]) > 1
 
 
 def _variable(job: DrawingJob) -> str:
-    """Return the variable that distinguishes the names: the method, or another variable besides it."""
     return "method" if _apart(job) else str(job["entry"].get("curves", "method"))
 
 
 def _named(frame: pd.DataFrame, job: DrawingJob) -> pd.DataFrame:
-    """Add a column ``curve`` that names each row's curve; a method that does not depend on the variable has one."""
+    """Add a column ``curve`` with the name of each row's curve; a method independent of the variable has one curve."""
     variable = _variable(job)
     if variable == "method" or variable not in frame:
         return frame.assign(curve=frame["method"])
@@ -138,7 +134,6 @@ def _named(frame: pd.DataFrame, job: DrawingJob) -> pd.DataFrame:
 
 
 def _file(frame: pd.DataFrame, job: DrawingJob) -> pd.Series:
-    """Return the key that distinguishes the rows of one curve in several files."""
     by = [c for c in dict.fromkeys(("accounting", job["by"])) if c in frame]
     texts = frame[by].astype(str)
     return texts.agg("/".join, axis=1) if len(frame) else pd.Series(dtype=str)
@@ -162,7 +157,7 @@ def _plain(look: Look) -> Look:
 
 
 def _labels(job: DrawingJob, here: pd.DataFrame, parts: Mapping[str, Part]) -> dict[str, str]:
-    """Return legend texts by name, with the labels of doubtful claims: in the order of the figure, then of the grid."""
+    """Return legend texts by name, with the labels of doubtful claims, in the order of the figure, then of the grid."""
     present = set(here["curve"])
     several = here["method"].nunique() > 1
     variable = _variable(job)
@@ -207,7 +202,7 @@ def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]
 
 
 def _panels(job: DrawingJob, every: pd.DataFrame) -> list[Any]:
-    """Return values of the panels, those that any file of the drawing has, in the order of the grid."""
+    """Return the values of the panels of all files of the drawing, in the order of the grid."""
     by = job["entry"].get("panels")
     if by is None:
         return [None]
@@ -217,7 +212,6 @@ def _panels(job: DrawingJob, every: pd.DataFrame) -> list[Any]:
 
 
 def _points(job: DrawingJob) -> list[tuple[float, float]]:
-    """Return points read off the paper."""
     points = job["points"]
     if points is None:
         return []

@@ -1,4 +1,4 @@
-"""Checks of the selections of figures and tables: experiments, methods, axes and quantities exist, and none twice."""
+"""Checks of the selections of figures and tables: experiments, methods, axes and quantities exist, none twice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
 
 
 def _selected(paper: Paper) -> Paper:
-    """Return the paper with the methods of every figure and table."""
     _check_looks(paper)
     figures = {name: _entry(paper, "figures", name, raw) for name, raw in paper.figures.items()}
     tables = {name: _entry(paper, "tables", name, raw) for name, raw in paper.tables.items()}
@@ -101,7 +100,6 @@ def _entry_of(
 
 
 def _check_entry(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
-    """Check axes and quantities of a figure, a table or a leaderboard with these methods."""
     _check_controls(entry, place)
     if entry.get("kind", "curves") != "curves":
         _check_fronts(entry, experiment, place)
@@ -133,10 +131,7 @@ def _check_controls(entry: Mapping[str, Any], place: str) -> None:
 
 
 def _check_fronts(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
-    """Check a picture of fronts or of regions.
-
-    a cost and an error of one cell per method, at every position of the axis.
-    """
+    """Check a picture of fronts or of regions: cost and error of one cell per method at every position of the axis."""
     regions = entry["kind"] == "regions"
     cost, error = (entry["y"], entry["value"]) if regions else (entry["x"], entry["y"])
     if cost not in CELL_NUMBERS:
@@ -163,7 +158,7 @@ def _check_fronts(entry: Mapping[str, Any], experiment: Experiment, place: str) 
 
 
 def _tells_methods_apart(raw: Mapping[str, Any]) -> bool:
-    """Return whether several methods have room: in every figure, and in a table that has them as rows or columns."""
+    """Return whether a drawing can show several methods: any figure, or a table with methods as rows or columns."""
     return "rows" not in raw or "method" in [
         *raw["rows"],
         *raw["columns"],
@@ -171,7 +166,7 @@ def _tells_methods_apart(raw: Mapping[str, Any]) -> bool:
 
 
 def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
-    """Check that axes exist, ``where`` picks existing values, and no two numbers have the same position."""
+    """Check that axes exist, that ``where`` has existing values, and that no two numbers have the same position."""
     methods = entry["methods"]
     values = {**experiment.grid, "accounting": experiment.accountings(methods), "method": methods}
     axes = [entry[a] for a in ("x", "along", "panels", "curves", "files") if a in entry]

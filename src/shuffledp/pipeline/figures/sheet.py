@@ -1,4 +1,4 @@
-"""The parts that pictures of all kinds share: frames, ticks, labels, and the picture without numbers."""
+"""Parts common to pictures of all kinds: frames, ticks, labels, and the picture without numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
 
 @dataclass(frozen=True)
 class Made:
-    """A picture with its drawing function and numbers."""
+    """Picture with its drawing function and numbers."""
 
     draw: Callable[[], Figure]
     numbers: bytes
@@ -34,14 +34,14 @@ class Made:
 
 
 def said(text: str) -> Figure:
-    """Return a picture without axes, whose text states that there is nothing to draw."""
+    """Return a picture without axes, with a text instead of data."""
     figure = Figure(figsize=(5.2, 0.7))
     figure.text(0.5, 0.5, text, ha="center", va="center", fontsize=SETTINGS["font.size"])
     return figure
 
 
 def add(ax: Axes, x: Any, y: Any, look: Look, **settings: Any) -> None:
-    """Add a line or markers; limits stay as they are."""
+    """Add a line or markers without a change of the limits."""
     own = {"color": look.color, "ls": look.dash, "marker": look.marker, "mfc": "none"}
     if look.width:
         own |= {"lw": look.width, "mew": 1.6, "ms": 6.5}
@@ -61,7 +61,7 @@ def framed(ax: Axes, across: Axis, up: Axis) -> None:
 
 
 def ticked(ax: Axes, across: Ticks, up: Ticks, *, below: bool, left: bool) -> None:
-    """Draw ticks at chosen positions with few objects: small ones are one line of markers."""
+    """Draw ticks at chosen positions; all small ticks are one line of markers, for speed."""
     ax.set_xticks(across.major, across.labels if below else [""] * len(across.major))
     ax.set_yticks(up.major, up.labels if left else [""] * len(up.major))
     if across.minor:

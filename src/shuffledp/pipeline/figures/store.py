@@ -1,8 +1,7 @@
 """Store of earlier drawings by the digest of their inputs, so that one change does not draw a whole paper again.
 
-A drawing is kept as one archive with its checksum beside it. It is valid while the digest inside equals the digest
-of the drawing's job, its input files and the code that draws; otherwise, damage included, the drawing is made again.
-The folder is no output of the workflow: neither a kill nor Snakemake removes it.
+The digest is of the drawing's job, its input files and the code that draws. A damaged drawing is made again. The folder
+is not an output of the workflow, so that neither an interruption nor Snakemake removes it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _ABOUT = "drawing.json"
 
 @dataclass(frozen=True)
 class Drawn:
-    """A finished drawing: its entry in the manifest, its files by name, and the commits of its results."""
+    """Finished drawing: its entry in the manifest, its files by name, and the commits of its results."""
 
     entry: Entry
     files: Mapping[str, bytes]
@@ -39,7 +38,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Store:
-    """The folder of stored drawings, and the digest of the code that draws."""
+    """Folder of stored drawings, and the digest of the code that draws."""
 
     folder: Path
     code: str
@@ -51,10 +50,7 @@ def folder_of(results_folder: Path, paper: str) -> Path:
 
 
 def digest_of(job: Mapping[str, Any], inputs: Mapping[str, str], code: str) -> str:
-    """Return the key of a drawing: hex sha256 of its job, its input files' checksums, and the code that draws.
-
-    ``code`` is the digest of that code, from the rule; versions of the libraries are added here.
-    """
+    """Return the hex sha256 of a drawing's job, its inputs' checksums, the code, and the libraries' versions."""
     # Unsorted: the order of grids and methods counts.
     text = json.dumps([job, inputs, code, _libraries()], ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -66,7 +62,7 @@ def _libraries() -> dict[str, str]:
 
 
 def kept(folder: Path, id: str, digest: str) -> Drawn | None:
-    """Return the drawing that was stored under this digest, or None if there is none or it is damaged."""
+    """Return the drawing stored under this digest, or None if there is none or it is damaged."""
     archive, checksum = folder / f"{id}.zip", folder / f"{id}.sha256"
     if not checksum.is_file():
         return None
@@ -84,7 +80,7 @@ def kept(folder: Path, id: str, digest: str) -> Drawn | None:
 
 
 def keep(folder: Path, id: str, digest: str, drawn: Drawn) -> None:
-    """Keep a drawing in place of the one that was stored under its id."""
+    """Store a drawing in place of the previous drawing with its id."""
     about = {"digest": digest, "entry": drawn.entry.model_dump(mode="json"), "commits": drawn.commits}
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as pack:
@@ -94,7 +90,7 @@ def keep(folder: Path, id: str, digest: str, drawn: Drawn) -> None:
 
 
 def forget_others(folder: Path, ids: Collection[str]) -> None:
-    """Remove stored drawings that a paper does not have any more."""
+    """Remove stored drawings that a paper no longer has."""
     for path in folder.glob("*.*"):
         if path.suffix in (".zip", ".sha256") and path.stem not in ids:
             path.unlink(missing_ok=True)

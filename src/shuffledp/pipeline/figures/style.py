@@ -1,4 +1,4 @@
-"""The one style of figures: fonts, sizes and file formats."""
+"""The style of all figures: fonts, sizes and file formats."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Apply Matplotlib and seaborn settings while drawing, without changing the caller's."""
+    """Apply Matplotlib and seaborn settings inside of a context."""
     import seaborn  # takes a second: not for those who only ask for colors
 
     with mpl.rc_context():
@@ -54,10 +54,7 @@ def figure_style() -> Iterator[None]:
 
 
 def rendered(figure: Figure, file_format: str) -> bytes:
-    """Return the figure as a file, whose bytes depend on the drawing alone.
-
-    The canvas is printed directly: `Figure.savefig` would draw everything once before for a layout that exists already.
-    """
+    """Return the figure as a file whose bytes depend on the drawing alone; `Figure.savefig` would draw it twice."""
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
     sink = io.BytesIO()
     figure.set_dpi(SETTINGS["savefig.dpi"])  # of pixels; PDF and SVG count in points

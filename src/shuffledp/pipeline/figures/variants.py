@@ -1,4 +1,4 @@
-"""The files of a figure with a file per accounting: each by itself, and the two that are also drawn together."""
+"""Files of a figure that has one file per accounting: each file, and the two accountings drawn together."""
 
 from __future__ import annotations
 

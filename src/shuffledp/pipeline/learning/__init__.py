@@ -1,10 +1,10 @@
 """Training for the two learning experiments: private gradient descent with shuffled reports, and shuffled check-in.
 
-JAX is an optional extra. The modules imported here do not need it: plans, data and curves can be made, checked and read
-without. Training itself is `shuffledp.pipeline.learning.training.train`; import it only where `available` is true.
+JAX is an optional extra. Plans, data and curves can be made, checked and read without JAX; import
+`shuffledp.pipeline.learning.training.train` only if `available` is true.
 
-The noise is simulated: floating-point normal numbers of a seeded generator, which show the accuracy that a mechanism
-costs but protect no user's data.
+The noise is simulated: floating-point normal numbers of a seeded generator, which show the accuracy of a mechanism but
+protect no user's data.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
-"""State of an unfinished run in one file, from which training goes on as if it had never stopped.
+"""State of an unfinished run in one file, from which training continues with the same numbers.
 
-The first line holds the sha256 of the rest, so that one rename publishes state and checksum together: a process killed
-at any moment leaves the previous checkpoint or the new one, and both are usable. States of random generators are not
-needed, because every round has streams of its own (see `training`).
+The first line is the sha256 of the rest, so that one rename publishes state and checksum together. A process killed at
+any time leaves the previous or the new checkpoint, and both are usable. States of random generators are not needed,
+because every round has its own streams (see `training`).
 """
 
 from __future__ import annotations
@@ -33,23 +33,15 @@ _MARK = b"shuffledp training checkpoint, sha256 of the rest: "
 
 
 class CheckpointError(RuntimeError):
-    """Error of a checkpoint that is damaged, or belongs to another plan or other data; the message names the remedy."""
+    """Error of a checkpoint that is damaged, or of another plan or other data; the message names the remedy."""
 
 
 @dataclass(frozen=True, eq=False)
 class State:
     """State of a run on which the remaining rounds depend.
 
-    Attributes
-    ----------
-    round : int
-        Rounds done.
-    parameters : (d,) ndarray of float32
-        Parameters of the network.
-    average : (d,) ndarray of float64
-        Weighted sum of all iterates whose weights are not yet scaled to sum to 1; unused without averaging.
-    points : tuple of Point
-        The curve so far.
+    `round` counts the finished rounds, `parameters` is (d,) float32, and `points` is the curve. `average` is the
+    weighted sum (d,) of all iterates, with weights not yet scaled to sum to 1; it is unused without averaging.
     """
 
     round: int
@@ -59,21 +51,7 @@ class State:
 
 
 def save(path: Path, plan: TrainingPlan, digest: str, state: State, machine: Mapping[str, Any]) -> None:
-    """Write a checkpoint; equal arguments give equal bytes.
-
-    Parameters
-    ----------
-    path : Path
-        File to replace, in one step.
-    plan : TrainingPlan
-        Settings of the run.
-    digest : str
-        Digest of the run's data.
-    state : State
-        State to save.
-    machine : mapping
-        Other values on which the last digits of results depend.
-    """
+    """Write a checkpoint in one step; equal arguments give equal bytes."""
     about = {"plan": plan.described(), "data": digest, "format": _FORMAT, "machine": dict(machine)}
     points = [astuple(point) for point in state.points]
     text = json.dumps({"about": about, "round": state.round, "points": points}, sort_keys=True)
@@ -89,28 +67,9 @@ def save(path: Path, plan: TrainingPlan, digest: str, state: State, machine: Map
 
 
 def load(path: Path, plan: TrainingPlan, digest: str, machine: Mapping[str, Any]) -> State | None:
-    """Read a checkpoint after verifying its checksum, plan and data.
+    """Read a checkpoint after verifying its checksum, plan and data; None without a file.
 
-    Parameters
-    ----------
-    path : Path
-        As given to `save`.
-    plan : TrainingPlan
-        Settings of the run that is to go on.
-    digest : str
-        Digest of the run's data.
-    machine : mapping
-        As for `save`; where it differs a warning is logged, because results may then differ in their last digits.
-
-    Returns
-    -------
-    State or None
-        None if there is no such file.
-
-    Raises
-    ------
-    CheckpointError
-        If the file is damaged or belongs to another run.
+    A difference in `machine` logs a warning, because results may then differ in their last digits.
     """
     if not path.exists():
         return None
@@ -142,7 +101,6 @@ def load(path: Path, plan: TrainingPlan, digest: str, machine: Mapping[str, Any]
 
 
 def _differing(found: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Return the dotted names of the values that differ, with both values."""
     names = []
     plain = json.loads(json.dumps(dict(wanted)))  # tuples become lists, as in the file
     for key in sorted({*found, *plain}):

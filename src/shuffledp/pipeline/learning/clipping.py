@@ -1,9 +1,9 @@
-"""Sums of clipped per-example gradients, without building the gradients where that is not needed.
+"""Sums of clipped per-example gradients, mostly without a matrix of the gradients.
 
-One backward pass gives the derivative d of an example's loss in the result of each layer at each position. With a, the
-input of the layer, the gradient of its weights is the sum of the outer products of a and d over positions, and the
-gradient of its bias is the sum of d. A dense layer has one position, so the squared norm is |a|^2 |d|^2 + |d|^2 and no
-per-example matrix is formed; matrices of convolutions are small.
+One backward pass gives the derivative d of an example's loss with respect to the result of each layer at each position.
+For the input a of a layer, the gradient of the weights is the sum of the outer products of a and d over positions, and
+the gradient of the bias is the sum of d. A dense layer has one position, so that the squared norm is |a|^2 |d|^2 +
+|d|^2 without a per-example matrix. The matrices of convolutions are small.
 """
 
 from __future__ import annotations
@@ -35,30 +35,13 @@ def clipped_sum(
     *,
     chunk: int = CHUNK,
 ) -> jax.Array:
-    """Return the sum of the first examples' gradients, each scaled down to an l2 norm of at most `clip`.
+    """Return the sum of the first `count` examples' gradients, each scaled down to an l2 norm of at most `clip`.
 
-    Parameters
-    ----------
-    network : Network
-        Network to train, static.
-    parameters : (network.size,) array
-        Flat vector; its type is the type of all arithmetic.
-    images : (rows, height, width, channels) array
-        Standardised.
-    labels : (rows,) array of int
-        0..classes-1.
-    count : int
-        Number of leading rows that count, 0..rows. It may differ from call to call without compiling anew, and
-        rows beyond it cost nothing but whole chunks.
-    clip : float
-        Largest norm, positive.
-    chunk : int
-        Examples at a time, static; need not divide the number of rows.
-
-    Returns
-    -------
-    (network.size,) array
-        Norm at most `count` times `clip`.
+    The norm of the sum is at most `count` times `clip`. `parameters` is the flat vector of size ``network.size``, and
+    its type is the type of all arithmetic. `images` is (rows, height, width, channels), with centered and scaled
+    pixels, and `labels` is (rows,) in 0..classes-1. `count` in 0..rows may change between calls without a new
+    compilation, and whole chunks of rows beyond it cost nothing. `chunk` examples are computed at a time; `chunk` need
+    not divide the number of rows.
     """
     rows = len(images)
     missing = -rows % chunk
@@ -118,12 +101,12 @@ def _chunk_sum(
 
 
 def _products(rows: jax.Array) -> jax.Array:
-    """Return products of any two positions' rows, (b, positions, k) to (b, positions, positions)."""
+    """Return products of the rows of any two positions, from (b, positions, k) to (b, positions, positions)."""
     return jnp.einsum("bpk,bqk->bpq", rows, rows)
 
 
 def _factors(squares: jax.Array, kept: jax.Array, clip: float | jax.Array) -> jax.Array:
-    """Return min(1, clip / norm), and 0 for examples that do not count; a zero gradient is unchanged."""
+    """Return min(1, clip / norm), and 0 for examples that do not count; 1 for a zero gradient."""
     norms = jnp.sqrt(squares)
     return jnp.where(kept, jnp.where(norms > clip, clip / norms, 1.0), 0.0)
 
@@ -132,10 +115,7 @@ def _factors(squares: jax.Array, kept: jax.Array, clip: float | jax.Array) -> ja
 def plain_clipped_sum(
     network: Network, parameters: jax.Array, images: jax.Array, labels: jax.Array, clip: float | jax.Array
 ) -> jax.Array:
-    """Return the sum over all rows by the plain method, which builds, clips and adds every gradient.
-
-    `clipped_sum` is tested and measured against it. Arguments as there.
-    """
+    """Return the sum over all rows from one clipped gradient per row, for tests and measurements of `clipped_sum`."""
 
     def loss(parameters: jax.Array, image: jax.Array, label: jax.Array) -> jax.Array:
         taps = no_taps(network, 1, parameters.dtype)

@@ -9,19 +9,7 @@ __all__ = ["Point", "Progress", "TrainingCurve"]
 
 @dataclass(frozen=True)
 class Point:
-    """One evaluation on the test images.
-
-    Attributes
-    ----------
-    round : int
-        Rounds trained, from 0.
-    accuracy : float
-        Fraction of test images that are classified correctly, in [0, 1].
-    loss : float
-        Mean cross-entropy over the test images, in nats.
-    participants : int
-        Users who took part in this round; 0 in round 0.
-    """
+    """Evaluation after `round` rounds: accuracy in [0, 1], mean cross-entropy in nats, participants in this round."""
 
     round: int
     accuracy: float
@@ -31,29 +19,19 @@ class Point:
 
 @dataclass(frozen=True)
 class TrainingCurve:
-    """Points of one run in the order of rounds; epsilon is a function of the round, computed elsewhere."""
+    """Points of one run in the order of rounds; eps is a function of the round, computed elsewhere."""
 
     points: tuple[Point, ...]
 
     @property
     def best(self) -> Point:
-        """The earliest point of the highest accuracy."""
+        """Earliest point of the highest accuracy."""
         return max(self.points, key=lambda point: (point.accuracy, -point.round))
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a run; as text, one line.
-
-    Attributes
-    ----------
-    round, rounds : int
-        Rounds done and wanted.
-    accuracy : float or None
-        Accuracy of the latest evaluation, in [0, 1].
-    seconds_left : float or None
-        Remaining time at the speed so far, without compilation; None before that is known.
-    """
+    """Progress of a run, which prints as one line; `seconds_left` is None before the speed is known."""
 
     round: int
     rounds: int

@@ -1,4 +1,4 @@
-"""Labeled images for training: bytes until a batch needs them, all of one size."""
+"""Labeled images for training, all of one size, stored as bytes."""
 
 from __future__ import annotations
 
@@ -24,21 +24,10 @@ MNIST_SIZE = 28
 
 @dataclass(frozen=True, eq=False)
 class LearningData:
-    """Images and labels for training and for testing.
+    """Images and labels for training and for testing; one user per training image.
 
-    Attributes
-    ----------
-    train_images, test_images : (n, height, width, channels) ndarray of uint8
-        One user per training image.
-    train_labels, test_labels : (n,) ndarray of int32
-        From 0.
-    mean, spread : float
-        A pixel enters the network as (value / 255 - mean) / spread.
-
-    Raises
-    ------
-    ValueError
-        If shapes or types do not fit together, or there are no images.
+    Images are (n, height, width, channels) of uint8, and labels (n,) of int32 from 0. The network's input is (value /
+    255 - mean) / spread per pixel. Raises ``ValueError`` if shapes or types do not match, or without images.
     """
 
     train_images: NDArray[np.uint8]
@@ -80,7 +69,7 @@ class LearningData:
 
     @cached_property
     def digest(self) -> str:
-        """Hex sha256 of arrays, mean and spread: two data sets with the same digest train the same."""
+        """Hex sha256 of arrays, mean and spread."""
         known = hashlib.sha256(repr((self.mean, self.spread)).encode())
         for values in (self.train_images, self.train_labels, self.test_images, self.test_labels):
             known.update(repr((values.shape, values.dtype.str)).encode())
@@ -89,24 +78,11 @@ class LearningData:
 
 
 def fitted(images: NDArray[np.uint8], size: int = MNIST_SIZE) -> NDArray[np.uint8]:
-    """Return images as size x size: enlarged by the largest whole number, in the middle of a border of zeros.
+    """Return images as size x size: enlarged by the largest whole factor, centered in a border of zeros.
 
-    Parameters
-    ----------
-    images : (n, height, width) or (n, height, width, channels) ndarray of uint8
-        Neither height nor width above `size`.
-    size : int
-        Height and width wanted, at least 1.
-
-    Returns
-    -------
-    (n, size, size, channels) ndarray of uint8
-        A digit of 8 x 8 pixels becomes one of 24 x 24, about the size of digits of MNIST.
-
-    Raises
-    ------
-    ValueError
-        If images are not of this form, empty or too large.
+    Images are (n, height, width) or (n, height, width, channels) of uint8, with neither side above `size`; the result
+    has the channels as last axis. A digit of 8 x 8 pixels becomes one of 24 x 24, about the size of digits of MNIST.
+    Raises ``ValueError`` for images of another form, empty or too large.
     """
     check_count("size", size, 1)
     images = np.asarray(images)
@@ -125,19 +101,11 @@ def fitted(images: NDArray[np.uint8], size: int = MNIST_SIZE) -> NDArray[np.uint
 
 
 def learning_data(arrays: Mapping[str, NDArray[np.generic]]) -> LearningData:
-    """Return digits for training.
+    """Return digits for training, from `train_images`, `train_labels`, `test_images` and `test_labels`.
 
-    Parameters
-    ----------
-    arrays : mapping
-        `train_images`, `train_labels`, `test_images`, `test_labels`, as the prepared data set "mnist" holds them.
-        The stand-in, whose images have 8 x 8 pixels, is enlarged to 28 x 28 (see `fitted`), so that one network
-        serves both; its accuracy is no estimate for MNIST.
-
-    Raises
-    ------
-    ValueError
-        If an array is missing or images and labels do not fit together.
+    The stand-in's images of 8 x 8 pixels are enlarged to 28 x 28 (see `fitted`), so that both data sets have one
+    network; its accuracy is no estimate for MNIST. Raises ``ValueError`` if an array is missing or images and labels do
+    not match.
     """
     wanted = ("train_images", "train_labels", "test_images", "test_labels")
     if missing := [name for name in wanted if name not in arrays]:

@@ -6,5 +6,5 @@ from importlib.util import find_spec
 
 
 def available() -> bool:
-    """Return whether JAX is installed, which `shuffledp.pipeline.learning.training` needs, without importing it."""
+    """Return whether JAX is installed, without an import; `shuffledp.pipeline.learning.training` needs it."""
     return find_spec("jax") is not None

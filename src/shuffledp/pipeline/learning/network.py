@@ -1,8 +1,8 @@
 """Forward pass of the network: convolutions as products of patches and weights, parameters as one flat vector.
 
-Patches are gathered by strided slices with static bounds, which the CPU code of XLA differentiates and maps over
-examples several times faster than its own convolution. Every affine layer takes a *tap*, a number that is added to each
-of its results: per-example clipping needs the derivative of the loss in the taps (see `clipping`).
+Patches are gathered by strided slices with static bounds, which XLA differentiates and maps over examples on CPUs
+several times faster than its own convolution. Every affine layer has a *tap*, a number that is added to each of its
+results. Per-example clipping needs the derivative of the loss with respect to the taps (see `clipping`).
 """
 
 from __future__ import annotations
@@ -21,15 +21,7 @@ __all__ = ["forward", "initial_parameters", "losses", "no_taps", "patches", "poo
 
 
 def initial_parameters(network: Network, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Return parameters before training, (network.size,): uniform on +-1/sqrt(fan-in), biases too.
-
-    Parameters
-    ----------
-    network : Network
-        Network to train.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """Return parameters before training, (network.size,): uniform on +-1/sqrt(fan-in), biases included."""
     parts = [
         rng.uniform(-1, 1, layer.size) / math.sqrt(layer.inputs) for layer in network.layers
     ]  # weights, row by row, then the bias
@@ -46,11 +38,7 @@ def unpacked(network: Network, parameters: jax.Array) -> Iterator[tuple[jax.Arra
 
 
 def patches(images: jax.Array, kernel: int, stride: int) -> jax.Array:
-    """Return all windows of images, (b, h, w, c) to (b, h', w', kernel kernel c).
-
-    A window is listed column by column, each from top to bottom. Once rows are cut, the columns of a window lie beside
-    each other, and a window is copied whole.
-    """
+    """Return all windows of images, column by column, (b, h, w, c) to (b, h', w', kernel kernel c)."""
     examples, height, width, channels = images.shape
     turned = images.swapaxes(1, 2)
     rows = jnp.stack([turned[:, :, i : i + kernel] for i in range(0, height - kernel + 1, stride)], axis=1)
@@ -63,9 +51,8 @@ def patches(images: jax.Array, kernel: int, stride: int) -> jax.Array:
 def spread(weights: jax.Array) -> jax.Array:
     """Return weights of the first convolution for 2 x 2 of its positions at a time, (64 c, 16) to (100 c, 64).
 
-    Its 8 x 8 windows, 2 pixels apart, lie in a window of 10 x 10, where all other weights are 0. Products of these
-    larger matrices are quicker than products of the smaller ones, although they have more terms, and fewer patches are
-    copied.
+    The 8 x 8 windows at these positions, 2 pixels apart, lie in a window of 10 x 10, where all other weights are 0.
+    Products of these larger matrices are faster, although they have more terms, and fewer patches are copied.
     """
     square = weights.reshape(8, 8, -1, 16)
     places = [
@@ -77,7 +64,7 @@ def spread(weights: jax.Array) -> jax.Array:
 
 
 def gathered(gradients: jax.Array) -> jax.Array:
-    """Return gradients in the first convolution's weights from spread ones, (b, 100 c, 64) to (b, 64 c, 16)."""
+    """Return the first convolution's gradients from gradients of `spread` weights, (b, 100 c, 64) to (b, 64 c, 16)."""
     small = jnp.zeros((gradients.shape[1] * 64 // 100, 16), gradients.dtype)
     turned: jax.Array = jax.vmap(jax.linear_transpose(spread, small))(gradients)[0]
     return turned
@@ -91,7 +78,7 @@ def pool(images: jax.Array) -> jax.Array:
 
 @jax.custom_vjp
 def _largest(groups: jax.Array) -> jax.Array:
-    """Return the largest of 4 values, (.., 4, c) to (.., c); its derivative goes to the first of equal ones."""
+    """Return the largest of 4 values, (.., 4, c) to (.., c); the derivative belongs to the first of equal values."""
     first, second, third, last = (groups[..., corner, :] for corner in range(4))
     return jnp.maximum(jnp.maximum(first, second), jnp.maximum(third, last))
 
@@ -115,42 +102,25 @@ _largest.defvjp(_largest_and_groups, _spread_derivative)  # that of XLA takes fo
 
 
 def no_taps(network: Network, examples: int, dtype: jnp.dtype) -> list[jax.Array]:
-    """Return zero taps, one (examples, positions, outputs) array per layer; the first has 4 positions in a row."""
+    """Return zero taps, one (examples, positions, outputs) array per layer; the first layer has 2 x 2 blocks."""
     shapes = [(layer.positions, layer.outputs) for layer in network.layers]
     shapes[0] = math.prod(_blocks(network)), 4 * 16
     return [jnp.zeros((examples, *shape), dtype) for shape in shapes]
 
 
 def _blocks(network: Network) -> tuple[int, int]:
-    """Return numbers of 2 x 2 positions of the first convolution; those at an odd edge lie beyond it in part."""
+    """Return the numbers of 2 x 2 blocks of positions of the first convolution, with partial blocks at odd edges."""
     return (network.first[0] + 1) // 2, (network.first[1] + 1) // 2
 
 
 def forward(
     network: Network, parameters: jax.Array, images: jax.Array, taps: Sequence[jax.Array]
 ) -> tuple[jax.Array, list[jax.Array]]:
-    """Return outputs of the network and the inputs of its layers.
+    """Return the logits (b, classes), and the input (b, positions, inputs) of each layer.
 
-    Parameters
-    ----------
-    network : Network
-        Shapes, static.
-    parameters : (network.size,) array
-        Flat vector.
-    images : (b, height, width, channels) array
-        Standardised.
-    taps : sequence of (b, positions, outputs) arrays
-        Added to the results of the layers, before pooling and activation.
-
-    Returns
-    -------
-    logits : (b, classes) array
-    inputs : list of (b, positions, inputs) arrays
-        Input of each layer, before its weights.
-
-    Notes
-    -----
-    Activations are increasing, so they come after pooling, where fewer numbers are left.
+    `images` are (b, height, width, channels), with centered and scaled pixels. `taps` are added to the results of the
+    layers, before pooling and activation. Activations are increasing, so that pooling first gives the same values with
+    fewer computations.
     """
     activation = jnp.tanh if network.activation == "tanh" else jax.nn.relu
     affine = list(unpacked(network, parameters))

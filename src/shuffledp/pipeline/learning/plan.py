@@ -1,4 +1,4 @@
-"""Plans of training runs: the network and the settings, without training code."""
+"""Plans of training runs: network and settings, without training code."""
 
 from __future__ import annotations
 
@@ -25,15 +25,7 @@ DECAYS = ("none", "linear")
 
 @dataclass(frozen=True)
 class Layer:
-    """One affine layer; a convolution is a dense layer that is applied to every patch.
-
-    Attributes
-    ----------
-    inputs, outputs : int
-        Shape of the matrix of weights; `inputs` is the fan-in. The bias has `outputs` numbers.
-    positions : int
-        Number of patches that share the weights; 1 for a dense layer.
-    """
+    """Affine layer with a (inputs, outputs) matrix and a bias; a convolution applies it to `positions` patches."""
 
     inputs: int
     outputs: int
@@ -50,28 +42,13 @@ class Network:
     """The small convolutional network that is usual in experiments with private gradient descent.
 
     Convolution to 16 channels (8 x 8, stride 2, padding 3), 2 x 2 max-pooling, convolution to 32 channels (4 x 4,
-    stride 2), dense layer of 32, dense layer of one output per class.
-
-    Parameters
-    ----------
-    pooling : {"disjoint", "overlapping"}
-        "overlapping": stride 1 after both convolutions, 26,010 parameters for images of MNIST. "disjoint": stride
-        2 after the first convolution only, whose 7 x 7 results are padded to 8 x 8; 18,842 parameters, and faster.
-    activation : {"tanh", "relu"}
-        After every layer but the last.
-    image : (height, width, channels)
-        Shape of an image.
-    classes : int
-        Number of labels, at least 2.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or images are too small for the second convolution.
-
-    Notes
-    -----
+    stride 2), dense layer of 32, dense layer of one output per class. The activation follows every layer but the last.
     The shuffle Gaussian paper does not name the network that it trained; this is an assumption.
+
+    `pooling` "overlapping" has stride 1 after both convolutions, and 26,010 parameters for images of MNIST. "disjoint"
+    has stride 2 after the first convolution only, whose 7 x 7 results are padded to 8 x 8; it has 18,842 parameters and
+    is faster. `image` is (height, width, channels), and `classes` is at least 2. Raises ``ValueError`` for an argument
+    out of range or images too small for the second convolution.
     """
 
     pooling: str = "disjoint"
@@ -120,7 +97,7 @@ class Network:
 
     @property
     def layers(self) -> tuple[Layer, Layer, Layer, Layer]:
-        """The affine layers from input to output."""
+        """Affine layers from input to output."""
         return (
             Layer(8 * 8 * self.image[2], 16, math.prod(self.first)),
             Layer(4 * 4 * 16, 32, math.prod(self.second)),
@@ -135,7 +112,7 @@ class Network:
 
 
 def _after(size: int, kernel: int, stride: int) -> int:
-    """Return the number of positions of a kernel that moves over `size` pixels; 0 if it does not fit."""
+    """Return the number of positions of a kernel over `size` pixels; 0 if it does not fit."""
     return max((size - kernel) // stride + 1, 0)
 
 
@@ -144,53 +121,28 @@ class TrainingPlan:
     """Settings of one training run.
 
     In every round each participant clips the gradient of the user's loss to l2 norm C and adds N(0, C^2 sigma^2 I); the
-    server sees the shuffled reports and steps along their mean. Only the sum of the reports matters to the
-    model, so that a round draws one N(0, k C^2 sigma^2 I) for its k participants.
+    server sees the shuffled reports and steps along their mean. The model depends only on the sum of the reports, so
+    that a round draws one N(0, k C^2 sigma^2 I) for its k participants.
 
-    Parameters
-    ----------
-    kind : {"shuffle_sgd", "checkin"}
-        "shuffle_sgd": exactly `batch` participants, drawn without replacement and afresh in every round (not by
-        cutting a permutation, which the bound for subsampled shuffling does not cover). Central DP-SGD, where the
-        server adds N(0, C^2 sigma_central^2 I) to the sum, is the same run with sigma_central = sqrt(batch) sigma:
-        the total noise is equal, and only the accounting differs. "checkin": every user joins each round with
-        probability `rate`, so that Bin(n, rate) take part; a round without participants changes nothing.
-    learning_rate : float
-        Step along the mean of the reports, positive.
-    clip : float
-        C, largest l2 norm of a gradient, positive.
-    noise_multiplier : float
-        sigma, the noise of one report over C, at least 0. Replacing a record moves a clipped gradient by up to
-        2C: formulas whose sigma is per unit of replacement distance take half of it.
-    rounds : int
-        Number of rounds, at least 1.
-    evaluate_every : int
-        Rounds between two points of the curve, which always has round 0 and the last.
-    seed : int
-        At least 0, of any length. Initial parameters, participants and noise have streams of their own, and each
-        round has its own part of them.
-    batch : int, optional
-        Participants per round of "shuffle_sgd".
-    rate : float, optional
-        Check-in probability of "checkin", in (0, 1).
-    network : Network
-        Network to train.
-    decay : {"none", "linear"}
-        "linear": in round t of T the step is `learning_rate` (T - t + 1) / T.
-    averaging : float
-        In [0, 1). The curve shows the accuracy of an exponential average of all iterates, (1 - averaging) times the
-        newest plus averaging times the older ones, with their weights scaled to sum to 1; 0 shows the
-        iterates themselves. This is post-processing of released iterates: training and privacy do
-        not depend on it.
-    sampled : int, optional
-        Shortcut of a simulation, not a protocol: the sum of clipped gradients is estimated from `sampled`
-        participants, drawn afresh, times participants over `sampled`. Noise and participants stay as they are.
-        None computes every gradient.
+    `kind` "shuffle_sgd" has exactly `batch` participants, drawn without replacement and anew in every round (not from a
+    permutation, which the bound for subsampled shuffling does not cover). Central DP-SGD, where the server adds N(0,
+    C^2 sigma_central^2 I) to the sum, is the same run with sigma_central = sqrt(batch) sigma: the total noise is equal,
+    and only the accounting differs. In "checkin" every user joins each round with probability `rate` in (0, 1), so that
+    Bin(n, rate) take part; a round without participants changes nothing.
 
-    Raises
-    ------
-    ValueError
-        If a setting is out of range, or missing or superfluous for this kind.
+    `clip` is C, and `noise_multiplier` is sigma, the noise of one report over C, at least 0. Replacing a record changes
+    a clipped gradient by up to 2C: formulas whose sigma is per unit of replacement distance take half of it. The curve
+    has round 0, every `evaluate_every` rounds and the last round. `seed` is at least 0, of any length; initial
+    parameters, participants and noise of each round have separate streams.
+
+    With `decay` "linear" the step in round t of T is `learning_rate` (T - t + 1) / T. With `averaging` in (0, 1) the
+    curve has the accuracy of an exponential average of all iterates: (1 - averaging) times the newest plus averaging
+    times the older ones, with weights scaled to sum to 1; 0 is the iterate itself. The average is post-processing of
+    released iterates, so that training and privacy do not depend on it. `sampled` is a shortcut of the simulation, not
+    a protocol: the sum of clipped gradients is estimated from this number of participants, drawn anew, times
+    participants over `sampled`, with unchanged noise and participants. None computes every gradient.
+
+    Raises ``ValueError`` if a setting is out of range, or missing or superfluous for its kind.
     """
 
     kind: str
@@ -240,5 +192,5 @@ class TrainingPlan:
         return number % self.evaluate_every == 0 or number == self.rounds
 
     def described(self) -> dict[str, Any]:
-        """Return all settings as plain values, fit for JSON; equal plans give equal values."""
+        """Return all settings as plain values for JSON; equal plans give equal values."""
         return asdict(self)

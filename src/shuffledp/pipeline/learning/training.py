@@ -1,8 +1,8 @@
 """Private gradient descent: sums of the participants' clipped gradients, noise, and one step per round.
 
-Random numbers of a round come from streams named by (seed, purpose, round). So a run that goes on after a stop draws
-the same numbers as without it, two plans that differ in noise alone have the same participants, and no state of
-generators has to be stored.
+Random numbers of a round are from streams named by (seed, purpose, round). A resumed run therefore draws the same
+numbers as an uninterrupted one, two plans that differ only in noise have the same participants, and states of
+generators are not stored.
 """
 
 from __future__ import annotations
@@ -43,35 +43,15 @@ def train(
     progress: Callable[[Progress], None] | None = None,
     every_seconds: float = 5.0,
 ) -> TrainingCurve:
-    """Run a plan, or the remaining rounds of it.
+    """Run a plan, or its remaining rounds if the checkpoint exists.
 
-    Parameters
-    ----------
-    plan : TrainingPlan
-        Settings.
-    data : LearningData
-        One user per training image.
-    checkpoint : Path, optional
-        File in which the state is kept; if it exists, training goes on from there. It stays after the last round, so
-        that the same call then returns without training.
-    progress : callable, optional
-        Function of the run's progress.
-    every_seconds : float
-        Least time between two checkpoints, and between two calls of `progress`, at least 0; 0 means after
-        every round. The state is saved before `progress` is called, and after the last round in any case.
+    The checkpoint remains after the last round, so that the same call then returns without training. `every_seconds` is
+    the least time between two checkpoints, and between two calls of `progress`; 0 means after every round. The state is
+    saved before `progress` is called, and after the last round.
 
-    Returns
-    -------
-    TrainingCurve
-        Points at round 0, every `plan.evaluate_every` rounds and the last round. With the same versions, machine and
-        number of threads the same, to the last bit, however often the run was stopped and continued.
-
-    Raises
-    ------
-    CheckpointError
-        If the checkpoint is damaged or belongs to another run.
-    ValueError
-        If the plan does not fit the data.
+    The curve has points at round 0, every `plan.evaluate_every` rounds and the last round. With the same versions,
+    machine and number of threads, it is the same to the last bit after any interruptions. Raises `CheckpointError` if
+    the checkpoint is damaged or of another run, and ``ValueError`` if the plan does not fit the data.
     """
     check_nonnegative("every_seconds", every_seconds)
     _check_fit(plan, data)
@@ -98,17 +78,7 @@ def train(
 
 
 def participants(plan: TrainingPlan, users: int, number: int) -> NDArray[np.int64]:
-    """Draw the users who take part in a round, in any order, each at most once.
-
-    Parameters
-    ----------
-    plan : TrainingPlan
-        Its kind, batch or rate, and seed matter.
-    users : int
-        Number of all users, at least the batch.
-    number : int
-        Round, from 1.
-    """
+    """Draw the users who take part in a round (from 1), in any order, each at most once."""
     rng = _stream(plan, _PARTICIPANTS, number)
     if plan.batch is not None:
         return rng.choice(users, plan.batch, replace=False)
@@ -117,21 +87,7 @@ def participants(plan: TrainingPlan, users: int, number: int) -> NDArray[np.int6
 
 
 def noise(plan: TrainingPlan, count: int, number: int) -> NDArray[np.float32]:
-    """Draw the total noise of the reports of a round: N(0, count C^2 sigma^2 I).
-
-    Parameters
-    ----------
-    plan : TrainingPlan
-        Its clip C, noise multiplier sigma, network and seed matter.
-    count : int
-        Participants.
-    number : int
-        Round, from 1.
-
-    Returns
-    -------
-    (plan.network.size,) ndarray of float32
-    """
+    """Draw the noise of all reports of a round (from 1): N(0, count C^2 sigma^2 I), (plan.network.size,) float32."""
     scale = math.sqrt(count) * plan.clip * plan.noise_multiplier
     return _stream(plan, _NOISE, number).standard_normal(plan.network.size, np.float32) * np.float32(scale)
 
@@ -179,7 +135,7 @@ def _check_fit(plan: TrainingPlan, data: LearningData) -> None:
 
 
 class _Run:
-    """State of a run at some round, begun anew or from a saved state."""
+    """State of a run at some round, initial or from a saved state."""
 
     def __init__(self, plan: TrainingPlan, data: LearningData, state: State | None) -> None:
         self._plan, self._data = plan, data
@@ -197,7 +153,6 @@ class _Run:
         return State(self.round, self._parameters, self._average, tuple(self.points))
 
     def advance(self) -> None:
-        """Run one round."""
         plan, self.round = self._plan, self.round + 1
         chosen = participants(plan, self._data.users, self.round)
         if len(chosen):
@@ -239,7 +194,7 @@ class _Run:
 
 
 def _capacity(plan: TrainingPlan, users: int, needed: int) -> int:
-    """Return the rows of a batch: more than enough, and almost always equal, since each new shape compiles anew."""
+    """Return the number of rows of a batch, almost always equal, as each new shape is compiled."""
     if plan.batch is not None:
         return needed
     assert plan.rate is not None

@@ -1,8 +1,4 @@
-"""Computed numbers in sentences of the documentation, by page and by a descriptive name.
-
-`shuffledp.pipeline.papers.documents` writes them into the pages. A page's numbers come together in one mapping,
-because most of them are read off the same few tables.
-"""
+"""Computed numbers in sentences of the documentation, by page and by a descriptive name."""
 
 from __future__ import annotations
 
@@ -47,7 +43,6 @@ _MANY = 100
 
 
 def _span(values: Iterable[float], digits: int = 2) -> str:
-    """Return the range from the least to the largest number, with the given significant digits."""
     numbers = list(values)
     low, high = (_number(pick(numbers), digits) for pick in (min, max))
     return low if low == high else f"{low} to {high}"
@@ -59,7 +54,6 @@ def _whole(values: Iterable[float]) -> str:
 
 
 def _number(value: float, digits: int = 2) -> str:
-    """Return a number with the given significant digits, thousands separated, never in powers of ten."""
     if value == 0:
         return "0"
     rounded = float(f"{value:.{digits - 1}e}")
@@ -72,7 +66,7 @@ def _percent(value: float, digits: int = 2) -> str:
 
 
 def summation_values() -> Mapping[str, str]:
-    """Return numbers of docs/summation.md, by name."""
+    """Return the numbers of docs/summation.md, by name."""
     eps, delta, star, gamma = summation.EPS, summation.DELTA, summation.EPS_STAR, summation.GAMMA
     sizes = sorted(set(summation.readings()["max_value"].tolist()))
     flips = {c: rappor_flip_probability(_MILLION, eps, delta, calibration=c) for c in ("optimistic", "sound")}
@@ -142,17 +136,14 @@ def summation_values() -> Mapping[str, str]:
 
 
 def _third_value() -> str:
-    """Return delta if all others hold a third value, over the calibrated delta.
-
-    The calibration is for others who hold one of the two values.
-    """
+    """Return delta if all other users hold a third value, over the calibrated delta for users of two values."""
     n, eps, delta = 3000, 8.0, 0.3
     p = rappor_flip_probability(n, eps, delta, calibration="worst_case")
     return _number(rappor_delta(n, p, eps, calibration="optimistic") / delta, 3)
 
 
 def _cheaper_values() -> Mapping[str, str]:
-    """Return numbers about the project's own noise on the page on summation, by name."""
+    """Return the numbers about the project's own noise in docs/summation.md, by name."""
     table = summation.cheaper()
     single, several = table.iloc[0], table.iloc[1:]
     return {
@@ -166,7 +157,7 @@ def _cheaper_values() -> Mapping[str, str]:
 
 
 def shuffle_gaussian_values() -> Mapping[str, str]:
-    """Return numbers of docs/shuffle_gaussian.md, by name."""
+    """Return the numbers of docs/shuffle_gaussian.md, by name."""
     users, sigma, delta = shuffle_gaussian.USERS, shuffle_gaussian.SIGMA, shuffle_gaussian.DELTA
     cost = shuffling_cost()
     ratio = {(row.shuffled, row.central): str(row.ratio) for row in cost.itertuples()}
@@ -202,7 +193,7 @@ def shuffle_gaussian_values() -> Mapping[str, str]:
 
 
 def dump_values() -> Mapping[str, str]:
-    """Return numbers of docs/dump.md, by name."""
+    """Return the numbers of docs/dump.md, by name."""
     verdicts = [v for table in (dump.table_three(), dump.table_four()) for v in table["verdict"]]
     gaps = dump_gaps()
     error = {
@@ -221,10 +212,7 @@ def dump_values() -> Mapping[str, str]:
 
 
 def _figure_3_gain(law: Law) -> tuple[float, float]:
-    """Return the relative reduction of Figure 3's squared error by the printed theorem's best number of dummies.
-
-    The number of dummies is returned with it.
-    """
+    """Return the relative reduction of Figure 3's squared error by the printed optimum, and its number of dummies."""
     plan = optimal_dummies(
         law, 0.05, published_gaps.DELTA, adaptive=False, accounting="printed", grid=range(0, 5001, 10)
     )
@@ -236,7 +224,7 @@ def _figure_3_gain(law: Law) -> tuple[float, float]:
 
 
 def random_population_values() -> Mapping[str, str]:
-    """Return numbers of docs/random_population.md, by name."""
+    """Return the numbers of docs/random_population.md, by name."""
     dummies, checkin, multi, variance = dummy_gaps(), checkin_gaps(), multi_gaps(), variance_gaps()
     own = dummies[~dummies["population"].isin([f"Poisson, mean {mean}" for mean in (100, 30, 12)])]
     first = dummies[(dummies["population"] == "Adult, rate 0.05") & (dummies["eps"] == 0.001)].iloc[0]

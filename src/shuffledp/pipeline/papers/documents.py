@@ -1,12 +1,11 @@
-"""The computed tables of the documentation, and the computed numbers in its sentences.
+"""Computed tables of the documentation, and computed numbers in its sentences.
 
-A page holds each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``, and a number of a sentence between
+A page has each table between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``. A number in a sentence is between
 ``<!-- value GROUP: NAME -->`` and ``<!-- end -->``, on one line and not at its start, where it would begin a block.
-``python -m shuffledp.pipeline.papers.documents PAGE`` recomputes them.
+``python -m shuffledp.pipeline.papers.documents PAGE`` recomputes both.
 
-Some tables (`FROM_RESULTS`) are read off the tables of a run at the papers' own scale, which takes long: the tables
-committed under ``reference/``, or in the folder that ``--reference`` names. Where the folder is absent such a table of
-a page stays as it is.
+Some tables (`FROM_RESULTS`) need a long run at the papers' scale. These tables are read from the tables under
+``reference/``, or in the folder of the option ``--reference``. Without this folder such a table does not change.
 """
 
 from __future__ import annotations
@@ -71,7 +70,6 @@ Format = str | Callable[[float], str] | None
 
 
 def _cell(value: Any, form: Format) -> str:
-    """Return a cell in words; empty for a missing number."""
     if form is None:
         return str(value)
     if math.isnan(value):
@@ -80,7 +78,7 @@ def _cell(value: Any, form: Format) -> str:
 
 
 def _written(make: Callable[[], pd.DataFrame], *formats: Format) -> Callable[[], str]:
-    """Return a function that computes a table and writes it as Markdown, with a format for each column."""
+    """Return a function that computes a table and returns it as Markdown, with a format for each column."""
 
     def text() -> str:
         frame = make()
@@ -166,7 +164,6 @@ _OWN_RIVAL = "separate_inverse_variance"
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """Return a table of the reference, with columns of grid variables and of calibrated ``parameters.NAME``."""
     table = pd.read_csv(path)
     for packed, prefix in (("point", ""), ("parameters", "parameters.")):
         parts = [
@@ -178,7 +175,6 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _segmented_rows(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> dict[tuple[str, int], pd.DataFrame]:
-    """Return rows of both experiments by data and number of users, in the order of the grids."""
     named = pd.concat(
         [msnbc.assign(data="MSNBC"), uniform.assign(data=uniform["s"].map(lambda s: f"{s} of 128 items"))]
     ).assign(n=lambda table: table["n"].astype(int))
@@ -214,7 +210,7 @@ def _segmented_gains(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
 
 
 def _segmented_best(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
-    """Return the best m for the split S1, and the range within 5 % of its error."""
+    """Return the best m for the split S1, and the range of m within 5 % of its error."""
 
     def of(rows: pd.DataFrame, accounting: str) -> list[str]:
         chosen = rows[

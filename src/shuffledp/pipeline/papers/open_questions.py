@@ -1,7 +1,4 @@
-"""Open questions of the papers, with the findings of this run's searches, and with proofs.
-
-A search computes the number of every row; the arguments of a search define its extent.
-"""
+"""Open questions of the papers, with searches that compute their numbers in this run, and with proofs."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ Values = Iterator[tuple[float, str]]
 
 @dataclass(frozen=True)
 class Question:
-    """An open question and its search."""
+    """Open question with its search."""
 
     id: str
     paper: str
@@ -47,7 +44,7 @@ class Question:
 
 
 def listed(values: Sequence[float]) -> str:
-    """Return numbers as a list in words."""
+    """Return numbers as a list in text."""
     words = [f"{value:g}" for value in values]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
@@ -133,7 +130,7 @@ _ALL = "all data sets of the others, eps at five shares of the local budget"
 
 
 def _many(full: bool) -> tuple[tuple[int, ...], tuple[float, ...], tuple[float, ...]]:
-    """Return numbers of users, budgets of a bit, and delta of the worst of the three data sets."""
+    """Return a search's numbers of users, budgets of a bit (nats), and deltas of the worst of three data sets."""
     return (100, 1000, 10_000, 100_000) if full else (1000,), (1.0, 3.0, 5.0, 7.0), (1e-3, 1e-6, 1e-9)
 
 
@@ -291,7 +288,7 @@ def questions(effort: Effort) -> tuple[Question, ...]:
 
 
 def verdict(question: Question, found: Found) -> str:
-    """Return one of `VERDICTS`."""
+    """Return the verdict on a question, one of `VERDICTS`."""
     if found.beyond:
         return "violated"
     return "bracketed" if math.isinf(question.limit) else "no violation found"
@@ -315,5 +312,5 @@ def row(question: Question, effort: Effort) -> dict[str, str]:
 
 
 def table(effort: Effort) -> list[dict[str, str]]:
-    """Return the table, with a row per question and columns `COLUMNS` of texts; raises as `questions` does."""
+    """Return the table of texts with one row per question and the columns `COLUMNS`."""
     return [row(question, effort) for question in questions(effort)]

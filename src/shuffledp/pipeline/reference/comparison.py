@@ -1,4 +1,4 @@
-"""Comparison of a run with the reference: equal values, values within tolerance, differences, and refused parts."""
+"""Comparison of a run with the reference: equal values, values within tolerance, differences, and excluded parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNITS = {DIGEST: "bytes, on the machine of the reference"}
 
 @dataclass(frozen=True)
 class Difference:
-    """A value outside of its column's tolerance."""
+    """Value outside of its column's tolerance."""
 
     where: str
     column: str
@@ -28,7 +28,7 @@ class Difference:
 
 @dataclass
 class Column:
-    """Counts of the comparisons of a column; ``different`` is the rest."""
+    """Counts of the comparisons of a column; ``different`` counts the remaining ones."""
 
     tolerance: str
     identical: int = 0
@@ -43,19 +43,7 @@ class Column:
 
 @dataclass
 class Section:
-    """The comparison of a paper, or of the training runs.
-
-    Attributes
-    ----------
-    columns : dict of str to Column
-        Counts by column.
-    differences : list of Difference
-        All values outside of their tolerance.
-    missing, additional : list of str
-        Experiments, methods and cells that only the reference has, and that only the run has.
-    files : tuple of int
-        Result files with the same bytes, and result files compared.
-    """
+    """Comparison of a paper, or of the training runs, with the parts that only the reference or only the run has."""
 
     columns: dict[str, Column]
     differences: list[Difference] = field(default_factory=list)
@@ -66,24 +54,17 @@ class Section:
 
     @property
     def agrees(self) -> bool:
-        """True if everything of the reference was found; additional values of the run do not count."""
+        """True if all values of the reference were found; additional values of the run do not count."""
         return not self.differences and not self.missing
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All sections, the reasons for refusals, and the terms of the comparison.
+    """All sections by paper, the reasons for exclusions, and the terms of the comparison.
 
-    Attributes
-    ----------
-    sections : mapping of str to Section
-        By paper; ``training`` last, where there is a curve on either side.
-    refused : mapping of str to list of str
-        Reasons, each with the parts that it excluded.
-    same_machine : bool
-        Requirement of equal bytes for all compared parts.
-    untrained : list of str
-        Runs of the reference that the other run left out.
+    The section ``training`` is last and exists if either side has a curve. ``refused`` has the excluded parts by
+    reason. ``same_machine`` requires equal bytes for all compared parts. ``untrained`` are runs of the reference that
+    the other run left out.
     """
 
     sections: Mapping[str, Section]
@@ -100,19 +81,7 @@ class Comparison:
 
 
 def compare(reference: Snapshot, found: Snapshot) -> Comparison:
-    """Compare a run with the reference.
-
-    Parameters
-    ----------
-    reference, found : Snapshot
-        Stored reference, and the run.
-
-    Notes
-    -----
-    Results are not compared where seed, number of repeats, grid or data differ: another draw of other data is no
-    evidence on the code. Official files and files of a mirror are the same data, by their checksums. Training runs are
-    compared only where both sides have a curve.
-    """
+    """Compare a run with the reference, except jobs with another seed, number of repeats, grid or data."""
     refused: dict[str, list[str]] = {}
     sections = {
         paper: _paper(paper, reference, found, refused)
@@ -153,7 +122,7 @@ def _columns(tolerances: Mapping[str, Tolerance]) -> dict[str, Column]:
 def _only(
     paper: str, these: Mapping[tuple[str, str], Job], those: Mapping[tuple[str, str], Job]
 ) -> Iterator[str]:
-    """Return experiments that only one side has, and methods of the others."""
+    """Yield the experiments that only one side has, and the methods in other experiments that only one side has."""
     shared = {experiment for experiment, _ in those}
     for experiment in dict.fromkeys(experiment for experiment, _ in these):
         if experiment not in shared:
@@ -164,7 +133,7 @@ def _only(
 
 
 def _incomparable(reference: Job, found: Job) -> str:
-    """Return the reason why two jobs are not compared, naming the values of both; empty if they are comparable."""
+    """Return the reason why two jobs are not comparable, with the values of both jobs; empty if they are comparable."""
     if _kind(reference.source) != _kind(found.source):
         return f"data {reference.dataset}: {reference.source} in the reference, {found.source} here"
     if reference.seed != found.seed:
@@ -185,7 +154,6 @@ def _kind(source: str) -> str:
 
 
 def _grid(rows: Iterable[Row]) -> dict[str, Counter[str]]:
-    """Return values of every grid variable."""
     grid: dict[str, Counter[str]] = {}
     for row in rows:
         for part in row["point"].split(" ") if row["point"] else ():
@@ -232,7 +200,6 @@ def _compare_rows(
 
 
 def _compare_digests(section: Section, where: str, reference: str, found: str, strict: bool) -> None:
-    """Compare digests: equal bytes are required on the machine of the reference, and counted elsewhere."""
     column = section.columns[DIGEST]
     if reference == found:
         column.identical += 1

@@ -14,20 +14,7 @@ from shuffledp.storage import read_verified
 
 
 def objections(settings: Settings, results: Path) -> Iterator[str]:
-    """Return the objections to a run as reference, a line each; empty if there are none.
-
-    Parameters
-    ----------
-    settings : Settings
-        Configuration of the reference.
-    results : Path
-        Folder of the run's results.
-
-    Raises
-    ------
-    IntegrityError
-        If a file does not match its checksum.
-    """
+    """Yield the objections to a run as reference, one line each; raise `IntegrityError` for a wrong checksum."""
     for key in sorted(settings.shortened):
         yield f"{key}: the configuration shortens a part of it, the reference is at the papers' scale"
     for paper in settings.papers.values():
@@ -56,10 +43,7 @@ def _judged(name: str, provenance: Path, checksum: Path, wanted: Mapping[str, An
 
 
 def _compared(job: Mapping[str, Any]) -> Any:
-    """Return a job as in its provenance, without the training run that a method names.
-
-    That run only adds accuracies.
-    """
+    """Return a job in the form of its provenance, without the training run, which only adds accuracies."""
     return json.loads(
         json.dumps({key: value for key, value in job.items() if key != "training" or "method" not in job})
     )

@@ -1,8 +1,8 @@
-"""The reference as files: tables as CSV, which a diff shows line by line, and the environment of the run.
+"""The reference as files: tables as CSV, for a diff by lines, and the environment of the run.
 
-``reference/<paper>/<experiment>.csv`` and ``reference/<paper>/training/<run>.csv`` hold the rows, ``jobs.csv`` a line
-per method with seed, repeats, data and the digests of the result files, and ``manifest.json`` machine, versions,
-commits and settings of training. ``reference.sha256`` lists them all.
+``reference/<paper>/<experiment>.csv`` and ``reference/<paper>/training/<run>.csv`` have the rows. ``jobs.csv`` has one
+line per method with seed, repeats, data and the digests of the result files, and ``manifest.json`` machine, versions,
+commits and settings of training. ``reference.sha256`` lists all files.
 """
 
 from __future__ import annotations
@@ -37,25 +37,7 @@ _RUN_KEYS = ("seed", "settings", "dataset", "source", "curve_sha256")
 
 
 def write(folder: Path, snapshot: Snapshot) -> list[Path]:
-    """Write a snapshot as the reference, in place of an earlier one.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the reference.
-    snapshot : Snapshot
-        Snapshot of a run at the papers' scale.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-
-    Raises
-    ------
-    ValueError
-        If the jobs were made with different machines or versions: there is no byte to agree on.
-    """
+    """Write a snapshot as the reference; raise ``ValueError`` if jobs have different machines or versions."""
     made = {(job.made.machine, tuple(sorted(job.made.versions.items()))) for job in snapshot.jobs.values()}
     if len(made) != 1:
         raise ValueError(
@@ -109,20 +91,7 @@ def _csv(names: Sequence[str], rows: Iterable[Mapping[str, str]]) -> bytes:
 
 
 def read(folder: Path) -> Snapshot:
-    """Read the reference.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the reference.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    IntegrityError
-        If a file does not match its checksum.
-    """
+    """Read the reference in a folder after verifying its checksums; raise ``ValueError`` without a reference."""
     checksum = folder / CHECKSUM
     if not checksum.is_file():
         raise ValueError(f"There is no reference in {folder}: {checksum} is missing.")

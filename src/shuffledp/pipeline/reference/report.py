@@ -1,7 +1,4 @@
-"""A comparison in words.
-
-Per paper and column the compared values, then every difference that fits, then the verdict.
-"""
+"""Report of a comparison as text: per paper and column the compared values, then the differences, then the verdict."""
 
 from __future__ import annotations
 
@@ -19,18 +16,7 @@ _VERDICTS = {
 
 
 def report(comparison: Comparison) -> Iterator[str]:
-    """Yield lines on the findings of a comparison.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        As `shuffledp.pipeline.reference.comparison.compare` makes it.
-
-    Yields
-    ------
-    str
-        Line by line; the last one is the verdict.
-    """
+    """Yield the lines on the results of a comparison; the last line is the verdict."""
     yield (
         "Same machine and versions as the reference: the same bytes are expected."
         if comparison.same_machine

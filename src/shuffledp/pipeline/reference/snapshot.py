@@ -2,8 +2,7 @@
 
 A snapshot is made from the result tables of a run (`of_results`) or read from the reference
 (`shuffledp.pipeline.reference.reference_files`), so that both sides of a comparison have the same rounding. Accuracies
-that a training run adds to the cells of a method are in the run's own curve only: training does not change any other
-number.
+of a training run are only in its own curve, as training changes no other number.
 """
 
 from __future__ import annotations
@@ -48,24 +47,14 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Made:
-    """Machine, versions and commit of numbers, as far as their last digits depend on them.
-
-    Attributes
-    ----------
-    machine : str
-        Processor, its features and the C library; empty if unknown.
-    versions : mapping
-        Versions of Python and the packages that compute.
-    commit : str
-        Commit of the code, which `same_machine` does not compare.
-    """
+    """Machine, versions and commit of results, as far as their last digits depend on them."""
 
     machine: str
     versions: Mapping[str, str]
     commit: str = ""
 
     def same_machine(self, other: Made) -> bool:
-        """Return whether the same code must give the same bytes on both machines."""
+        """Return whether the same code must give the same bytes in both environments."""
         known = self.machine != UNKNOWN
         return known and (self.machine, dict(self.versions)) == (other.machine, dict(other.versions))
 
@@ -83,10 +72,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Job:
-    """One method of one experiment: its compared settings, its rows, and its files' digests.
-
-    ``seed`` is empty where nothing is drawn. ``dataset`` and ``source`` name the data that it reads.
-    """
+    """One method of one experiment: its compared settings, its rows, and its files' digests."""
 
     paper: str
     experiment: str
@@ -135,20 +121,7 @@ class Snapshot:
 
 
 def of_results(results: Path) -> Snapshot:
-    """Return a snapshot of a folder of results.
-
-    Parameters
-    ----------
-    results : Path
-        Folder that holds ``runs`` and, where something was trained, ``training``.
-
-    Raises
-    ------
-    IntegrityError
-        If a file does not match its checksum, naming it and the command that rebuilds it.
-    ValueError
-        If there are no results.
-    """
+    """Return a snapshot of a folder of results after verifying checksums; raise ``ValueError`` without results."""
     jobs = [_job(results, path) for path in sorted(results.glob("runs/*/*/*.sha256"))]
     if not jobs:
         raise ValueError(f"There are no results in {results}/runs: run `make all` or `make verify`.")
@@ -191,7 +164,6 @@ def _frame(path: Path, checksum: Path) -> pd.DataFrame:
 
 
 def _metrics(job: Mapping[str, Any]) -> list[str]:
-    """Return the metrics of a job, so that a cell without values has the same rows as one with them."""
     if not job.get("protocol"):
         return [job["returns"]] if "returns" in job else []
     return list((job.get("task") or {}).get("metrics", ()))
@@ -230,10 +202,7 @@ def _standard_error(drawn: NDArray[np.float64]) -> float:
 
 
 def _digest(numbers: Iterable[Any], parameters: Any, values: Iterable[float]) -> str:
-    """Return twelve hexadecimal digits of a digest of all numbers at full precision.
-
-    Every nan counts as the same, and None as nan.
-    """
+    """Return twelve hexadecimal digits of a digest of all numbers at full precision; None and every nan are equal."""
     every = [math.nan if number is None else float(number) for number in (*numbers, *values)]
     packed = np.array([math.nan if math.isnan(number) else number for number in every], "<f8").tobytes()
     return hashlib.sha256(packed + text(parameters).encode()).hexdigest()[:12]

@@ -1,8 +1,8 @@
 """Tolerances of columns on other machines than the reference's, and their reasons.
 
-On the machine and with the versions of the reference every number has the same bytes, which digests check. Elsewhere
-the mathematical library rounds differently in the last bit: roots end within the finders' tolerance of each other, and
-a sampler may decide otherwise once, which replaces the rest of its random stream by another draw of the same law.
+On the machine and with the versions of the reference every number has the same bytes, which digests check. On other
+machines the mathematical library rounds differently in the last bit. Roots then differ within the finders' tolerance,
+and a sampler may decide differently once, which replaces the rest of its random stream by another draw of the same law.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Within = Callable[[Row, Row], bool]
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The permitted difference of a column: in words, and as a test of the reference's row and another one."""
+    """Permitted difference of a column: a description, and a test of the reference's row and another one."""
 
     says: str
     within: Within

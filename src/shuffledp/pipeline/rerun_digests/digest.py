@@ -1,19 +1,17 @@
 """Digests of the code that a job reaches, found by reading sources.
 
-A workflow reruns a job when its script changes, not when a module that the script imports does. The digest of
-everything that a job reaches, as a parameter of the job, closes that gap: an edit reruns the jobs that it can concern,
-and no others.
+A workflow reruns a job when its script changes, but not when a module that the script imports does. The digest of all
+reached code is therefore a parameter of the job: an edit reruns the jobs that depend on the edited code, and no others.
 
-Nothing is imported for the digest. From some entries (modules by name, files by path) imports are followed: at any
-depth, those inside functions too, but not those under ``TYPE_CHECKING``. A package counts with its ``__init__``, a name
-of a lazy public package (`shuffledp.lazy_api`) with the module that defines it. Code that is chosen while a job runs (a
-protocol by its name, a function that the configuration names) cannot be read off the source and has to be an entry.
-Files that a module reads are listed in its constant ``PACKAGE_DATA``, as texts relative to its folder.
+Nothing is imported for the digest. From some entries (modules by name, files by path) imports are followed at any
+depth, inside of functions, too, but not under ``TYPE_CHECKING``. A package counts with its ``__init__``, a name of a
+lazy public package (`shuffledp.lazy_api`) with the module that defines it. Code that is chosen while a job runs (a
+protocol by its name, a function that the configuration names) must be an entry. Files that a module reads are listed in
+its constant ``PACKAGE_DATA``, as texts relative to its folder.
 
-A file outside the package, such as a plug-in, reaches the modules beside it, or at the root, that it imports, and the
-files beside it whose names it has as texts.
-
-The counted parts of a file are defined in `shuffledp.pipeline.rerun_digests.source_summaries`.
+A file outside of the package, such as a plug-in, reaches the modules that it imports from its folder or from the root,
+and the files in its folder whose names are texts in it. `shuffledp.pipeline.rerun_digests.source_summaries` defines the
+counted parts of a file.
 """
 
 from __future__ import annotations
@@ -32,17 +30,7 @@ Entry = str | Path
 
 @dataclass(frozen=True)
 class Reach:
-    """The modules and files that some entries reach.
-
-    Attributes
-    ----------
-    modules : frozenset of str
-        Modules of the package, by their dotted names.
-    files : frozenset of Path
-        Everything else: scripts, plug-ins and the files beside them, package data.
-    digest : str
-        Hex sha256 over names and contents; the same for a folder elsewhere.
-    """
+    """Modules and other files that some entries reach, with a digest that is independent of the project's place."""
 
     modules: frozenset[str]
     files: frozenset[Path]
@@ -51,25 +39,11 @@ class Reach:
 
 @cache
 def _resolved(path: Path) -> Path:
-    """Return the path with links resolved, cached because jobs share most of their files."""
     return path.resolve()
 
 
 class Code:
-    """Reader of imports from file to file.
-
-    Parameters
-    ----------
-    root : Path
-        Folder of the project: names of files outside the package are taken relative to it, and modules that a plug-in
-        imports are looked for there after its own folder.
-    package : Path
-        Folder of the package.
-    read : callable
-        Function that returns the content of a file.
-    kept : Kept, optional
-        Summaries of sources from earlier starts.
-    """
+    """Reader of imports from file to file; names of files outside of the package are relative to `root`."""
 
     def __init__(
         self,
@@ -91,18 +65,7 @@ class Code:
         self._known: dict[tuple[Entry, ...], Reach] = {}
 
     def reach(self, *entries: Entry) -> Reach:
-        """Return the modules and files that entries reach.
-
-        Parameters
-        ----------
-        *entries : str or Path
-            Modules of the package by dotted name, and files.
-
-        Raises
-        ------
-        ValueError
-            If an entry does not exist.
-        """
+        """Return the modules and files that entries reach: dotted modules of the package, and files."""
         if entries not in self._known:
             self._known[entries] = self._reach(entries)
             if self._kept is not None:
@@ -147,7 +110,6 @@ class Code:
     # -- names and contents --
 
     def _module_file(self, name: str) -> Path | None:
-        """Return the file of a module of the package, by its dotted name."""
         if name not in self._modules:
             first, *rest = name.split(".")
             base = self._package.joinpath(*rest)
@@ -157,7 +119,6 @@ class Code:
         return self._modules[name]
 
     def _module_name(self, file: Path) -> str:
-        """Return the dotted name of a module of the package; empty for other files."""
         if file.suffix != ".py" or not file.is_relative_to(self._package):
             return ""
         parts = [self._package.name, *file.relative_to(self._package).with_suffix("").parts]
@@ -175,10 +136,7 @@ class Code:
         return self._sources[file]
 
     def _named(self, file: Path) -> tuple[str, str]:
-        """Return the dotted name of a module (empty for other files), and the file's line in the digest.
-
-        The line holds the file's name and content.
-        """
+        """Return a file's dotted module name (empty for other files), and its line in the digest: name and content."""
         if file not in self._names:
             content = (
                 self._source(file).digest if file.suffix == ".py" else sha256(self._read(file)).hexdigest()
@@ -189,7 +147,6 @@ class Code:
     # -- one step --
 
     def _step(self, file: Path) -> tuple[frozenset[Path], frozenset[str]]:
-        """Return the files that a file reaches at once, and its names from lazy public packages."""
         if file not in self._steps:
             self._steps[file] = self._looked_up(file) if file.suffix == ".py" else (frozenset(), frozenset())
         return self._steps[file]
@@ -252,10 +209,7 @@ class Code:
         return frozenset(files), frozenset(edges)
 
     def _attribute(self, dotted: str) -> tuple[frozenset[Path], frozenset[str]]:
-        """Return the files of ``shuffledp.accounting.clone_delta``.
-
-        They belong to the longest module in it and the name that follows.
-        """
+        """Return the files of a dotted name: the files of its longest module and of the attribute after it."""
         parts = dotted.split(".")
         for length in range(len(parts), 0, -1):
             if self._module_file(".".join(parts[:length])):
@@ -264,10 +218,7 @@ class Code:
         return frozenset(), frozenset()
 
     def _beside(self, module: str, name: str, file: Path) -> set[Path]:
-        """Return the files of a module beside a file outside the package, or at the root.
-
-        The packages that contain the module are included.
-        """
+        """Return the files of a module and of its packages in the folder of an outside file, or at the root."""
         for folder in dict.fromkeys((file.parent, self._root)):
             found: set[Path] = set()
             place = folder

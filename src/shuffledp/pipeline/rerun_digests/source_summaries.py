@@ -1,10 +1,8 @@
-"""Summaries of Python source files for their importers: the code that runs, and its imports.
+"""Summaries of Python source files: the code that runs, and its imports.
 
 Comments, docstrings, blank lines and code under ``TYPE_CHECKING`` do not count, unless a module reads its own
-documentation or source.
-
-Every start of a workflow reads hundreds of files. Summaries are therefore stored beside the byte code of this module,
-as Python stores byte code: under the checksum of a file's content, so that they can be missing and not outdated.
+documentation or source. Every start of a workflow reads hundreds of files. Summaries are therefore stored in the folder
+of this module's byte code, under the checksum of a file's content, so that a stored summary is never outdated.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _READS_ITSELF = {"__doc__", "getsource", "getdoc", "cleandoc"}
 
 @dataclass(frozen=True)
 class Imported:
-    """``from module import name``, or ``import module`` where the name is empty; ``level`` as in relative imports."""
+    """Import ``from module import name``, or ``import module`` for an empty name; ``level`` of a relative import."""
 
     module: str
     name: str = ""
@@ -45,21 +43,10 @@ class Imported:
 class Source:
     """Summary of a source file.
 
-    Attributes
-    ----------
-    digest : str
-        Hex sha256 of the syntax tree, of the code that runs.
-    imports : tuple of Imported
-    attributes : tuple of str
-        Dotted names that begin with the package, such as ``shuffledp.accounting.clone_delta``.
-    offers : dict
-        Names of a lazy public package: name to (module, name there).
-    binds : frozenset of str
-        Names that the module itself gives a value at its top level.
-    data : tuple of str
-        Its ``PACKAGE_DATA``.
-    texts : frozenset of str
-        Constants that may be names of files.
+    `digest` is the hex sha256 of the syntax tree of the code that runs. `attributes` are dotted names that begin with
+    the package, such as ``shuffledp.accounting.clone_delta``. `offers` has the names of a lazy public package, each
+    with (module, name there), and `binds` the names that the module assigns at its top level. `data` is its
+    ``PACKAGE_DATA``, and `texts` are constants that may be names of files.
     """
 
     digest: str
@@ -76,13 +63,7 @@ class Source:
 
 @lru_cache(maxsize=4096)
 def read_source(content: bytes, file_name: str = "<source>") -> Source:
-    """Return the summary of a Python file.
-
-    Raises
-    ------
-    SyntaxError
-        If the file is no Python source.
-    """
+    """Return the summary of a Python file; raise ``SyntaxError`` for other content."""
     tree = ast.parse(content, filename=file_name)
     offers = offered(tree)
     _strip(tree)
@@ -135,7 +116,6 @@ def _strip(node: ast.AST) -> None:
 
 
 def _running(nodes: list[Any]) -> list[Any]:
-    """Return a list of statements with ``if TYPE_CHECKING`` replaced by the branch that runs."""
     return [
         part
         for node in nodes
@@ -163,7 +143,6 @@ def _assigns(node: ast.AST, name: str) -> bool:
 
 
 def _dotted(node: ast.Attribute) -> list[str]:
-    """Return the whole dotted name if it begins with the package's."""
     parts, inner = [node.attr], node.value
     while isinstance(inner, ast.Attribute):
         parts.append(inner.attr)
@@ -174,7 +153,7 @@ def _dotted(node: ast.Attribute) -> list[str]:
 
 
 def _named_import(call: ast.Call) -> list[Imported]:
-    """Return the import of ``import_module("a.b")`` with a text."""
+    """Return the import of ``import_module("a.b")`` with a constant text."""
     function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if function not in {"import_module", "__import__"} or not call.args:
         return []
@@ -211,16 +190,7 @@ def _package_data(tree: ast.Module) -> tuple[str, ...]:
 
 
 class Kept:
-    """Summaries of sources, stored from one start of a workflow to the next.
-
-    The file is written by this class beside the byte code, and is not read unless it matches its own checksum and this
-    code; as with byte code, a folder that cannot be written to is no error.
-
-    Parameters
-    ----------
-    path : Path
-        File of the summaries.
-    """
+    """Summaries of sources, stored with a checksum between starts of a workflow; a read-only folder is no error."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -260,7 +230,7 @@ def beside_byte_code() -> Path:
 
 @cache
 def _made_by() -> str:
-    """Return a key of the code that summarizes, and of the Python version whose syntax trees it reads."""
+    """Return a key of the code that summarizes, and of the Python version of its syntax trees."""
     return f"{sha256(Path(__file__).read_bytes() + Path(lazy_api.__file__).read_bytes()).hexdigest()} {sys.version}"
 
 

@@ -1,4 +1,4 @@
-"""The audit of all protocols, a row per protocol and accounting on one page; the table itself has a row per claim."""
+"""Audit of all protocols, one row per protocol and accounting on a page; the table itself has one row per claim."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ def read(results: Path) -> tuple[Row, ...]:
 
 
 def _audited(task: str, protocol: str, accounting: str, rows: Sequence[Row]) -> Row:
-    """Return a protocol under an accounting, with the findings of each check."""
     statuses = {row["status"] for row in rows}
     outcome = next((one for one in OUTCOMES if one in statuses), "not audited")
     return {
@@ -49,7 +48,6 @@ def _audited(task: str, protocol: str, accounting: str, rows: Sequence[Row]) -> 
 
 
 def _looked(rows: Sequence[Row]) -> Row:
-    """Return the findings of one check: number of claims, least slack with its setting, largest error over a claim."""
     done = [row for row in rows if row["status"] not in ("not audited", "infeasible")]
     tight = min((row for row in done if row["slack"]), key=lambda row: float(row["slack"]), default=None)
     slack = float(tight["slack"]) if tight else 0.0

@@ -1,7 +1,7 @@
-"""From the manifests of the papers to a small site: HTML that needs no network, whole or absent.
+"""Build of a small site from the manifests of the papers: HTML that needs no network, whole or not at all.
 
-To add a page, add a function to `PAGES` that turns the results into a `Page`, a template that extends
-``base.html.j2``, and its place to `shuffledp.pipeline.site.site_files.outputs`.
+To add a page, add a function to `PAGES` that returns a `Page`, a template that extends ``base.html.j2``, and its place
+to `shuffledp.pipeline.site.site_files.outputs`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _TAG = re.compile(r"(<[^>]*>)")
 
 @dataclass(frozen=True)
 class Page:
-    """A page before it is written: its place relative to the results, its names, its template and its content."""
+    """Content of a page: its place relative to the results, its names, its template and its values."""
 
     path: str
     label: str
@@ -75,7 +75,7 @@ class Page:
 
 
 def overview(results: Results) -> Iterator[Page]:
-    """Return the first page: the papers' claims with their verdicts, a figure for each paper, and all data."""
+    """Yield the first page: the papers' claims with their verdicts, a figure for each paper, and all data."""
     papers = [shown.paper for shown in results.papers]
     kinds = Counter(entry.kind for shown in results.papers for entry in shown.drawn.entries)
     yield Page(
@@ -117,7 +117,7 @@ def paper_pages(results: Results) -> Iterator[Page]:
 
 
 def errata_page(results: Results) -> Iterator[Page]:
-    """Return errata and reading notes of all papers, the most important ones first."""
+    """Yield the page of errata and reading notes of all papers, in the order of importance."""
     remarks = [(shown, remark) for shown in results.papers for remark in shown.remarks]
     effects = dict.fromkeys(
         r["effect"] for _, r in sorted(remarks, key=lambda pair: pair[1]["rank"]) if r["effect"]
@@ -158,7 +158,7 @@ def claims_page(results: Results) -> Iterator[Page]:
 
 
 def open_questions_page(results: Results) -> Iterator[Page]:
-    """Return the open questions, with the findings of this run's searches about them."""
+    """Yield the page of open questions, with the results of this run's searches."""
     yield Page(
         site_files.OPEN_QUESTIONS,
         "Open questions",
@@ -173,7 +173,7 @@ def open_questions_page(results: Results) -> Iterator[Page]:
 
 
 def audit_page(results: Results) -> Iterator[Page]:
-    """Return every protocol under every accounting, with the findings about its claims."""
+    """Yield the page of every protocol under every accounting, with the results about its claims."""
     yield Page(
         site_files.AUDIT,
         "Audit",
@@ -198,7 +198,7 @@ PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (
 
 @dataclass(frozen=True)
 class Leading:
-    """The figure of a paper on the first page: its finding, its picture, and the place of its card."""
+    """Figure of a paper on the first page: its finding, its picture, and the place of its card."""
 
     shown: Shown
     finding: str
@@ -209,7 +209,7 @@ class Leading:
 
 
 def _leading(folder: Path, shown: Shown) -> Leading | None:
-    """Return the figure of the headline, in the variant with printed and exact numbers where there is one."""
+    """Return the figure of the headline, in the variant with printed and exact numbers if it exists."""
     groups: dict[str, list[Entry]] = {}
     for entry in shown.paper.entries:
         if entry.kind == "figure":
@@ -239,7 +239,7 @@ def _leading(folder: Path, shown: Shown) -> Leading | None:
 
 
 def read(folder: Path, papers: Sequence[str]) -> Results:
-    """Read the results that the site shows; raises as `render`."""
+    """Read the results of the site."""
     claimed, judged = claims.headlines(folder), claims.claims(folder)
     shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
     return Results(folder, shown, audit.read(folder), claims.questions(folder))
@@ -253,7 +253,7 @@ def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row])
 
 
 def name_of(key: str, title: str) -> str:
-    """Return a short name of a paper: its key, spelled as in its title where the title contains it."""
+    """Return a short name of a paper: its key, spelled as in its title if the title contains it."""
     words = key.replace("_", " ")
     found = re.search(rf"\b{re.escape(words)}\b", title, re.IGNORECASE)
     name = found[0] if found else words
@@ -264,7 +264,7 @@ def name_of(key: str, title: str) -> str:
 
 
 def render(folder: Path, papers: Sequence[str]) -> dict[str, bytes]:
-    """Write the site."""
+    """Return the files of the site by place."""
     expected = site_files.outputs(papers)
     results = read(folder, papers)
     pages = [page for make in PAGES for page in make(results)]
@@ -285,7 +285,7 @@ def render(folder: Path, papers: Sequence[str]) -> dict[str, bytes]:
 
 
 def publish(folder: Path, papers: Sequence[str]) -> None:
-    """Publish the site with its checksum list, and remove files of an earlier site; raises as `render`."""
+    """Publish the site with its checksum list, and remove files of an earlier site."""
     contents = {folder / name: content for name, content in render(folder, papers).items()}
     publish_bundle(folder / site_files.CHECKSUM, contents)
     for name in site_files.FOLDERS:
@@ -332,7 +332,7 @@ def _linked(context: Context, text: Markup | str) -> Markup:
 
 
 def link_remarks(text: Markup | str, ids: frozenset[str], target: str) -> Markup:
-    """Return HTML in which the ids of errata and notes are links; existing links stay."""
+    """Return HTML in which the ids of errata and notes are links; existing links do not change."""
     if not ids:
         return Markup.escape(text)
     pattern = re.compile(

@@ -1,4 +1,4 @@
-"""Captions: reStructuredText to a piece of HTML that loads nothing and runs nothing."""
+"""Conversion of captions from reStructuredText to HTML without scripts and external files."""
 
 from __future__ import annotations
 
@@ -51,10 +51,7 @@ class _Writer(html5_polyglot.Writer):  # type: ignore[misc, unused-ignore]
 
 
 def paragraphs(text: str) -> tuple[str, ...]:
-    """Split a caption into parts whose meaning does not depend on their place: paragraphs, lists and formulas.
-
-    Indented text belongs to the part before it. A caption with footnotes or link targets stays whole.
-    """
+    """Split a caption into paragraphs, lists and formulas, unless it has footnotes or link targets."""
     if _REFERRED_TO.search(text):
         return (text.strip(),)
     parts: list[str] = []
@@ -67,14 +64,14 @@ def paragraphs(text: str) -> tuple[str, ...]:
 
 
 def _continues(before: str, block: str) -> bool:
-    """Return whether a list continues, or a part follows ``::`` or a heading and belongs to it."""
+    """Return whether a block continues a list, or follows ``::`` or a heading and belongs to it."""
     item = re.compile(r"(?:[-*+]|\w+[.)]|#\.) ")
     listed = bool(item.match(before)) and bool(item.match(block))
     return listed or before.endswith("::")
 
 
 def to_html(text: str, *, source: str, prefix: str) -> Markup:
-    """Turn a caption into HTML."""
+    """Return a caption as HTML."""
     settings = SETTINGS | {"id_prefix": prefix, "warning_stream": io.StringIO()}
     try:
         parts = publish_parts(text, source_path=source, writer=_Writer(), settings_overrides=settings)

@@ -1,4 +1,4 @@
-"""Cards: variants of one figure or table (printed, corrected, exact, both) in one place."""
+"""Cards: all variants of one figure or table (printed, corrected, exact, both) in one place."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SAID_ONCE_FROM = 3
 
 @dataclass(frozen=True)
 class Link:
-    """A file that readers can open or save."""
+    """Link to a file."""
 
     href: str
     label: str
@@ -44,7 +44,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Picture:
-    """The picture of a figure, the file that opens from it, and its size in pixels."""
+    """Picture of a figure, the linked file, and its size in pixels."""
 
     src: str
     href: str
@@ -55,7 +55,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Variant:
-    """One entry of a card; ``notes`` are the numbers, from 0, of the page's common paragraphs that belong to it."""
+    """Entry of a card; ``notes`` are the indices of the page's common paragraphs that belong to it."""
 
     entry: Entry
     label: str
@@ -69,7 +69,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting: its value, and the variants for which it holds (none named: all)."""
+    """Setting with its value, and the variants for which it holds (empty: all variants)."""
 
     name: str
     values: tuple[tuple[str, str], ...]
@@ -77,11 +77,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Card:
-    """A figure or table in all its variants.
-
-    ``caption`` is the part that holds for every variant; ``data_notes`` are the numbers, from 0, of the page's notes on
-    data that belong to it.
-    """
+    """Figure or table in all its variants; ``data_notes`` are the indices of the page's notes on its data."""
 
     anchor: str
     name: str
@@ -101,18 +97,18 @@ class Card:
 
     @property
     def best(self) -> Variant:
-        """The variant that is shown first."""
+        """Variant that is shown first."""
         return self.variants[self.shown]
 
     @property
     def finding(self) -> str:
-        """The finding of the variant that is shown first."""
+        """Finding of the variant that is shown first."""
         return heading(self.best.entry, self.title)
 
 
 @dataclass(frozen=True)
 class Common:
-    """A paragraph or setting that several cards of a page share, written once with the names of those cards."""
+    """Paragraph or setting common to several cards of a page, with the names of those cards."""
 
     html: Markup
     cards: tuple[str, ...]
@@ -170,20 +166,20 @@ def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] 
 
 
 def in_order(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries of a drawing in the order of its switch."""
+    """Return the entries of a drawing in the order of `ORDER`."""
     if any(entry.variant not in ORDER for entry in entries):
         return list(entries)
     return sorted(entries, key=lambda entry: ORDER.index(entry.variant))
 
 
 def first_shown(entries: Sequence[Entry]) -> int:
-    """Return the variant that is shown before readers choose one."""
+    """Return the index of the variant that is shown before the reader chooses one."""
     variants = [entry.variant for entry in entries]
     return next((variants.index(wanted) for wanted in FIRST_SHOWN if wanted in variants), 0)
 
 
 def name_of_drawing(drawing: str) -> str:
-    """Return the paper's number of a figure or table; empty if it has none there."""
+    """Return the paper's number of a figure or table; empty if the paper does not have it."""
     found = re.fullmatch(r"(fig|table)(\d+\w?)", drawing)
     if found is None:
         return ""
@@ -257,7 +253,6 @@ def _check_anchors(cards: Sequence[Card], paper: DrawnPaper) -> None:
 
 
 def _parts(entry: Entry) -> tuple[str, ...]:
-    """Return the parts of a caption without its finding, which is the heading of the picture."""
     text = re.sub(r"\r\n?", "\n", text_of(entry.caption, CaptionError)).strip("\n")
     if not entry.finding:
         return paragraphs(text)
@@ -269,7 +264,6 @@ def _parts(entry: Entry) -> tuple[str, ...]:
 
 
 def _often(cards: Iterable[Sequence[str]]) -> list[str]:
-    """Return parts of captions that many cards have."""
     counts = Counter(part for parts in cards for part in dict.fromkeys(parts))
     return [part for part, count in counts.items() if count >= SAID_ONCE_FROM]
 
@@ -282,7 +276,7 @@ def _html(text: str, entry: Entry, prefix: str) -> Markup:
 
 
 def _settings_in_common(groups: Iterable[Sequence[Entry]]) -> dict[str, str]:
-    """Return settings that have the same value wherever a card has them, of many cards."""
+    """Return the settings that have the same value in all cards with them, if many cards have them."""
     values: dict[str, set[str]] = {}
     cards: Counter[str] = Counter()
     for entries in groups:
@@ -299,7 +293,6 @@ def _settings_in_common(groups: Iterable[Sequence[Entry]]) -> dict[str, str]:
 
 
 def _settings(entries: Sequence[Entry], said: Mapping[str, str]) -> tuple[Setting, ...]:
-    """Return the settings of a card; where the variants differ, with the variants of each value."""
     left_out = {*said, REPRODUCES, *([IN_THE_SWITCH] if entries[0].by == IN_THE_SWITCH else [])}
     names = dict.fromkeys(name for entry in entries for name, _ in entry.settings if name not in left_out)
     found = []
@@ -329,11 +322,9 @@ class _Files:
     page: str
 
     def href(self, path: Path) -> str:
-        """Return the link from the page to a file."""
         return "../" * self.page.count("/") + quote(path.relative_to(self.results).as_posix())
 
     def links(self, entry: Entry) -> tuple[Link, ...]:
-        """Return links to all files of an entry."""
         forms = sorted(
             entry.files, key=lambda form: (FORMATS.index(form) if form in FORMATS else len(FORMATS), form)
         )
@@ -347,7 +338,6 @@ class _Files:
         )
 
     def picture(self, entry: Entry) -> Picture:
-        """Return the picture of a figure."""
         png = entry.files["png"]
         width, height = _png_size(png)
         target = next(entry.files[form] for form in ("svg", "pdf", "png") if form in entry.files)
@@ -360,7 +350,6 @@ def picture(results: Path, page: str, entry: Entry) -> Picture:
 
 
 def _size(count: int) -> str:
-    """Return a file's size in decimal units."""
     if count < 1000:
         return f"{count} B"
     if count < 999_500:
@@ -369,7 +358,6 @@ def _size(count: int) -> str:
 
 
 def _png_size(path: Path) -> tuple[int, int]:
-    """Return the width and height in pixels, from the file's first chunk."""
     with path.open("rb") as stream:
         head = stream.read(24)
     if len(head) < 24 or head[:8] != b"\x89PNG\r\n\x1a\n" or head[12:16] != b"IHDR":

@@ -1,4 +1,4 @@
-"""The numbers of a figure for the chart that readers explore: read from the figure's CSV file, nothing computed."""
+"""Numbers of a figure for its interactive chart, read from the figure's CSV file without computation."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def script(paper: str, charts: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def chart_of(entry: Entry) -> dict[str, Any] | None:
-    """Return the data of the explored chart, or None where a figure has no numbers."""
+    """Return the data of the interactive chart, or None if a figure has no numbers."""
     chart, path = entry.chart, entry.files["csv"]
     if chart is None:
         return None
@@ -101,7 +101,6 @@ def _described(chart: Chart, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _names(chart: Chart, rows: Sequence[Row]) -> list[str]:
-    """Return the values of x in their order if they are no numbers; else an empty result."""
     values = list(dict.fromkeys(row.get(chart.x, "") for row in rows if row.get(chart.x, "") != ""))
     return [] if all(_number(value) is not None for value in values) else values
 
@@ -131,7 +130,7 @@ def _panel_label(chart: Chart, value: str) -> str:
 
 
 def _parts(chart: Chart, rows: Sequence[Row], panel: int, every: Sequence[Row]) -> Iterable[dict[str, Any]]:
-    """Return the parts of one curve in one panel: per kind of number a line, points, or a level."""
+    """Return the parts of one curve in one panel: a line, points, or a level per kind of number."""
     kinds = dict.fromkeys(row["kind"] for row in rows)
     for kind in kinds:
         own = [row for row in rows if row["kind"] == kind]
@@ -153,13 +152,13 @@ def _parts(chart: Chart, rows: Sequence[Row], panel: int, every: Sequence[Row]) 
 
 
 def _runs_along(chart: Chart, rows: Sequence[Row]) -> bool:
-    """Return whether another variable than x runs along the curve, such as the round of a training run."""
+    """Return whether another variable than x varies along the curve, such as the round of a training run."""
     others = set(rows[0]) - _ABOUT_A_POINT - {chart.x, chart.y, chart.panels}
     return any(len({row[name] for row in rows}) > 1 for name in others)
 
 
 def _with_gaps(chart: Chart, rows: Sequence[Row], every: Sequence[Row]) -> list[Row]:
-    """Insert an empty row at every x that other curves have and this one does not, which interrupts its line."""
+    """Return the rows with an empty row at every x that only other curves have, which interrupts the line."""
     own = {float(row[chart.x]): row for row in rows}
     least, most = min(own), max(own)
     places = {float(row[chart.x]) for row in every if row.get(chart.x, "") != ""}
@@ -187,7 +186,6 @@ def _number(text: str) -> float | None:
 
 
 def _short(text: str) -> float | int | None:
-    """Return a number with the digits that a page shows; None where there is none."""
     if text.strip() == "":
         return None
     value = float(text)
@@ -204,7 +202,6 @@ def _look(curve: Curve) -> dict[str, Any]:
 
 
 def _dash(dash: Any) -> list[float]:
-    """Return lengths of dashes and gaps in pixels; none for a line without gaps."""
     if isinstance(dash, str):
         if dash not in DASHES:
             raise ValueError(f"no kind of line {dash!r}. Known: {', '.join(filter(None, DASHES))}.")

@@ -38,7 +38,7 @@ def headlines(results: Path) -> dict[str, Row]:
 
 
 def questions(results: Path) -> tuple[Row, ...]:
-    """Return open questions with the findings of their searches, in the order of their table."""
+    """Return open questions with the results of their searches, in the order of their table."""
     return tuple(
         {
             **row,

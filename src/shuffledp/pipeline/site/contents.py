@@ -1,4 +1,4 @@
-"""The content of the site: the papers with their claims, errata and charts, and all results together."""
+"""Content of the site: the papers with their claims, errata and charts, and all results together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 
 @dataclass(frozen=True)
 class Shown:
-    """A paper on the site."""
+    """Paper or study on the site."""
 
     paper: DrawnPaper
     name: str
@@ -35,7 +35,7 @@ class Shown:
 
     @cached_property
     def drawings(self) -> frozenset[str]:
-        """Names of the existing drawings; a configuration may leave some out."""
+        """Names of the existing drawings; a configuration may omit some."""
         return frozenset(entry.drawing for entry in self.drawn.entries)
 
     def figures_on(self, remark: str) -> tuple[str, ...]:
@@ -64,12 +64,12 @@ class Shown:
 
     @property
     def doi_url(self) -> str:
-        """The paper's DOI as an address, or nothing."""
+        """Address of the paper's DOI; empty without one."""
         return f"https://doi.org/{quote(self.paper.doi, safe='/.;()')}" if self.paper.doi else ""
 
     @property
     def commits(self) -> tuple[str, ...]:
-        """The commits of the results, with abbreviated hashes; results of several commits may be combined."""
+        """Abbreviated hashes of the commits of the results; several commits may be combined."""
         names = (commit.strip() for commit in self.paper.run.commit.split(","))
         return tuple(_LONG_HASH.sub(r"\1", name) for name in names if name)
 
@@ -80,7 +80,7 @@ class Shown:
 
     @property
     def drawn(self) -> DrawnPaper:
-        """The drawn paper without errata and reading notes, which have a page of their own."""
+        """Drawn paper without errata and reading notes, which have their own page."""
         return manifest.without(self.paper, errata.is_remarks)
 
     def deck(self, folder: Path, page: str) -> Deck:
@@ -132,7 +132,7 @@ class Results:
 
     @property
     def count_of_claims(self) -> tuple[tuple[str, Mapping[str, int]], ...]:
-        """The number of claims by outcome, for each paper, for all papers together and for the orderings."""
+        """Numbers of claims by outcome, for each paper, for all papers together and for the orderings."""
         every = [claim for shown in self.papers for claim in shown.claims]
         if not every:
             return ()
@@ -147,6 +147,6 @@ class Results:
 
     @property
     def shortened(self) -> str:
-        """The part of the results that was computed at a small scale: all, some or none."""
+        """Part of the results that was computed at a small scale: all, some or none."""
         count = sum(shown.shortened for shown in self.papers)
         return "none" if count == 0 else "all" if count == len(self.papers) else "some"

@@ -23,7 +23,7 @@ NO_NUMBER = ("infeasible", "–")
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: its text on the page, and the number in full where the page shows fewer digits."""
+    """Cell with its text on the page, and the number in full if the page shows fewer digits."""
 
     text: str
     full: str = ""
@@ -31,7 +31,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as on a page."""
+    """Table of a page."""
 
     header: tuple[str, ...]
     numeric: tuple[bool, ...]
@@ -48,7 +48,7 @@ def text_of(path: Path, problem: type[ValueError] = ManifestError) -> str:
 
 
 def verified_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file that has a checksum of its own beside it."""
+    """Return the rows of a CSV file that has its own checksum file."""
     content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
     return list(csv.DictReader(content.splitlines(keepends=True)))
 
@@ -68,7 +68,7 @@ def lines(path: Path) -> tuple[list[str], list[list[str]]]:
 
 
 def table(path: Path) -> Table:
-    """Return a CSV file as a table; raises as `lines`."""
+    """Return a CSV file as a table; raises the errors of `lines`."""
     header, rows = lines(path)
     columns = [[row[i] for row in rows if row[i].strip()] for i in range(len(header))]
     cells = tuple(tuple(cell(text) for text in row) for row in rows)
@@ -81,7 +81,6 @@ def table(path: Path) -> Table:
 
 
 def _of_numbers(column: list[str]) -> bool:
-    """Return whether a column holds numbers, and no words but those for missing numbers."""
     rest = [text for text in column if text not in NO_NUMBER]
     return bool(rest) and all(number(text) is not None for text in rest)
 
@@ -95,7 +94,7 @@ def number(text: str) -> Decimal | None:
 
 
 def cell(text: str) -> Cell:
-    """Return a cell: integers stay as they are, other numbers get at most `DIGITS` significant digits."""
+    """Return a cell: integers unchanged, other numbers with at most `DIGITS` significant digits."""
     value = number(text)
     if value is None or not value.is_finite() or not set(text) & set(".eE"):
         return Cell(text)

@@ -1,4 +1,4 @@
-"""Errata and reading notes of all papers, for one page on which they can be sorted and searched."""
+"""Errata and reading notes of all papers, for one page with sorting and search."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EFFECTS = ("unsafe", "biased", "wrong_optimum", "wrong_claim", "safe", "cosmetic
 
 
 def is_remarks(entry: Entry) -> bool:
-    """Return whether a table holds errata or reading notes, which have a page of their own."""
+    """Return whether a table has errata or reading notes, which have their own page."""
     return entry.kind == "table" and entry.drawing in COLUMNS
 
 

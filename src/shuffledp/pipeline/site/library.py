@@ -1,4 +1,4 @@
-"""The library that draws charts to explore, as it is installed: Bokeh, whose scripts need no network."""
+"""Bokeh as installed, the library of the interactive charts, whose scripts need no network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data behind the figures: real data, published summaries, stand-ins, or random numbers only."""
+"""Data of the figures: real data, published summaries, stand-ins, or random numbers only."""
 
 from __future__ import annotations
 
@@ -34,17 +34,14 @@ class Origin:
 
 @dataclass(frozen=True)
 class DataNote:
-    """A note on data, and the papers that it is about."""
+    """Note on data, and the papers with this note."""
 
     text: str
     papers: tuple[str, ...]
 
 
 def origins(papers: Iterable[DrawnPaper]) -> tuple[Origin, ...]:
-    """Return kinds of data in the order of `KINDS`, also those that no figure uses.
-
-    Then unknown sources by their name.
-    """
+    """Return the kinds of data in the order of `KINDS`, unused ones included, then unknown sources by name."""
     found: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in dict.fromkeys(KINDS.values())}
     for paper in papers:
         for entry in paper.entries:
@@ -62,7 +59,7 @@ def origins(papers: Iterable[DrawnPaper]) -> tuple[Origin, ...]:
 
 
 def data_notes(papers: Iterable[DrawnPaper]) -> tuple[DataNote, ...]:
-    """Return every different note on data once."""
+    """Return every distinct note on data once."""
     found: dict[str, dict[str, None]] = {}
     for paper in papers:
         for entry in paper.entries:

@@ -1,4 +1,4 @@
-"""The files of the site, known before there is any result, for the workflow."""
+"""Files of the site, known before any result, for the workflow."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def paper_page(paper: str) -> str:
 
 
 def chart_data(paper: str) -> str:
-    """Return the script with the numbers of all charts of a paper; a page on disk may not read other files."""
+    """Return the script with the numbers of all charts of a paper, as a local page may not read other files."""
     return f"site/charts/{paper}.js"
 
 
 def outputs(papers: Sequence[str]) -> tuple[str, ...]:
-    """Return every file of the site, relative to the folder of the results, the checksum list last."""
+    """Return every file of the site, relative to the folder of the results, with the checksum list last."""
     names = [
         INDEX,
         *(paper_page(paper) for paper in papers),

@@ -53,12 +53,11 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 
 def module_of(kind: str, name: str) -> str:
-    """Return the module of the data of this name for a kind of task."""
+    """Return the module of the data with this name for a kind of task."""
     return OWN_MODULE if name == OWN else OF_THEIR_OWN.get((kind, name), MODULES[kind])
 
 
 def _fits(config: Mapping[str, Any], task: Task) -> bool:
-    """Return if the data are of the kind that the task estimates."""
     column = config.get("column")
     if task.kind == "vectors":
         return column in VECTOR_COLUMNS or config["name"] == DIRECTIONS
@@ -74,14 +73,7 @@ def _fits(config: Mapping[str, Any], task: Task) -> bool:
 
 
 def check_data(config: Mapping[str, Any], task: Task) -> None:
-    """Raise if data cannot fit the task, as far as this is known before they are loaded.
-
-    Raises
-    ------
-    ValueError
-        If the data are of another kind than the task needs, categorical weights are not one per value or do not sum
-        to 1, and the like.
-    """
+    """Raise ``ValueError`` if data cannot fit the task, as far as this is known before they are loaded."""
     if config["name"] == OWN:
         import_module(OWN_MODULE).check(config, task)
         return
@@ -99,15 +91,7 @@ def check_data(config: Mapping[str, Any], task: Task) -> None:
 def with_found_domain(
     task: Mapping[str, Any], data: Mapping[str, Any], prepared: Path
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return task and data of a configuration, with a domain in any case.
-
-    If the configuration gives no domain, it is the one that was found in the user's file.
-
-    Raises
-    ------
-    IntegrityError
-        If the file has not been prepared.
-    """
+    """Return task and data of a configuration with a domain, by default the domain found in the user's file."""
     if data["name"] != OWN:
         return task, data
     found: tuple[Mapping[str, Any], Mapping[str, Any]] = import_module(OWN_MODULE).completed(
@@ -117,25 +101,13 @@ def with_found_domain(
 
 
 def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
-    """Return the data source of a configuration.
+    """Return the data source of a configuration; raise ``ValueError`` if the data do not fit the task.
 
-    Parameters
-    ----------
-    config : mapping
-        ``name`` of a data set with ``column`` and ``draw``; or ``file`` with a ``path``, prepared by
-        `shuffledp.pipeline.experiments.user_files`; or ``categorical`` with ``weights``; or ``uniform``,
-        ``zipf`` with an ``exponent``, or ``heavy`` with the ``share`` of one value, all three with ``records`` for a
-        fixed set of that many records instead of draws; or ``axes`` for unit vectors along the axes. Sets have a
-        ``split`` of the users over the privacy levels, and MSNBC's a ``padding``.
-    task : Task
-        Gives the domain size, or dimension and clipping norm.
-    prepared : Path
-        Folder of the prepared data sets.
-
-    Raises
-    ------
-    ValueError
-        If the data do not fit the task.
+    ``config`` has the ``name`` of a data set with ``column`` and ``draw``; or ``file`` with a ``path``, prepared by
+    `shuffledp.pipeline.experiments.user_files`; or ``categorical`` with ``weights``; or ``uniform``, ``zipf`` with an
+    ``exponent``, or ``heavy`` with the ``share`` of one value, each with optional ``records`` for a fixed set of
+    records instead of draws; or ``axes`` for unit vectors along the axes. Sets have a ``split`` of the users over the
+    privacy levels, and MSNBC's sets a ``padding``.
     """
     check_data(config, task)
     if config["name"] == OWN:

@@ -1,8 +1,4 @@
-"""Unit vectors along the axes, in both directions: the longest admissible vectors in the l1 and in the l2 norm.
-
-The number of users of each of the ``2 d`` vectors determines the data, so that a million vectors in a thousand
-dimensions cost no more than a few numbers.
-"""
+"""Unit vectors along the axes, in both directions: the longest admissible vectors in the l1 and in the l2 norm."""
 
 from __future__ import annotations
 
@@ -24,20 +20,17 @@ USERS_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class Directions(Source):
-    """Source in which each user has ``clip`` times plus or minus a basis vector, all ``2 d`` equally likely.
-
-    Participants are drawn anew for every repeat; the mean of the population is zero.
-    """
+    """Source of independent users with ``clip`` times plus or minus a basis vector, all ``2 d`` equally likely."""
 
     task: Vectors
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Draw the users by direction among n participants, (2 d,): first along the axes, then against them."""
+        """Draw the number of participants per direction, (2 d,): first along the axes, then opposite to them."""
         d = self.task.dimension
         return rng.multinomial(n, np.full(2 * d, 1 / (2 * d)))
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return participants with sums of vectors as counts."""
+        """Return the participants; the counts are sums of vectors."""
         users_by_direction = np.stack(held)
         sums = self._sums(users_by_direction)
         target = sums / n[:, None] if truth == "participants" else np.zeros_like(sums)

@@ -35,15 +35,9 @@ VECTOR_COLUMNS: Mapping[str, tuple[str, str]] = {
 class Source(ABC):
     """Source of the participants' data.
 
-    Parameters
-    ----------
-    key : mapping
-        Name of the data in the seed: all settings of the configuration and of the task on which a draw depends. The
-        seed has the shape of the task's counts separately.
-    data_source, note : str
-        Origin of the data, and the note that figures must show.
-    details : mapping
-        Further entries of provenance: the file of the user and its checksum.
+    ``key`` names the data in the seed: all settings of the configuration and of the task on which a draw depends,
+    except the shape of the task's counts. ``details`` are further entries of provenance, such as the user's file and
+    its checksum.
     """
 
     key: Mapping[str, Any]
@@ -56,38 +50,35 @@ class Source(ABC):
 
     @abstractmethod
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Draw the data of n participants, in the form that `gathered` takes."""
+        """Draw the data of n participants, in the form of the argument of `gathered`."""
 
     @abstractmethod
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants of all repeats from the draws of each."""
+        """Return the participants of all repeats from the draw of each repeat."""
 
     @abstractmethod
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
-        """Return the expected counts of n participants, and the variance of their truth around the target.
-
-        The variance is zero if the target is the participants' truth. None if neither is known.
-        """
+        """Return the expected counts of n participants, and their truth's variance around the target; or None."""
 
 
 @dataclass(frozen=True)
 class UnlikeStandIn(Source):
-    """Substitute of another shape than the task's: closed forms that need no data, and no participants."""
+    """Substitute of another shape than the task's, with closed forms that need no data and without participants."""
 
     task: Task
 
     drawable = False
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Raise: a substitute of another shape has no draws."""
+        """Raise an error, as a substitute of another shape has no draws."""
         raise ValueError(f"No participants can be drawn: {self.note}")
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Raise: a substitute of another shape has no participants."""
+        """Raise an error, as a substitute of another shape has no participants."""
         raise ValueError(f"No participants can be drawn: {self.note}")
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
-        """Return the numbers of participants with counts of nan, which show in every closed form that uses counts."""
+        """Return the numbers of participants with counts of nan, so that closed forms in the counts are nan."""
         if truth != "participants":
             return None
         unknown = np.full((len(n), *self.task.counts_shape), np.nan)

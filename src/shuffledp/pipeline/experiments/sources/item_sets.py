@@ -25,13 +25,7 @@ LAST = 10.0
 
 
 def level_sizes(split: str, n: int) -> list[int]:
-    """Return the users per privacy level from a split such as ``25-50-25`` (percent), rounded with sum n.
-
-    Raises
-    ------
-    ValueError
-        If the split is not made of non-negative numbers that sum to 100.
-    """
+    """Return the users per privacy level from a split such as ``25-50-25`` (percent), rounded with sum n."""
     shares = split_shares(split)
     ends = [round(n * sum(shares[: level + 1])) for level in range(len(shares))]
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]
@@ -52,10 +46,7 @@ def split_shares(split: str) -> list[float]:
 
 @dataclass(frozen=True)
 class HeldSets(Source):
-    """Sets of ``task.set_size`` distinct items; levels are assigned to the users at random.
-
-    The order of the users that `draw` returns is random, so that the first users have the lowest level, and so on.
-    """
+    """Sets of ``task.set_size`` distinct items of users in random order; the first users have the lowest level."""
 
     task: Sets
     split: str
@@ -71,7 +62,7 @@ class HeldSets(Source):
         """Size of the population for draws without replacement; None if users are drawn independently."""
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return participants with holders per privacy level and item as counts."""
+        """Return the participants; the counts are the holders per privacy level and item."""
         sizes = [level_sizes(self.split, int(users)) for users in n]
         counts = np.stack([self._holders(sets, size) for sets, size in zip(held, sizes, strict=True)])
         share = counts.sum(axis=1) / n[:, None]
@@ -102,16 +93,16 @@ class HeldSets(Source):
 
 @dataclass(frozen=True)
 class UniformSets(HeldSets):
-    """Independent, uniformly random sets of all users."""
+    """Independent, uniformly random sets for all users."""
 
     @property
     def marginals(self) -> Floats:
-        """Equal probabilities of all items."""
+        """Equal probabilities of all items, (d,)."""
         return np.full(self.task.domain_size, self.task.set_size / self.task.domain_size)
 
     @property
     def records(self) -> int | None:
-        """None: users are drawn independently."""
+        """None, as users are drawn independently."""
         return None
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
@@ -127,11 +118,11 @@ class UniformSets(HeldSets):
 
 @dataclass(frozen=True)
 class PageSets(HeldSets):
-    """Page categories of MSNBC users, brought to one size.
+    """Page categories of MSNBC users, reduced or padded to one size.
 
-    Larger sets are reduced to a uniform subset. Smaller ones are filled with uniformly random categories that the user
-    did not visit (padding ``categories``) or with distinct dummy tokens (padding ``tokens``), which follow the
-    categories as further items.
+    Larger sets are reduced to a uniform subset. Smaller sets are filled with uniformly random categories that the user
+    did not visit (padding ``categories``), or with distinct dummy tokens (padding ``tokens``), which are items after
+    the categories.
     """
 
     dataset: Dataset
@@ -173,19 +164,7 @@ class PageSets(HeldSets):
 
 
 def of_one_size(held: NDArray[np.bool_], task: Sets, padding: str, rng: np.random.Generator) -> Held:
-    """Return the user's items followed by padding, each in random order, cut off at the size of a set.
-
-    Parameters
-    ----------
-    held : (n, items) ndarray of bool
-        True for the items of each user, without padding.
-    task : Sets
-        Gives the number of items per set.
-    padding : {"categories", "tokens"}
-        Padding of smaller sets: other items, or dummy tokens.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """Return the user's items followed by padding, each in random order, cut off at the size of a set."""
     n, items = held.shape
     keys = rng.random((n, task.domain_size))
     keys[:, :items] += np.where(held, 0.0, LAST)
@@ -208,13 +187,7 @@ def source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -> He
 
 
 def check(config: Mapping[str, Any], task: Sets) -> None:
-    """Raise for a split, a padding or a number of items that cannot fit the task.
-
-    Raises
-    ------
-    ValueError
-        If one of them does not fit; the message names it.
-    """
+    """Raise ``ValueError`` for a split, a padding or a number of items that does not fit the task."""
     if "split" not in config:
         raise ValueError("Sets need a split of the users over the privacy levels, such as 25-50-25.")
     levels, categories = len(split_shares(config["split"])), len(MSNBC_CATEGORIES)

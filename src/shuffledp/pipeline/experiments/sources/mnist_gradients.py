@@ -41,7 +41,7 @@ class Gradients(Source):
         return rng.choice(len(self.gradients), n, replace=self.replace).astype(np.int32)
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return participants with sums of gradients as counts."""
+        """Return the participants; the counts are sums of gradients."""
         sums = self._sums(held)
         mean = self.gradients.mean
         target = sums / n[:, None] if truth == "participants" else np.broadcast_to(mean, sums.shape)
@@ -68,7 +68,6 @@ class Gradients(Source):
         return who, finite_population_correction(n, size)[:, None] * around / n[:, None]
 
     def _sums(self, chosen: Sequence[Ints]) -> Floats:
-        """Return the sums over chosen images, (R, dimension), computed for some repeats at a time."""
         every, parts = len(self.gradients), []
         for start in range(0, len(chosen), REPEATS_AT_ONCE):
             some = chosen[start : start + REPEATS_AT_ONCE]
@@ -78,13 +77,7 @@ class Gradients(Source):
 
 
 def check(config: Mapping[str, Any], task: Vectors) -> None:
-    """Raise if the task clips vectors in another norm than the gradients.
-
-    Raises
-    ------
-    ValueError
-        If the norms differ; the message names the norm.
-    """
+    """Raise ``ValueError`` if the task clips vectors in another norm than the gradients."""
     if task.norm != "l1":
         raise ValueError(f"norm must be 'l1', in which the gradients are clipped, got {task.norm!r}.")
 

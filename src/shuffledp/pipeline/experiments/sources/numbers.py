@@ -23,24 +23,14 @@ from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, S
 
 @dataclass(frozen=True)
 class Numbers(Source):
-    """Numbers with finitely many values: a histogram for draws without replacement, or probabilities.
-
-    Parameters
-    ----------
-    task : Summation
-        Gives the values: see `Summation.values`.
-    shares : ndarray of shape ``task.counts_shape``
-        Probability of each value (of each coordinate and value).
-    holders : ndarray of the same shape, or None
-        Records per value, for draws without replacement.
-    """
+    """Numbers with finitely many values: records `holders` for draws without replacement, or probabilities `shares`."""
 
     task: Summation
     shares: Floats
     holders: Ints | None
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Draw the users per value among n participants, ``counts_shape``."""
+        """Draw the number of participants per value, of shape ``counts_shape``."""
         if self.holders is None:
             drawn = rng.multinomial(n, self.shares.ravel())
         elif n > self.holders.sum():
@@ -50,7 +40,7 @@ class Numbers(Source):
         return np.asarray(drawn.reshape(self.shares.shape))
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return participants with users per value as counts, and the sum as truth."""
+        """Return the participants; the counts are users per value, and the truth is the sum."""
         counts = np.stack(held)
         own = counts @ self.task.values
         target = own if truth == "participants" else n.reshape(-1, *[1] * (own.ndim - 1)) * self._mean
@@ -109,13 +99,7 @@ def _holders(dataset: Dataset, column: str, task: Summation) -> Ints:
 
 
 def check(config: Mapping[str, Any], task: Summation) -> None:
-    """Raise if values or coordinates of the data differ from the task's values or coordinates.
-
-    Raises
-    ------
-    ValueError
-        If they differ; the message names the difference.
-    """
+    """Raise ``ValueError`` if values or coordinates of the data differ from the task's."""
     sparse = config.get("column") in SPARSE_COLUMNS
     if config["name"] not in ("uniform", "categorical") and (sparse != (task.coordinates > 1) or task.signed):
         raise ValueError(

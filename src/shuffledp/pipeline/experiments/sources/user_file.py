@@ -1,8 +1,4 @@
-"""Data in a file of the user: ``data: {name: file, path: ..}``.
-
-A job never reads the file. `shuffledp.pipeline.experiments.user_files` counts it once into a prepared file, whose name
-is a digest of the `request`.
-"""
+"""Data in a file of the user, ``data: {name: file, path: ..}``, counted once into a prepared file."""
 
 from __future__ import annotations
 
@@ -43,10 +39,7 @@ AT_ONCE = 10_000_000
 
 
 def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a task's configuration with entries that follow from the data: a listed domain, and padding by tokens.
-
-    If neither task nor data give a domain, it stays open; see `completed`.
-    """
+    """Return a task's configuration with a listed domain and the padding by tokens that follow from the data."""
     found = dict(task)
     tokens = _tokens(task, data)
     if tokens:
@@ -57,13 +50,7 @@ def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, A
 
 
 def request(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request for a file as plain data: path, columns, and the domain or the levels of numbers.
-
-    Parameters
-    ----------
-    task, data : mapping
-        Parts of a configuration, without grid variables.
-    """
+    """Return the request for a file as plain data: path, columns, and the domain or the levels of numbers."""
     kind = task["kind"]
     columns = {key: data[key] for key in ("column", "separator", "user", "item") if key in data}
     if kind == "summation":
@@ -93,7 +80,6 @@ def _tokens(task: Mapping[str, Any], data: Mapping[str, Any]) -> int:
 
 
 def _range(task: Mapping[str, Any]) -> tuple[float, float, int]:
-    """Return the least and the greatest number of a sum, and the number of steps between them."""
     most = task["max_value"]
     greatest = 1 if task.get("real") else most
     return (-greatest, greatest, 2 * most) if task.get("signed") else (0, greatest, most)
@@ -116,13 +102,7 @@ class Prepared:
 
 
 def load(asked: Mapping[str, Any], prepared: Path) -> Prepared:
-    """Read the files that `shuffledp.pipeline.experiments.user_files.prepare` wrote.
-
-    Raises
-    ------
-    IntegrityError
-        If a file is missing or does not match its checksum.
-    """
+    """Read the files of `shuffledp.pipeline.experiments.user_files.prepare`, after a check of their checksums."""
     numbers, about, checksum = files_of(prepared, key_of(asked))
     with np.load(io.BytesIO(read_verified(numbers, checksum)), allow_pickle=False) as bundle:
         arrays = {name: bundle[name] for name in bundle.files}
@@ -132,7 +112,7 @@ def load(asked: Mapping[str, Any], prepared: Path) -> Prepared:
 def completed(
     task: Mapping[str, Any], data: Mapping[str, Any], prepared: Path
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return task and data; a missing domain is the one that was found in the file."""
+    """Return task and data with a domain, by default the domain found in the file."""
     whole = with_domain(task, data)
     if task["kind"] == "summation" or "domain_size" in whole:
         return whole, dict(data)
@@ -144,13 +124,7 @@ def completed(
 
 
 def check(config: Mapping[str, Any], task: Task) -> None:
-    """Raise for data that a file cannot provide, or that do not fit the task.
-
-    Raises
-    ------
-    ValueError
-        If an entry does not fit; the message names it.
-    """
+    """Raise ``ValueError`` for data that a file cannot provide, or that do not fit the task."""
     if task.kind not in KINDS:
         raise ValueError(
             f"A file cannot be used for a {task.kind} task, only for tasks of the kinds {', '.join(KINDS)}."
@@ -225,13 +199,7 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
 
 @dataclass(frozen=True)
 class FileSets(HeldSets):
-    """Sets of a file, brought to one size as in `shuffledp.pipeline.experiments.sources.item_sets.PageSets`.
-
-    Parameters
-    ----------
-    sizes, items : (U,), (sum of sizes,) ndarray of int
-        As `shuffledp.userdata.sets.Collected` has them.
-    """
+    """Sets of a file with arrays as in `shuffledp.userdata.sets.Collected`, reduced or padded to one size."""
 
     sizes: NDArray[np.int64]
     items: NDArray[np.int64]
@@ -266,7 +234,6 @@ class FileSets(HeldSets):
         return np.concatenate(parts).astype(np.int32)
 
     def _held(self, users: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return the items of each user as a boolean matrix, (users, items)."""
         sizes = self.sizes[users]
         before = np.cumsum(sizes) - sizes
         places = np.arange(sizes.sum()) + np.repeat(self._starts[users] - before, sizes)

@@ -28,7 +28,7 @@ class Values(Source):
     holders: Ints | None
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Draw the users per value among n participants, (k,)."""
+        """Draw the number of participants per value, (k,)."""
         if self.holders is None:
             return rng.multinomial(n, self.shares)
         if n > self.holders.sum():
@@ -36,7 +36,7 @@ class Values(Source):
         return without_replacement(self.holders, n, rng)
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return participants with users per value as counts."""
+        """Return the participants; the counts are users per value."""
         counts = np.stack(held)
         share = counts / n[:, None]
         target = share if truth == "participants" else np.broadcast_to(self.shares, share.shape)
@@ -64,13 +64,7 @@ class Values(Source):
 
 
 def check(config: Mapping[str, Any], task: Frequency) -> None:
-    """Raise if there is not one weight per value, or if the weights do not sum to 1.
-
-    Raises
-    ------
-    ValueError
-        If the weights do not fit; the message names the reason.
-    """
+    """Raise ``ValueError`` unless there is one weight per value and the weights sum to 1."""
     if config["name"] == "categorical":
         weights = config["weights"]
         if len(weights) != task.domain_size or abs(sum(weights) - 1) > 1e-9:
@@ -81,7 +75,7 @@ def check(config: Mapping[str, Any], task: Frequency) -> None:
 
 
 def source(config: Mapping[str, Any], task: Frequency, dataset: Dataset | None) -> Values:
-    """Return the values of a configuration: a column of a data set, or synthetic ones."""
+    """Return the values of a configuration: a column of a data set, or synthetic values."""
     if dataset is None:
         shares = _shares(config, task.domain_size)
         if "records" not in config:
@@ -94,7 +88,7 @@ def source(config: Mapping[str, Any], task: Frequency, dataset: Dataset | None) 
 
 
 def _shares(config: Mapping[str, Any], k: int) -> Floats:
-    """Return the probability of every value of synthetic data, (k,); the first value is the most frequent one."""
+    """Return the probability of every value of synthetic data, (k,); the first value is the most frequent."""
     if config["name"] == "uniform":
         return np.full(k, 1 / k)
     if config["name"] == "zipf":

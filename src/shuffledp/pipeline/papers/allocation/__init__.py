@@ -1,1 +1,1 @@
-"""The study of random allocation."""
+"""Study of random allocation."""

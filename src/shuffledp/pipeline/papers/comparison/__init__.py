@@ -1,1 +1,1 @@
-"""The study that compares all protocols."""
+"""Study that compares all protocols."""

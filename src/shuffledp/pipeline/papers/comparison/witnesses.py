@@ -1,4 +1,4 @@
-"""Witnesses for findings about released code of protocols that are compared here; each names the version in its entry.
+"""Witnesses for findings about released code of compared protocols; each entry names the version of the code.
 
 Notation: n users; mu the mean number of dummies of a bin; h = ((u x + v) mod q) mod b the hash of a tuple (u, v).
 """
@@ -32,7 +32,7 @@ _MOST_MU, _TABLE = 1000.0, 0.9999999
 
 
 def _bins_delta(n: int, mu: float, eps: float) -> float:
-    """Return the true delta of balls into bins, direct form: two counts with Bin(n, mu / n) dummies each."""
+    """Return the exact delta of balls into bins, direct form: two counts with Bin(n, mu / n) dummies each."""
     return settled_count_delta(lambda tail: added_message(binomial_window(n, mu / n, tail)), eps)
 
 
@@ -44,7 +44,7 @@ def _criterion(n: int, mu: float, eps: float) -> float:
 
 
 def _searched(n: int, eps: float, delta: float, most: float) -> float:
-    """Return the mu at which the search ends if its sums are exact, to a tenth."""
+    """Return the mu at which the code's search ends if its sums are exact, to a tenth."""
     low, high = 0.0, most
     while low + 0.1 < high:
         middle = (low + high) / 2
@@ -53,7 +53,7 @@ def _searched(n: int, eps: float, delta: float, most: float) -> float:
 
 
 def search_without_a_check() -> Witness:
-    """Return the witness of CMP-E1: the search returns 1,000 where no mu below 1,000 passes."""
+    """Return the witness of CMP-E1: the search returns 1,000 if no mu below 1,000 passes its test."""
     eps, users = 0.2, (10**4, 10**5, 10**6)
     none_passes = all(_criterion(n, _MOST_MU, eps) > n**-2.0 for n in users)
     true = [_bins_delta(n, _MOST_MU, eps) for n in users]
@@ -67,10 +67,7 @@ def search_without_a_check() -> Witness:
 
 
 def search_criterion() -> Witness:
-    """Return the witness of CMP-E2: the code's ratio of likelihoods is wrong where mu / n is not small.
-
-    It differs there from the ratio of the counts' likelihoods.
-    """
+    """Return the witness of CMP-E2: the code's likelihood ratio of the counts is wrong unless mu / n is small."""
     n, eps, delta = 1000, 0.5, 1e-8
     found = _searched(n, eps, delta, _MOST_MU)
     larger = _searched(5000, 0.2, delta, 2500.0)
@@ -99,10 +96,7 @@ def _collision(cells: int, prime: int) -> float:
 
 
 def cells_beyond_the_prime() -> Witness:
-    """Return the witness of CMP-E3.
-
-    The fast analyzer counts ``floor(q / b) + 1`` residues for every message, also w + j b >= q.
-    """
+    """Return the witness of CMP-E3: the fast analyzer counts ``floor(q / b) + 1`` residues, also w + j b >= q."""
     n, values, mu = 10**5, 5000, 42.664
     cells, prime = _hash_sizes(n, values, 1)
     collision = _collision(cells, prime)
@@ -130,10 +124,7 @@ def cells_beyond_the_prime() -> Witness:
 
 
 def dropped_fraction() -> Witness:
-    """Return the witness of CMP-E4.
-
-    The vector-sum variant sends no dummies where less than one per user is needed.
-    """
+    """Return the witness of CMP-E4: the vector-sum variant has no dummies if less than one per user is needed."""
     n, eps, delta = 10**7, 1.0, 1e-14
     mu = _searched(n, eps / 2, delta / 2, 32 * math.log(4 / delta) / (eps / 2) ** 2)
     cells, _ = _hash_sizes(n, 2, 3)
@@ -183,7 +174,7 @@ def table_of_dummies() -> Witness:
 
 
 def benchmark_rate() -> Witness:
-    """Return the witness of CMP-N1: the rate that benchmark code uses for bit sums, beside the needed one."""
+    """Return the witness of CMP-N1: the rate of bit sums in benchmark code, and the required rate."""
     n, eps, delta = 10**5, 1.0, 1e-8
     used = math.log(1 / delta) / (eps * eps * n)
     needed = blanket_rate(2, blanket_local_budget(n, 2, eps, delta))

@@ -1,1 +1,1 @@
-"""The study of deployed systems."""
+"""Study of deployed systems."""

@@ -1,7 +1,4 @@
-"""Published system settings with new accounting: the printed eps, the proven one, and the lower bounds.
-
-Conventions: eps in nats; one user's input is replaced; the settings are in `shuffledp.accounting.deployments`.
-"""
+"""Published systems with new accounting: printed, proven and lower eps in nats, for replacement of one input."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ _MECHANISMS = {"symmetric_rappor": "symmetric RAPPOR, sums"}
 
 @remember(1)
 def systems() -> pd.DataFrame:
-    """Return the systems whose settings were found, with their printed eps and the exact ones."""
+    """Return the systems whose settings were found, with their printed eps and the exact values."""
     found = {key: one for key, one in deployments().items() if one.status == "verified"}
     return pd.DataFrame([_row(key, one) for key, one in found.items()])
 

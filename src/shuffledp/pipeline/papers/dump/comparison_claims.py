@@ -1,4 +1,4 @@
-"""Reading of results for the rules on DUMP, and comparisons of protocols in error and in messages."""
+"""Comparisons of protocols in error and in messages for the rules on DUMP, and the selection of results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Reader = Callable[[Case, str, str], "pd.Series[float]"]
 
 
 def extra_messages(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Return the messages per user besides the user's report."""
+    """Return the messages per user without the user's report."""
     return case.cells(experiment, method)["extra_messages"]
 
 
@@ -58,10 +58,7 @@ QUANTITIES: Mapping[str, Reader] = {
 def available(
     case: Case, experiment: str, methods: Sequence[str], read: Reader = errors
 ) -> dict[str, pd.Series[float]]:
-    """Return the values of the methods that have one under the accounting.
-
-    Both sides of a ratio then have the same accounting.
-    """
+    """Return the values of the methods that have one under the accounting, so that ratios have one accounting."""
     found = {}
     for method in methods:
         try:
@@ -88,7 +85,7 @@ def at(values: pd.Series[float], **point: float) -> float:
 
 
 def slices(values: pd.Series[float], along: str) -> list[tuple[str, pd.Series[float]]]:
-    """Yield a series along one variable for every combination of the others, with its name."""
+    """Return a series along one variable for every combination of the others, with its name."""
     others = [name for name in values.index.names if name != along]
     if not others:
         return [("", values.sort_index())]
@@ -104,7 +101,6 @@ def slices(values: pd.Series[float], along: str) -> list[tuple[str, pd.Series[fl
 
 
 def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[pd.Series[float]]:
-    """Return extra messages of correlated noise with other shares of eps for its pairs."""
     cells = case.cells(experiment, "correlated_noise").reset_index()
     points = [
         (float(c["eps"]), float(c["delta"]), c["domain_size"] / c["users_expected"])
@@ -124,7 +120,7 @@ def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[
 
 
 def _by_function(case: Case, method: str, n: int, k: int, eps: float, delta: float) -> float:
-    """Return the error of a rival at a setting that no experiment has; nan where it is infeasible."""
+    """Return the error of a rival at a setting that no experiment has; nan if it is infeasible."""
     how = case.accounting
     try:
         if method == "grr_blanket":
@@ -144,10 +140,7 @@ def _by_function(case: Case, method: str, n: int, k: int, eps: float, delta: flo
 
 
 def _at_large_domain(case: Case, of: Sequence[str], rivals: Sequence[str]) -> pd.DataFrame:
-    """Return both sides at the largest domain of Figure 3, the rivals by functions.
-
-    The result is empty if the grid lacks this domain.
-    """
+    """Return both sides at Figure 3's largest domain, rivals from functions; empty if the grid lacks this domain."""
     cells = pd.concat([case.cells("domains", method).reset_index() for method in of])
     large = cells[cells["k"] == LARGE_DOMAIN]
     rows = []
@@ -166,7 +159,7 @@ def sides(
     read: Reader,
     shares: Sequence[float] = (),
 ) -> pd.DataFrame:
-    """Return the largest value of ``of`` and the least of the rivals, where a rival is feasible."""
+    """Return the largest value of ``of`` and the least value of the feasible rivals, by point."""
     parts = []
     for experiment in experiments:
         ours = pd.concat(available(case, experiment, of, read).values(), axis=1).max(axis=1)
@@ -179,7 +172,6 @@ def sides(
 
 
 def _leads(pairs: pd.DataFrame) -> str:
-    """Return the range of the rivals' values over ours, as text; "infinitely many" where ours are all 0."""
     positive = pairs[pairs["ours"] > 0]
     if positive.empty:
         return "infinitely many"
@@ -369,7 +361,7 @@ def never_above(
     quantity: str = "error",
     shares: Sequence[float] = (),
 ) -> Verdict:
-    """Check that each entry of the chain is never above the next, all rivals of one entry together."""
+    """Check that no entry of the chain is above the next entry, with all rivals of one entry together."""
     said, above_all, points = [], 0, 0
     for lower, upper in pairwise(chain):
         pairs = sides(case, experiments, lower, upper, QUANTITIES[quantity], shares)
@@ -420,8 +412,7 @@ def ratio_below(
 ) -> Verdict:
     """Check that the least value of ``of`` is below ``most`` times the value of ``over``, at every point.
 
-    With ``somewhere`` the claim holds in part if the ratio is small enough at any point at all, else at half of the
-    points.
+    The claim holds in part if this is true at half of the points or, with ``somewhere``, at any point.
     """
     ratios = pd.concat(
         [

@@ -33,17 +33,17 @@ PRINTED_MIX = ((12, 118, 119, 1190), (5, 44, 46, 451), (2, 18, 20, 192), (1, 6, 
 
 
 def table_three() -> pd.DataFrame:
-    """Return the dummies per sending user of flexible pureDUMP, a row per cell of Table 3; see `flexible_table`."""
+    """Return the dummies per sending user of flexible pureDUMP, one row per cell of Table 3; see `flexible_table`."""
     return flexible_table(PRINTED_PURE, math.inf)
 
 
 def table_four() -> pd.DataFrame:
-    """Return the dummies per sending user of flexible mixDUMP, a row per cell of Table 4; see `flexible_table`."""
+    """Return the dummies per sending user of flexible mixDUMP, one row per cell of Table 4; see `flexible_table`."""
     return flexible_table(PRINTED_MIX, EPS_LOCAL)
 
 
 def flexible_table(entries: tuple[tuple[int, ...], ...], eps_local: float) -> pd.DataFrame:
-    """Return a table of dummies per sending user, checked."""
+    """Return a checked table of dummies per sending user."""
     rows = []
     for (row, eps), (column, (k, rate)) in product(enumerate(EPS), enumerate(COLUMNS)):
         setting = (USERS, k, eps, DELTA, rate)
@@ -89,7 +89,7 @@ _ACCOUNTINGS = ("printed", "exact")
 
 @dataclass(frozen=True)
 class Row:
-    """One protocol in one setting: numbers beside their formulas in :data:`FORMULAS`."""
+    """One protocol in one setting, with numbers for the formulas in :data:`FORMULAS`."""
 
     messages: float
     bits: float
@@ -172,7 +172,6 @@ def _bits(k: int) -> float:
 
 
 def _response_mse(n: int, k: int, eps_local: float) -> float:
-    """Return the squared error of GRR, averaged over the values."""
     decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
     return decay * (1 + (k - 2) * decay) / (n * gain**2) + (k - 2) * decay / (k * n * gain)
 
@@ -260,7 +259,7 @@ def gaps() -> pd.DataFrame:
 
 
 def savings() -> pd.DataFrame:
-    """Return the dummies per value by Theorem 5.2 and by the exact divergence, 1,000 values, delta 1e-6."""
+    """Return the dummies per value by Theorem 5.2 and by the exact divergence, for 1,000 values and delta 1e-6."""
     k, rows = 1_000, []
     for eps in (0.1, 0.2, 0.4, 0.6, 0.8, 1.0):
         printed, exact = (dummy_count(k, eps, DELTA, accounting=a) / k for a in _ACCOUNTINGS)

@@ -1,4 +1,4 @@
-"""Rules on the shape of DUMP's figures: how errors and messages depend on users, values and eps."""
+"""Rules on DUMP's figures: the dependence of errors and messages on users, values and eps."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ JUMP = 10.0
     most=0.05,
 )
 def domain_ratio(case: Case, method: str, low: int, high: int, eps: float, most: float) -> Verdict:
-    """Check that the error at a large domain over the error at a small one is 1 up to a part ``most``."""
+    """Check that the errors at a large and a small domain differ by at most the fraction ``most``."""
     values = errors(case, "domains", method)
     ratio = at(values, k=high, eps=eps) / at(values, k=low, eps=eps)
     return Verdict(
@@ -148,7 +148,7 @@ def per_decade(
     stated=-1,
 )
 def fall_with_users(case: Case, method: str, stated: float) -> Verdict:
-    """Judge the slope of the extra messages against the number of users, in logarithms."""
+    """Judge the slope of the logarithm of extra messages in the logarithm of the number of users."""
     slopes = [scaling(part.index, part) for _, part in slices(extra_messages(case, "users", method), "n")]
     worst = max(slopes, key=lambda slope: abs(slope - stated))
     last = all_messages(case, "users", method)
@@ -172,7 +172,7 @@ def fall_with_users(case: Case, method: str, stated: float) -> Verdict:
     experiments=["ipums", "ratings"],
 )
 def not_amplified(case: Case, experiments: Sequence[str]) -> Verdict:
-    """Check that GRR gets no larger local budget than eps, at every point."""
+    """Check that the local budget of GRR is at most eps at every point."""
     parts = [case.cells(experiment, "grr_blanket") for experiment in experiments]
     said, amplified, points = [], 0, 0
     for experiment, cells in zip(experiments, parts, strict=True):
@@ -200,10 +200,7 @@ def not_amplified(case: Case, experiments: Sequence[str]) -> Verdict:
     figure="fig7",
 )
 def poor_without_amplification(case: Case) -> Verdict:
-    """Check that GRR on synthetic data has no amplification at the smallest eps.
-
-    With amplification its error must be smaller by far.
-    """
+    """Check that GRR has no amplification at the smallest eps on synthetic data, and there a much larger error."""
     cells = case.cells("synthetic", "grr_blanket")
     local, found = cells["eps_local"], cells["closed_form"]
     jumps, starts = [], []
@@ -236,10 +233,7 @@ def poor_without_amplification(case: Case) -> Verdict:
     rate=0.5,
 )
 def maximum_at_rate(case: Case, k: int, rate: float) -> Verdict:
-    """Check that the error of public-coin is largest where its noise rate crosses a value.
-
-    The largest error must be at a grid point beside the crossing.
-    """
+    """Check that the error of public-coin is largest at a grid point next to the eps with noise rate ``rate``."""
     cells = case.cells("synthetic", "public_coin_beyond")
     cells = cells[cells.index.get_level_values("k") == k]
     rates = pd.Series([json.loads(p)["rate"] for p in cells["parameters"]], cells.index, dtype=float)
@@ -299,7 +293,7 @@ def below_one_at_large_eps(case: Case, methods: Sequence[str], eps: float) -> Ve
     method="truncation",
 )
 def rising_messages(case: Case, method: str) -> Verdict:
-    """Check that the messages of a protocol grow with eps."""
+    """Check that the number of messages of a protocol increases with eps."""
     steps = [monotone(extra_messages(case, experiment, method), "eps", rising=True) for experiment in PLOTTED]
     right, wrong = sum(one for one, _ in steps), sum(one for _, one in steps)
     return Verdict(
@@ -343,7 +337,7 @@ def thousands(case: Case, method: str, experiment: str, least: float) -> Verdict
     delta=1e-06,
 )
 def lost_messages(case: Case, experiment: str, methods: Sequence[str], eps: float, delta: float) -> Verdict:
-    """Return this library's messages beside a claim whose numbers the available text has lost."""
+    """Return this library's messages for a claim whose numbers are missing in the available text."""
     found = available(case, experiment, methods, extra_messages)
     ours = [f"{m} {at(v, eps=eps, delta=delta):.3g}" for m, v in found.items()]
     return Verdict(
@@ -366,7 +360,7 @@ def lost_messages(case: Case, experiment: str, methods: Sequence[str], eps: floa
     least=10,
 )
 def nearly_optimal_but_expensive(case: Case, most: float, least: float) -> Verdict:
-    """Check that correlated noise is below pureDUMP and near the central error, and sends far more messages."""
+    """Check that correlated noise is below pureDUMP and near the central error, with far more messages."""
     rivals = sides(case, PLOTTED, ["correlated_noise"], ["pure_dump"], errors)
     messages = sides(case, PLOTTED, ["pure_dump"], ["correlated_noise"], extra_messages)
     gains, costs = rivals["best"] / rivals["ours"], messages["best"] / messages["ours"]
@@ -399,10 +393,7 @@ def nearly_optimal_but_expensive(case: Case, most: float, least: float) -> Verdi
     share=0.5,
 )
 def against_shuffler(case: Case, dummies: int, share: float) -> Verdict:
-    """Check that a user's own dummies bring the local budget below a share of the report's local budget.
-
-    The check covers every domain size.
-    """
+    """Check for every domain size that a user's own dummies bring the local budget below a share of eps_local."""
     values = errors(case, "local_guarantee", "mix_dump")
     sizes = sorted({*values.index.get_level_values("k")})
     found = {k: at(values, k=k, s=dummies) for k in sizes}
@@ -448,7 +439,6 @@ def decreasing(case: Case, methods: Sequence[str], users: Sequence[int]) -> Verd
 
 
 def _by_users(case: Case, method: str, users: Sequence[int], k: int = 50) -> pd.Series[float]:
-    """Return errors of rivals by number of users, which no experiment has."""
     found = {}
     for eps in (0.2, 0.5, 1.0):
         for n in users:

@@ -1,4 +1,4 @@
-"""Rules on DUMP that simulated errors decide, and rules on the flexible variants."""
+"""Rules on DUMP decided by simulated errors, and rules on the flexible variants."""
 
 from __future__ import annotations
 
@@ -88,10 +88,7 @@ def simulated_agrees(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     of={"domains": ["pure_dump", "mix_dump"], "flexible": ["flexible_pure_dump", "flexible_mix_dump"]},
 )
 def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
-    """Check that squared errors are no larger than the variances of the estimators.
-
-    A bias would be added to them, squared.
-    """
+    """Check that squared errors are not above the variances of the estimators, as a squared bias would add to them."""
     parts = {
         method: deviations(case, experiment, method)
         for experiment, methods in of.items()
@@ -127,11 +124,7 @@ def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     method="private_coin",
 )
 def simulated_all_the_same(case: Case, method: str) -> Verdict:
-    """Compare simulated and expected errors of a protocol whose messages take too long to match.
-
-    The simulation draws no messages. Its verdict is untestable: the claim is on the running time of the paper's
-    program.
-    """
+    """Compare simulated and expected errors of a protocol; untestable, as the claim is about a running time."""
     parts = {experiment: deviations(case, experiment, method) for experiment in PLOTTED}
     every, apart = _worst(parts)
     n, k = int(every["users_expected"].max()), int(every["domain_size"].max())
@@ -156,10 +149,7 @@ def simulated_all_the_same(case: Case, method: str) -> Verdict:
     methods=["flexible_pure_dump", "flexible_mix_dump"],
 )
 def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
-    """Compare the printed error of the flexible variants with the simulated one.
-
-    The points are those at which a sender has several dummies.
-    """
+    """Compare the printed error of the flexible variants with the simulated error if a sender has several dummies."""
     right = wrong = 0
     ratios = []
     for method in methods:
@@ -196,10 +186,7 @@ def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
     method="flexible_pure_dump",
 )
 def flexible_saves(case: Case, method: str) -> Verdict:
-    """Check that the flexible variant has fewer messages and a lower error than pureDUMP.
-
-    In pureDUMP every user has a whole number of dummies, at least one.
-    """
+    """Check that flexible dummies need fewer messages, with a smaller error, than a whole number per user."""
     messages, errors = [], []
     for row in case.cells("flexible", method).reset_index().to_dict("records"):
         n, k = int(row["users_expected"]), int(row["domain_size"])

@@ -1,4 +1,4 @@
-"""Rules on DUMP's theorems, decided by the accounting without any result table."""
+"""Rules on DUMP's theorems, decided by the accounting without result tables."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NUMBERS = (10_000, 100_000, 1_000_000)
     "DU-16", "Theorem 5.2", "The theorem on pureDUMP is valid.", "valid", errata="DUMP-N2 DUMP-N11"
 )
 def theorem_5_2(case: Case) -> Verdict:
-    """Compare the eps of the theorem's number of dummies, by the theorem and exactly."""
+    """Compare the eps of the theorem with the exact eps at the theorem's number of dummies."""
     shares, factors = [], []
     for k, eps, delta in product(DOMAINS, GRID, DELTAS):
         dummies = dummy_count(k, eps, delta, accounting="printed")
@@ -115,7 +115,7 @@ def corollary_5_3(case: Case) -> Verdict:
 
 @claim("DU-09", "1", "Any eps close to 0 can be reached.", "any")
 def any_eps(case: Case) -> Verdict:
-    """Check that finitely many dummies reach any small eps by the theorem."""
+    """Check that finitely many dummies give any small eps by the theorem."""
     eps_values = [10.0**-power for power in range(case.at_most(6, 4))]
     counts = [dummy_count(50, eps, DELTA, accounting="printed") for eps in eps_values]
     reached = tally(
@@ -165,7 +165,7 @@ TOTAL: Final = 12
     "the total",
 )
 def only_the_total(case: Case) -> Verdict:
-    """Check privacy at one total, divided among users in every way: by the theorem, and by enumeration."""
+    """Check that delta depends only on the total, however users divide it: by the theorem and by enumeration."""
     if case.accounting == "printed":
         totals = [
             n * flexible_dummies_needed(n, k, eps, DELTA, 1.0) / (14 * k * math.log(2 / DELTA) / eps**2 + 1)
@@ -190,10 +190,7 @@ def only_the_total(case: Case) -> Verdict:
     figure="table2",
 )
 def cheaper_with_users(case: Case) -> Verdict:
-    """Judge the extra messages against the number of users.
-
-    Users share the dummies, but not tuples and additions.
-    """
+    """Judge the extra messages by number of users, who share dummies, but no tuples or additions."""
     k, eps = 50, 1.0
     sent = {
         "pureDUMP": [dummy_count(k, eps, DELTA, accounting="printed") / n for n in NUMBERS],
@@ -212,7 +209,7 @@ def cheaper_with_users(case: Case) -> Verdict:
 
 @claim("DU-25", "6.2", "Both protocols cover every eps in (0, 1].", "all", errata="DUMP-N11")
 def every_eps(case: Case) -> Verdict:
-    """Check that both theorems hold for every eps up to 1, up to the largest delta."""
+    """Check both theorems for every eps up to 1, up to the largest delta."""
     eps_values = (1.0, 0.5, 0.1, 0.01)[:: case.at_most(1, 2)]
     pure, mix = [], []
     for eps, delta in product(eps_values, (*DELTAS, 1e-3, 0.29)):
@@ -339,7 +336,7 @@ def logarithmic_error(case: Case) -> Verdict:
 
 
 def histogram(k: int, users: int, *, skewed: bool) -> Floats:
-    """Return the users per value: equal numbers, or in proportion to 1, 1/4, 1/9, ..."""
+    """Return the number of users per value: equal, or in proportion to 1, 1/4, 1/9, ..."""
     weights = 1 / np.arange(1.0, k + 1) ** 2 if skewed else np.ones(k)
     held: Floats = np.round(users * weights / weights.sum())
     held[0] += users - held.sum()
@@ -347,7 +344,7 @@ def histogram(k: int, users: int, *, skewed: bool) -> Floats:
 
 
 def _response(held: Floats, n: int, keep: float, other: float) -> Floats:
-    """Return the error per value where holders count with one probability and other users with another."""
+    """Return the error per value if holders count with probability `keep` and other users with probability `other`."""
     return (held * keep * (1 - keep) + (n - held) * other * (1 - other)) / (n * (keep - other)) ** 2
 
 
@@ -431,7 +428,7 @@ BY_VALUE: Mapping[str, Callable[[Floats, int, int, float], Floats]] = {
     eps=1.0,
 )
 def any_data(case: Case, within: float, k: int, eps: float) -> Verdict:
-    """Compare the error averaged over the values, on skewed data and on equally frequent values."""
+    """Compare the average error over the values on skewed data and on equally frequent values."""
     changes = {}
     for name, errors in BY_VALUE.items():
         even, skewed = (

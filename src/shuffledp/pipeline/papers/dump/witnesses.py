@@ -34,15 +34,11 @@ from shuffledp.pipeline.papers.dump.computed_tables import (
 
 
 def _theorem_dummies(k: int, eps: float, delta: float = DELTA) -> float:
-    """Return the dummies by Theorem 5.2, not rounded."""
     return 14 * k * math.log(2 / delta) / eps**2 + 1
 
 
 def independence_not_needed() -> Witness:
-    """Return the witness of DUMP-1.
-
-    With two values the counts are fully dependent, and the theorem still holds.
-    """
+    """Return the witness of DUMP-1: with two values the counts are fully dependent, and the theorem still holds."""
     dummies = math.ceil(_theorem_dummies(2, 1.0))
     worst = max(
         dummy_delta(k, math.ceil(_theorem_dummies(k, eps)), eps) for k in (2, 3, 10, 500) for eps in EPS
@@ -57,7 +53,7 @@ def independence_not_needed() -> Witness:
 
 
 def one_dummy_less() -> Witness:
-    """Return the witness of DUMP-N2: S dummies give the theorem's guarantee for S - 1 dummies."""
+    """Return the witness of DUMP-N2: S dummies have the theorem's guarantee for S - 1 dummies."""
     printed = dummy_count(50, 1.0, DELTA, accounting="printed")
     enough = math.ceil(_theorem_dummies(50, 1.0) - 1)
     two = math.ceil(_theorem_dummies(2, 1.0) - 1)
@@ -71,10 +67,7 @@ def one_dummy_less() -> Witness:
 
 
 def _true_flexible_mse(n: int, k: int, dummies: int, rate: float) -> float:
-    """Return the variance of a count of dummies over n^2.
-
-    Each sender adds a multinomial of s dummies, and the number of senders is binomial.
-    """
+    """Return the variance, over n^2, of a count of dummies: a binomial number of senders with s dummies each."""
     mean, spread = dummies / k, dummies * (1 / k) * (1 - 1 / k)
     return (rate * spread + rate * (1 - rate) * mean**2) / n
 
@@ -102,20 +95,14 @@ _NOBODY_SENDS = (3000, 2, 1.0, 3e-81, 0.06)
 
 
 def _excess_of_printed_dummies() -> float:
-    """Return the exact delta over the delta that Theorem 5.11 as read promises.
-
-    The setting has delta near (1 - rate)^n.
-    """
+    """Return the exact delta over the delta of Theorem 5.11 as read, for delta near (1 - rate)^n."""
     n, k, eps, delta, rate = _NOBODY_SENDS
     printed = flexible_dummies(n, k, eps, delta, rate, accounting="printed")
     return flexible_dummy_delta(eps, n, k, printed, rate) / delta
 
 
 def random_senders() -> Witness:
-    """Return the witness of DUMP-N4.
-
-    It has the dummies per sender in the last cell of Table 3, and a setting outside of it with too few dummies.
-    """
+    """Return the witness of DUMP-N4: dummies per sender in Table 3's last cell, and a setting with too few dummies."""
     setting = (USERS, 500, 1.0, DELTA, 0.001)
     printed = flexible_dummies(*setting, accounting="printed")
     proven = flexible_dummies(*setting, accounting="corrected")
@@ -226,7 +213,7 @@ def table_4_cell() -> Witness:
 
 
 def public_coin_range() -> Witness:
-    """Return the witness of DUMP-N8: the noise rate of public-coin at eps = 0.6, 50 values."""
+    """Return the witness of DUMP-N8: the noise rate of public-coin at eps = 0.6 and 50 values."""
     rows = public_coin_rows(50)
 
     def rate(eps: float) -> float:
@@ -278,7 +265,7 @@ def real_shape_sampled() -> Witness:
     counts = np.arange(1, 200)
 
     def joint(log_mean: float) -> NDArray[np.float64]:
-        """Return Poisson probabilities times the gamma density of the mean, per unit of its logarithm."""
+        """Return Poisson probabilities times the gamma density of the mean, per unit of the mean's logarithm."""
         mean = math.exp(log_mean)
         log_gamma = shape * (log_mean - math.log(scale)) - mean / scale - math.lgamma(shape)
         return np.asarray(np.exp(counts * log_mean - mean - gammaln(counts + 1.0) + log_gamma))

@@ -36,10 +36,7 @@ AMPLIFIES = 1.001
     "RP-03", "I", "Accounting with the smallest possible population gives no useful amplification.", "none"
 )
 def no_others(case: Case) -> Verdict:
-    """Check that without other users the largest local budget is the central one.
-
-    The budget that delta permits for one report alone is excepted.
-    """
+    """Check that without other users the largest local budget is the central one, or the one that delta permits."""
     gains = {
         accounting: max(local_budget(Fixed(0), eps, DELTA, accounting=accounting) / eps for eps in EPS)
         for accounting in ("printed", "exact")
@@ -82,7 +79,7 @@ def mean_violates(case: Case) -> Verdict:
 
 @claim_in_all("RP-05", "I", "Amplification appears once the population is large enough.", "large n")
 def needs_users(case: Case) -> Verdict:
-    """Check that amplification appears from some mean population on, and stays."""
+    """Check that amplification begins at some mean population and continues for larger ones."""
     gains = {
         mean: max(
             local_budget(Poisson(float(mean)), eps, DELTA, accounting=case.accounting) / eps for eps in EPS
@@ -107,7 +104,7 @@ def needs_users(case: Case) -> Verdict:
     errata="RP-N3 RP-N5 RP-N6",
 )
 def valid_theorems(case: Case) -> Verdict:
-    """Check that the printed eps_c of Theorems 1 and 2 has at most the promised exact delta, at random settings."""
+    """Check that the printed eps_c of Theorems 1 and 2 has at most the stated exact delta, at random settings."""
     count = case.at_most(400, 40)
     rng = np.random.default_rng(20231101)
     worst, tried = 0.0, 0
@@ -142,7 +139,7 @@ def valid_theorems(case: Case) -> Verdict:
     errata="RP-E4",
 )
 def eight_form(case: Case) -> Verdict:
-    """Check that the simplified form has at most the promised delta from 3 log(4/delta) clones on, as stated."""
+    """Check that the simplified form has at most the stated delta for at least 3 log(4/delta) clones."""
     e, users, log4 = math.exp(1.0), 100_001, math.log(4 / DELTA)
     ratios = []
     for multiple in np.linspace(3.0, 14.0, case.at_most(23, 7)):
@@ -235,10 +232,7 @@ def variance_costs(case: Case, delta: float) -> Verdict:
     within=0.05,
 )
 def variance_limit(case: Case, stated: float, delta: float, within: float) -> Verdict:
-    """Judge the variance from which on nothing is amplified, at the stated delta.
-
-    The claim holds in part if nothing is amplified at any variance.
-    """
+    """Judge the least variance without amplification at the stated delta; "in part" if nothing ever amplifies."""
 
     def excess(variance: float, at: float) -> float:
         population = MomentBounded(FIG2_MEAN, variance)

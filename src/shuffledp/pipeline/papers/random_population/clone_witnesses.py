@@ -1,7 +1,7 @@
 """Witnesses for the errata and reading notes of Wang et al. 2023 (TPDS), random population: the number of clones.
 
-Notation: E = e^eps_local, L4 = log(4 / delta), L2 = log(2 / delta), C the number of clones, Omega a number of
-clones that is reached except with probability delta / 2.
+Notation: E = e^eps_local, L4 = log(4 / delta), L2 = log(2 / delta), C the number of clones, Omega a number of clones
+with ``Pr[C < Omega] <= delta / 2``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def below_omega(clones: Law, omega: float) -> float:
 
 
 def mean_counts_user_1() -> Witness:
-    """Return the witness of RP-N2: the expected number of clones is for n' - 1 users; the bound still holds."""
+    """Return the witness of RP-N2: the expected number of clones is for n' - 1 users; the bound remains valid."""
     users, rate, eps_local = 101, 0.5, 0.5
     clones = Binomial(users - 1, rate).thinned(math.exp(-eps_local))
     window = clones.window()
@@ -54,7 +54,7 @@ def mean_counts_user_1() -> Witness:
 
 
 def growth_condition() -> Witness:
-    """Return the witness of RP-E7: Omega starts to grow with the participation rate later than stated."""
+    """Return the witness of RP-E7: Omega increases with the participation rate only from a larger rate than stated."""
     from scipy.optimize import minimize_scalar  # slow to import, and only needed here
 
     users, eps_local = 10_001, 0.5
@@ -89,10 +89,7 @@ def growth_condition() -> Witness:
 
 
 def clone_count_in_proof() -> Witness:
-    """Return the witness of RP-E8.
-
-    The factorization in the proof of Theorem 1, summed over all outcomes, is not a distribution.
-    """
+    """Return the witness of RP-E8: the factorization in the proof of Theorem 1 does not sum to 1."""
     c_max = 8
     prior = binomial_window(c_max, 0.5, 1e-300).pmf
 
@@ -121,10 +118,7 @@ def clone_count_in_proof() -> Witness:
 
 
 def poisson_dummies_constant() -> Witness:
-    """Return the witness of RP-N9.
-
-    Theorem 4b at k = 0 is weaker than Theorem 2, and 2 (lambda + k) is enough for every k.
-    """
+    """Return the witness of RP-N9: Theorem 4b at k = 0 is weaker than Theorem 2; 2 (lambda + k) suffices for all k."""
     mean, eps_local = 1000.0, 0.5
     e, log2 = math.exp(eps_local), math.log(2 / DELTA)
     printed = mean / e - math.sqrt(4 * mean / e * log2)
@@ -149,7 +143,7 @@ def poisson_dummies_constant() -> Witness:
 
 
 def sub_gaussian_definition() -> Witness:
-    """Return the witness of RP-N10: a population with tau^2 as variance proxy, read into Theorem 4c, exceeds delta."""
+    """Return the witness of RP-N10: with tau^2 as variance proxy in Theorem 4c a population exceeds delta."""
     mean, scale, eps_local = 20_000.0, 5400.0, 1.0
     eps = amplified_epsilon(SubGaussian(mean, scale), eps_local, DELTA, accounting="printed")
     # N - 1 is Normal(mean, scale^2), rounded up and clamped at 0. Its own mean and lower tail, to make sure that
@@ -178,7 +172,7 @@ def sub_gaussian_definition() -> Witness:
 
 
 def missing_division() -> Witness:
-    """Return the witness of RP-N11: evaluated literally, Theorem 4d claims far too many clones."""
+    """Return the witness of RP-N11: taken literally, Theorem 4d has far too many clones."""
     others, eps_local, a, b = 5000, 1.0, 1.0, 10.0
     e, log2 = math.exp(eps_local), math.log(2 / DELTA)
     # A fixed population obeys every exponential lower tail with a >= 1.
@@ -201,7 +195,7 @@ def missing_division() -> Witness:
 
 
 def variance_symbol() -> Witness:
-    """Return the witness of RP-E12: the square of the mean is not the variance; the formula that follows is right."""
+    """Return the witness of RP-E12: the square of the mean is not the variance; the next formula is right."""
     law, eps_local = Binomial(2000, 0.5), 0.5
     e = math.exp(eps_local)
     window = law.thinned(1 / e).window()

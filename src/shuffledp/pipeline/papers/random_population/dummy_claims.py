@@ -1,4 +1,4 @@
-"""Claims of Wang et al. 2023 on dummies: the setting of Figure 3, the best number of them, gains in the figures."""
+"""Claims of Wang et al. 2023 on dummies: the setting of Figure 3, the best number of dummies, gains in the figures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FIG3_EPS = 0.05
 
 
 def budgets_by_dummies(case: Case) -> pd.Series[float]:
-    """Return A(k) in nats by the number of dummies of the run."""
+    """Return A(k) in nats by the number k of dummies in the run."""
     table = case.under("printed") if case.accounting == "simplified" else case
     found: pd.Series[float] = table.cells("dummies", "non_adaptive")["eps_local"]
     if case.accounting != "simplified":
@@ -127,10 +127,7 @@ def steps_suffice(case: Case, within: float) -> Verdict:
 
 @claim("RP-19", "VII-B", "Without amplification the best number of dummies is 0.", "0")
 def none_without_amplification(case: Case) -> Verdict:
-    """Check that the error of equation (6) is least without dummies if they do not amplify.
-
-    In that case A(k) is the central budget for every k.
-    """
+    """Check that the error of equation (6) is least without dummies if A(k) is the central budget for every k."""
     errors = [report_variance(FIG3_EPS) * error_factor(FIG3, k) for k in range(0, 5001, 50)]
     best, grows = int(np.argmin(errors)) * 50, bool(np.all(np.diff(errors) > 0))
     return Verdict(
@@ -146,7 +143,7 @@ def none_without_amplification(case: Case) -> Verdict:
 
 
 def gains(case: Case, experiment: str, of: str, over: str = "amplified") -> pd.Series[float]:
-    """Return 1 - TVE(of) / TVE(over) by panel and eps, at the rates of the text."""
+    """Return 1 - TVE(of) / TVE(over) by panel and eps, at the participation rates of the text."""
     return (1 - errors(case, experiment, of) / errors(case, experiment, over)).dropna()
 
 
@@ -190,7 +187,7 @@ def gain_at(case: Case, experiment: str, panel: float, eps: float, of: str, stat
     of="non_adaptive",
 )
 def gain_shrinks(case: Case, experiment: str, of: str) -> Verdict:
-    """Check that the gain of dummies falls from panel to panel and from one budget to the next."""
+    """Check that the gain of dummies decreases from panel to panel and from one budget to the next."""
     found = all_gains(case, experiment, of)
     if found.max() <= NO_GAIN:
         return Verdict(
@@ -213,7 +210,7 @@ def gain_shrinks(case: Case, experiment: str, of: str) -> Verdict:
 
 
 def all_gains(case: Case, experiment: str, of: str) -> pd.Series[float]:
-    """Return the gains, as `gains`, at all rates."""
+    """Return the gains of `gains` at all rates."""
     return (1 - all_errors(case, experiment, of) / all_errors(case, experiment, "amplified")).dropna()
 
 
@@ -298,10 +295,7 @@ def dominated(case: Case, experiments: Sequence[str], worse: str, better: str) -
     within=0.02,
 )
 def almost_equal(case: Case, experiment: str, of: str, within: float) -> Verdict:
-    """Check that the error is within a small gap of AMPLIFIED's at most points.
-
-    It must be below AMPLIFIED's at more points than above.
-    """
+    """Check that the error is close to AMPLIFIED's at most points, and below it at more points than above."""
     found = gains(case, experiment, of)
     near, worse, better = (int(at.sum()) for at in (found.abs() < within, found < -TIE, found > TIE))
     outcome: Outcome = "fails" if 2 * near <= len(found) else "holds" if better > worse else "in part"
@@ -326,7 +320,7 @@ def almost_equal(case: Case, experiment: str, of: str, within: float) -> Verdict
     plotted=1000,
 )
 def helps_small(case: Case, eps: float, least: float, plotted: float) -> Verdict:
-    """Judge the largest mean population at which the best number of dummies lowers the error noticeably."""
+    """Judge the largest mean population at which the best number of dummies noticeably reduces the error."""
     found = {}
     for mean in SMALL_MEANS:
         law = Poisson(float(mean))

@@ -1,7 +1,8 @@
 """Claims of Wang et al. 2023 on the errors of single-message protocols, decided by result tables.
 
-Errors are expected total variation errors. ``simplified`` accounting is in no table: under it AMPLIFIED has the error
-of the table times the ratio of noise at the two local budgets, which is exact, since noise alone makes the difference.
+Errors are expected total variation errors. No table has ``simplified`` accounting. Under this accounting the error of
+AMPLIFIED is the error of the table times the ratio of the noise at the two local budgets, exactly, as only the noise
+differs.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def law_of(experiment: str, panel: float) -> Law:
 
 
 def by_panel(values: pd.Series[float], experiment: str) -> pd.Series[float]:
-    """Return the same values with the levels ``panel`` and ``eps``."""
+    """Return the values with the index levels ``panel`` and ``eps``."""
     level = PANEL[experiment]
     index = pd.MultiIndex.from_arrays(
         [values.index.get_level_values(name) for name in (level, "eps")], names=["panel", "eps"]
@@ -92,7 +93,7 @@ def all_errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
 
 
 def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Return expected errors of a method by panel and eps, at the rates that the text lists."""
+    """Return expected errors of a method by panel and eps, at the rates listed in the text."""
     values = all_errors(case, experiment, method)
     if PANEL[experiment] == "rate":
         values = values.drop(RATE_APART, level="panel", errors="ignore")
@@ -151,8 +152,8 @@ def budgets(case: Case, experiment: str, method: str = "amplified") -> pd.Series
 def _with_sampling(values: pd.Series[float], experiment: str, method: str) -> pd.Series[float]:
     """Return errors against the population, with the deviation of the participants' frequencies from it.
 
-    Both parts are taken as normal, or the noise as Laplace where it is two-sided geometric; within 1 % of the
-    expectation, as the number of participants hardly varies.
+    Both parts are taken as normal, or the noise as Laplace if it is two-sided geometric. The result is within 1 % of
+    the expectation, as the number of participants hardly varies.
     """
     found = []
     panels = values.index.get_level_values("panel")
@@ -166,10 +167,7 @@ def _with_sampling(values: pd.Series[float], experiment: str, method: str) -> pd
 
 
 def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
-    """Return the expected l1 distance over two values with an added normal error.
-
-    The normal error is independent of the error of one frequency.
-    """
+    """Return the expected l1 distance over two values with an independent normal error added to one frequency."""
     from scipy.special import erfcx
 
     normal = 2 * math.sqrt(2 / math.pi) * deviation
@@ -182,7 +180,7 @@ def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
 
 
 def reductions(case: Case, experiments: Sequence[str], of: str, against: str) -> pd.Series[float]:
-    """Return the mean over the grid of eps of 1 - X/Y, by experiment and panel."""
+    """Return the mean of 1 - X/Y over the grid of eps, by experiment and panel."""
     found = {}
     for experiment in experiments:
         ratio = (errors(case, experiment, of) / errors(case, experiment, against)).dropna()
@@ -221,7 +219,7 @@ def more_than(case: Case, experiments: Sequence[str], of: str, against: str, sta
 
 
 def _apart(case: Case, experiments: Sequence[str], of: str, against: str) -> dict[tuple[str, float], float]:
-    """Return the mean reduction of the panels that the figures have and the text does not list."""
+    """Return the mean reduction of the panels in the figures that the text does not list."""
     found: dict[tuple[str, float], float] = {}
     for experiment in experiments:
         if PANEL[experiment] == "rate":
@@ -319,10 +317,7 @@ def growing_reduction(case: Case, experiments: Sequence[str], of: str, against: 
     stated=0.6,
 )
 def against_naive(case: Case, stated: float) -> Verdict:
-    """Compare protocols with RandomCheckin on Adult.
-
-    They are the best single-message proposal, MULTI-UNION and MULTI-EXPECTED.
-    """
+    """Compare the best single-message proposal, MULTI-UNION and MULTI-EXPECTED with RandomCheckin on Adult."""
     checkin = errors(case, "adult", "random_checkin")
     single = pd.concat(
         [errors(case, "adult", m) for m in ("amplified", "non_adaptive", "adaptive")], axis=1
@@ -356,10 +351,7 @@ def against_naive(case: Case, stated: float) -> Verdict:
     figure="budgets",
 )
 def checkin_amplifies(case: Case) -> Verdict:
-    """Count the points of Adult at which RandomCheckin may spend more than AMPLIFIED on a report.
-
-    The verdict also has the ratio of the budgets.
-    """
+    """Count the points of Adult at which RandomCheckin has a larger local budget than AMPLIFIED."""
     ours, theirs = budgets(case, "adult"), budgets(case, "adult", "random_checkin")
     both = pd.DataFrame({"ours": ours, "theirs": theirs}).dropna()
     less, more, ties = compared(both["ours"], both["theirs"])
@@ -404,7 +396,7 @@ def away_from_checkin(case: Case, low: float, high: float) -> Verdict:
     figure="fig4",
 )
 def slots_filled(case: Case) -> Verdict:
-    """Judge the share of RandomCheckin's slots that hold a report and no dummy."""
+    """Judge the share of RandomCheckin's slots that have a user's report."""
     filled = []
     for rate in RATES:
         slots = math.floor((ADULT_USERS - 1) * rate)
@@ -432,7 +424,7 @@ def slots_filled(case: Case) -> Verdict:
 def in_proportion(
     case: Case, experiment: str, methods: Sequence[str], at: Sequence[float], stated: float
 ) -> Verdict:
-    """Judge the slope of log error on the log of the mean population, for several methods and budgets."""
+    """Judge the slope of log error in the log of the mean population, for several methods and budgets."""
     slopes: dict[str, list[float]] = {}
     for method in methods:
         values = errors(case, experiment, method)
@@ -487,7 +479,7 @@ def similar_gaps(case: Case, within: float) -> Verdict:
     experiments=["adult", "poisson_even", "poisson_skewed"],
 )
 def errors_fall(case: Case, experiments: Sequence[str]) -> Verdict:
-    """Check that the error of every method falls with the budget and from panel to panel."""
+    """Check that the error of every method decreases with the budget and from panel to panel."""
     right = wrong = 0
     which = []
     for experiment in experiments:
@@ -558,7 +550,7 @@ def errors_fall(case: Case, experiments: Sequence[str]) -> Verdict:
     upper=["multi_union"],
 )
 def ordered(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[str]) -> Verdict:
-    """Check that ``lower`` is never above the best of ``upper``, also at the rates that the text does not list."""
+    """Check that ``lower`` is never above the best of ``upper``, also at rates that the text does not list."""
     return never_above_best(case, all_errors, experiments, lower, upper)
 
 

@@ -138,7 +138,7 @@ def gap_narrows(case: Case, experiments: Sequence[str], early: float, late: floa
 
 @claim("RP-37", "VI-A2", "The expected bound needs less noise than the union bound.", "better", figure="fig7")
 def expected_beats_union(case: Case) -> Verdict:
-    """Compare Gaussian noise for the expected delta and for the number of users of the union bound."""
+    """Compare Gaussian noise for the expected delta with Gaussian noise for the union bound's number of users."""
     ratios = []
     for law in POPULATIONS.values():
         precision = math.ceil(math.sqrt(law.mean + 1))
@@ -159,10 +159,7 @@ def expected_beats_union(case: Case) -> Verdict:
 
 
 def _log_mu(eps: float) -> float:
-    """Return the log of the sensitivity over the standard deviation of exact Gaussian noise.
-
-    The noise is exactly (eps, DELTA)-DP.
-    """
+    """Return the log of sensitivity over standard deviation of exactly (eps, DELTA)-DP Gaussian noise."""
     return root_below(
         lambda x: log_gaussian_delta(math.exp(x), eps) - math.log(DELTA), -2.0, -12.0, 3.0, xtol=1e-10
     )
@@ -221,7 +218,7 @@ def shares_suffice(case: Case) -> Verdict:
     within=0.1,
 )
 def central_error(case: Case, within: float) -> Verdict:
-    """Check that the squared error over the order of the central Gaussian mechanism's error is a constant."""
+    """Check that the squared error over the order of the central Gaussian mechanism's error is constant."""
     law, precision = Poisson(1000.0), 32
     constants = [
         (law.mean + 1)
@@ -250,10 +247,7 @@ def central_error(case: Case, within: float) -> Verdict:
     errata="RP-E16 RP-E17",
 )
 def lower_bounds(case: Case) -> Verdict:
-    """Compare the rows of Table II with their tails.
-
-    The row whose law is not defined in the available text is left out.
-    """
+    """Compare the rows of Table II with their tails, without the row whose law the available text does not define."""
     rows = table_two()
     rows = rows[rows["verdict"] != OPEN]
     unsafe, all_rows = rows[rows["verdict"] == "unsafe"], len(rows)
@@ -274,7 +268,7 @@ def lower_bounds(case: Case) -> Verdict:
 
 @claim("RP-43", "Theorem 5", "The composition with the union bound is valid.", "valid", errata="RP-E17")
 def union_composition(case: Case) -> Verdict:
-    """Judge the expected delta of Polya noise planned for n1 users, with the printed n1."""
+    """Judge the expected delta of Polya noise planned for the printed number n1 of users."""
     deltas = [
         expected_polya_delta(law, math.floor(population_lower_bound(law, DELTA / 2, form="printed")), eps)
         for law in POPULATIONS.values()
@@ -327,7 +321,7 @@ def tens_of_messages(case: Case, experiments: Sequence[str], low: int, high: int
     experiments=["adult", "poisson_even"],
 )
 def both_below(case: Case, experiments: Sequence[str]) -> Verdict:
-    """Check that both multi-message protocols err less than AMPLIFIED, at every point."""
+    """Check that both multi-message protocols have smaller errors than AMPLIFIED at every point."""
     wins = losses = 0
     least, most = math.inf, -math.inf
     lost: list[float] = []

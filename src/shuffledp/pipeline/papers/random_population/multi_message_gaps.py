@@ -49,7 +49,6 @@ def _inverse_root(law: Law) -> float:
 
 
 def _union_error(law: Law, users: float, eps: float) -> float:
-    """Return the expected error of Polya noise meant for a number of users."""
     window = law.window()
     n = window.support + 1.0
     low, high = float(n[0]), float(n[-1])
@@ -106,7 +105,7 @@ def multi_gaps() -> pd.DataFrame:
 
 
 def _crossing(law: Law) -> float:
-    """Return the eps_central (nats) at which MULTI-EXPECTED and AMPLIFIED with exact accounting err equally."""
+    """Return the eps_central (nats) at which MULTI-EXPECTED and AMPLIFIED with exact accounting have equal errors."""
 
     def excess(log_eps: float) -> float:
         eps = math.exp(log_eps)
@@ -116,7 +115,7 @@ def _crossing(law: Law) -> float:
 
 
 def _allowed_shortfall(population: Population, bound: float) -> float:
-    """Return ``Pr[N < bound]``, or the most that the definition of the population allows."""
+    """Return ``Pr[N < bound]``, or the largest value that the definition of the population permits."""
     distance = population.mean - (bound - 1)  # of the others below their mean
     if isinstance(population, SubGaussian):
         return math.exp(-(distance**2) / (2 * population.variance))
@@ -140,7 +139,7 @@ OPEN = "open"
 
 
 def table_two() -> pd.DataFrame:
-    """Return the lower bounds on the number of participants of Table II, checked."""
+    """Return the lower bounds of Table II on the number of participants, checked."""
     share = DELTA / 2
     rows = []
     for name, population in TABLE_TWO_POPULATIONS.items():

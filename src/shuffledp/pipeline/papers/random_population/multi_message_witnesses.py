@@ -33,7 +33,7 @@ _ADULT = (16_192, 32_650)
 
 
 def _adult(rate: float) -> Binomial:
-    """Return the law of the others for a participation rate of the experiments."""
+    """Return the law of the other users of Adult for a participation rate of the experiments."""
     return Binomial(sum(_ADULT) - 1, rate)
 
 
@@ -43,7 +43,7 @@ def _gaussian_delta(mu: float, eps: float) -> float:
 
 
 def _leftover(n: int, tau: float) -> float:
-    """Return S, the distance of the sum of n discrete Gaussians from another one."""
+    """Return S of the distance between a sum of n discrete Gaussians and a discrete Gaussian."""
     k = np.arange(1, n)
     return float(np.sum(np.exp(-2 * (math.pi * tau) ** 2 * k / (k + 1))))
 
@@ -56,7 +56,7 @@ def _lemma_4(eps: float, n: int, tau: float, precision: int, *, power: int, divi
 
 
 def _proposition_2(eps: float, n: int, tau: float, *, sign: int) -> float:
-    """Return delta of Proposition 2 as printed, but for the sign of S."""
+    """Return delta of Proposition 2 as printed, except for the sign of S."""
     left = _leftover(n, tau)
     return 2 * math.exp(-0.5 * ((eps - 1 / tau**2 + sign * 2.5 * left) / (1 / tau + 10 * left)) ** 2)
 
@@ -73,7 +73,7 @@ def _noise_pmf(n: int, tau: float) -> NDArray[np.float64]:
 
 
 def _sum_delta(n: int, tau: float, precision: int, eps: float) -> float:
-    """Return the exact delta of a sum of n discrete Gaussians when one user's value changes by the precision."""
+    """Return the exact delta of a sum of n discrete Gaussians if one user's value changes by the precision."""
     noise, pad = _noise_pmf(n, tau), np.zeros(precision)
     with np.errstate(divide="ignore"):
         log_p, log_q = np.log(np.concatenate((noise, pad))), np.log(np.concatenate((pad, noise)))
@@ -105,10 +105,7 @@ def table_ii_binomial() -> Witness:
 
 
 def swapped_roles() -> Witness:
-    """Return the witness of RP-E17.
-
-    The text has a wrong reference, and a split of delta whose halves change names between theorem and text.
-    """
+    """Return the witness of RP-E17: a wrong reference, and a split of delta whose halves are exchanged in the text."""
     eps_local = 0.5
     # Nobody but user 1 knows which of two crowds turns up: a known lower bound, and far from Poisson.
     pmf = np.zeros(1001)
@@ -136,7 +133,7 @@ def swapped_roles() -> Witness:
 
 
 def violating_exponent() -> Witness:
-    """Return the witness of RP-E18: more users than planned for make delta smaller, not larger than 1."""
+    """Return the witness of RP-E18: more users than planned reduce delta, and do not increase it above 1."""
     eps, times = 0.5, 2.0
     planned = math.sqrt(2 * math.log(1.25 / DELTA)) / eps  # standard deviation of the sum for n1 users
     exact = _gaussian_delta(1 / (planned * math.sqrt(times)), eps)
@@ -181,10 +178,7 @@ def shifted_index() -> Witness:
 
 
 def interpretation_of_delta() -> Witness:
-    """Return the witness of RP-E20.
-
-    An (eps, delta) guarantee does not bound the probability that the loss exceeds eps by delta.
-    """
+    """Return the witness of RP-E20: an (eps, delta) guarantee does not bound ``Pr[loss > eps]`` by delta."""
     eps = 0.5
     log_mu = root_below(
         lambda x: log_gaussian_delta(math.exp(x), eps) - math.log(DELTA), -2.0, -6.0, 2.0, xtol=1e-12
@@ -204,7 +198,7 @@ def interpretation_of_delta() -> Witness:
 
 
 def lemma_4_square() -> Witness:
-    """Return the witness of RP-E21: without the square on p, Lemma 4 promises less delta than there is."""
+    """Return the witness of RP-E21: without the square on p, delta of Lemma 4 is below the exact delta."""
     eps, n, tau, precision = 8.0, 16, 12.5, 100
     printed = _lemma_4(eps, n, tau, precision, power=1)
     corrected = _lemma_4(eps, n, tau, precision, power=2)
@@ -222,7 +216,7 @@ def lemma_4_square() -> Witness:
 
 
 def missing_clamp() -> Witness:
-    """Return the witness of RP-E22: where the bracket is negative its square makes the guarantee look strong."""
+    """Return the witness of RP-E22: if the bracket is negative, its square makes delta too small."""
     eps, others, alone = 0.5, 40_000, 1e-3
     precision = math.ceil(math.sqrt((1 - alone) * others + 1))
 
@@ -257,10 +251,7 @@ def missing_clamp() -> Witness:
 
 
 def proposition_2_terms() -> Witness:
-    """Return the witness of RP-E23: Proposition 2 takes p / sqrt(n) for 1, though p is rounded up.
-
-    It also adds S instead of subtracting it.
-    """
+    """Return the witness of RP-E23: Proposition 2 replaces p / sqrt(n) by 1 and adds S instead of subtracting it."""
     eps, n, tau = 1.0, 2, 6.5
     precision = math.ceil(math.sqrt(n))
     printed = _proposition_2(eps, n, tau, sign=1)
@@ -303,7 +294,7 @@ def security_in_bits() -> Witness:
 
 
 def natural_security() -> Witness:
-    """Return the witness of RP-E25: sigma is in natural units where the definition counts bits."""
+    """Return the witness of RP-E25: sigma is in natural units, but the definition counts bits."""
     eps, share = 0.5, DELTA / 2
     half_square = -math.log(share)  # z^2 / 2, so that the sum is (eps, share)-DP
     proof, statement = (math.log1p(math.exp(eps)) + factor * half_square for factor in (1, 2))
@@ -326,10 +317,7 @@ def natural_security() -> Witness:
 
 
 def collapsed_group() -> Witness:
-    """Return the witness of RP-N26.
-
-    The group of Theorem 6 is too small for the noise, and for small eps even for the data.
-    """
+    """Return the witness of RP-N26: Theorem 6's group is too small for the noise and, at small eps, for the data."""
     law, eps = _adult(0.01), 0.001
     precision = math.ceil(math.sqrt(law.mean + 1))
     tau = multi_expected_scale(law, eps, DELTA, precision, accounting="printed")
@@ -358,10 +346,7 @@ def collapsed_group() -> Witness:
 
 
 def overflow_tail() -> Witness:
-    """Return the witness of RP-E26.
-
-    The tail of the noise in the proofs of Proposition 2 and Theorem 6 falls four times too fast.
-    """
+    """Return the witness of RP-E26: the noise tail of Proposition 2 and Theorem 6 decays four times too fast."""
     n, precision, tau = 16, 4, 2.0
     pmf = _noise_pmf(n, tau)
     noise = np.arange(pmf.size) - pmf.size // 2
@@ -414,7 +399,7 @@ def population_quantile() -> Witness:
 
 
 def captions_and_symbols() -> Witness:
-    """Return the witness of RP-E28: n' counts the users of Adult; and a mean is no rate."""
+    """Return the witness of RP-E28: n' is the number of users of Adult, and a mean is not a rate."""
     caption = 48_841
     law = POPULATIONS["Adult, rate 0.5"]
     others = law.trials if isinstance(law, Binomial) else 0

@@ -1,7 +1,7 @@
-"""Shares of protocols and of constants in the gaps that Wang et al. 2023 publish.
+"""Contributions of protocols and of constants to the gaps that Wang et al. 2023 publish.
 
-Errors are expectations of the total variation error due to randomization alone, so that ratios of protocols with
-the same participants do not depend on the data. Delta is the paper's 1e-5 throughout.
+Errors are expectations of the total variation error due to randomization alone, so that ratios of protocols with the
+same participants do not depend on the data. Delta is the paper's 1e-5 throughout.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ POPULATIONS: dict[str, Law] = {
 
 
 def _error_ratio(eps_local: float, reference: float) -> float:
-    """Return the ratio of errors of two local budgets (nats) with the same reports."""
     return math.sqrt(report_variance(eps_local) / report_variance(reference))
 
 
@@ -60,13 +59,13 @@ def budget_gaps() -> pd.DataFrame:
 def _dummies_gain(law: Law, eps: float, accounting: str, adaptive: bool) -> float:
     """Return the relative reduction of the error by the number of dummies that minimizes (6) or (7).
 
-    Those equations are about the squared error, so that their gain near 0 may be a small loss here.
+    These equations are about the squared error, so that a gain near 0 may be a small loss here.
     """
     return 1 - dummies_error(law, eps, accounting, adaptive=adaptive)
 
 
 def dummies_error(law: Law, eps: float, accounting: str, *, adaptive: bool) -> float:
-    """Return the error with the number of dummies that minimizes (6) or (7), over the error without any."""
+    """Return the error with the number of dummies that minimizes (6) or (7), over the error without dummies."""
     plan = optimal_dummies(law, eps, DELTA, adaptive=adaptive, accounting=accounting, grid=_grid(law))
     window = law.window()
     n = window.support + 1.0
@@ -78,7 +77,7 @@ def dummies_error(law: Law, eps: float, accounting: str, *, adaptive: bool) -> f
 
 
 def _grid(law: Law) -> list[int]:
-    """Return the paper's grid, and a finer one for small populations, where few dummies are optimal."""
+    """Return the paper's grid, with a finer grid for small populations, where few dummies are optimal."""
     if law.mean > 200:
         return [int(k) for k in dummy_grid(law)]
     return list(range(0, math.floor(2 * law.mean) + 1, max(1, int(law.mean) // 20)))
@@ -111,11 +110,9 @@ def dummy_gaps() -> pd.DataFrame:
 def checkin_gaps() -> pd.DataFrame:
     """Return the error of RandomCheckin relative to AMPLIFIED on Adult, over :data:`EPS`.
 
-    Notes
-    -----
-    ``m = floor(48841 rate)`` slots. The number of filled slots is replaced by its mean for the mean number of
+    There are ``m = floor(48841 rate)`` slots. The number of filled slots is replaced by its mean for the mean number of
     participants, which changes the ratio by less than 0.1 %. The remaining users are a random subset of the
-    participants, of whom about as many are female as of all Adult users.
+    participants, with about the same fraction of women as all Adult users.
     """
     rows = []
     for rate in (0.01, 0.05, 0.1, 0.2, 0.5):
@@ -158,11 +155,9 @@ def checkin_gaps() -> pd.DataFrame:
 def gradient_gaps() -> pd.DataFrame:
     """Return the reduction by AMPLIFIED of RandomCheckin's error for gradients, over :data:`EPS`.
 
-    Notes
-    -----
-    Figure 9: N - 1 is Bin(59999, rate), the noise is Laplace. Only the noise is compared, proportional to
-    ``sqrt(reports) / (eps_local * kept users)``; clipped gradients are so short that leaving out users matters little
-    in comparison. The mean number of filled slots as in :func:`checkin_gaps`.
+    In Figure 9, N - 1 is Bin(59999, rate), and the noise is Laplace. Only the noise is compared, proportional to
+    ``sqrt(reports) / (eps_local * kept users)``; clipped gradients are so short that the loss of users matters little
+    in comparison. The mean number of filled slots is as in :func:`checkin_gaps`.
     """
     rows = []
     for rate in (0.01, 0.05, 0.1, 0.2, 0.5):

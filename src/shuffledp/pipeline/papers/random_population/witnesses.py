@@ -1,10 +1,10 @@
 """Witnesses for the errata and reading notes of Wang et al. 2023 (TPDS), random population: single-message protocols.
 
-Witnesses on the number of clones are in :mod:`shuffledp.pipeline.papers.random_population.clone_witnesses`, on
-Section VI and Table II in :mod:`shuffledp.pipeline.papers.random_population.multi_message_witnesses`.
+Witnesses on the number of clones are in :mod:`shuffledp.pipeline.papers.random_population.clone_witnesses`, on Section
+VI and Table II in :mod:`shuffledp.pipeline.papers.random_population.multi_message_witnesses`.
 
-Notation: E = e^eps_local, L4 = log(4 / delta), L2 = log(2 / delta), C the number of clones, Omega a number of
-clones that is reached except with probability delta / 2.
+Notation: E = e^eps_local, L4 = log(4 / delta), L2 = log(2 / delta), C the number of clones, Omega a number of clones
+with ``Pr[C < Omega] <= delta / 2``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _theorem(omega: float, eps_local: float, log_term: float) -> float:
 def theorem3_limit(
     mean: float, eps_local: float, delta_tail: float, delta_split: float | None = None
 ) -> float:
-    """Return the variance at which Theorem 3 stops amplifying, that is ``eps_central = eps_local``."""
+    """Return the variance above which Theorem 3 has no amplification, that is ``eps_central = eps_local``."""
     log4 = math.log(4 / (delta_tail if delta_split is None else delta_split))
     e = math.exp(eps_local)
     # (2 s + 1) / (Omega / 2 - s) = E + 1 with Omega = 2 s^2 / L4 is a quadratic equation in s.
@@ -63,10 +63,7 @@ def theorem3_limit(
 
 
 def figure_2_delta() -> Witness:
-    """Return the witness of RP-E1.
-
-    With the stated delta, Theorem 3 shows no amplification at all in the setting of Figure 2.
-    """
+    """Return the witness of RP-E1: with the stated delta, Theorem 3 has no amplification in Figure 2's setting."""
     mean, eps_local = 5000.0, 0.5
     stated, meant = 1e-4, 1e-3
     printed, correct = theorem3_limit(mean, eps_local, stated), theorem3_limit(mean, eps_local, meant)
@@ -87,7 +84,7 @@ def figure_2_delta() -> Witness:
 
 
 def _mapped(excess: float, eps_local: float) -> float:
-    """Return ``log((r E + 1) / (r + E))`` for ``r = 1 + excess``: user 1's own report taken exactly."""
+    """Return ``log((r E + 1) / (r + E))`` for ``r = 1 + excess``: user 1's own report is exact."""
     if math.isinf(excess):
         return math.inf
     e = math.exp(eps_local)
@@ -95,7 +92,7 @@ def _mapped(excess: float, eps_local: float) -> float:
 
 
 def _figure_3_optimum(log_factor: float, exact_report: bool) -> tuple[int, float, float]:
-    """Solve equation (6) in the setting of Figure 3 with changed constants in Theorem 4a."""
+    """Return the minimum of equation (6) in the setting of Figure 3, with changed constants in Theorem 4a."""
     log4 = math.log(4 / DELTA)
 
     def budget(dummies: int) -> float:
@@ -119,7 +116,7 @@ def _figure_3_optimum(log_factor: float, exact_report: bool) -> tuple[int, float
 
 
 def loose_chernoff_constant() -> Witness:
-    """Return the witness of RP-N3: the valid one-sided constant gives a larger local budget, and dummies gain less."""
+    """Return the witness of RP-N3: the one-sided constant gives a larger local budget, and dummies gain less."""
     log4, log2 = math.log(4 / DELTA), math.log(2 / DELTA)
     k_printed, printed, gain_printed = _figure_3_optimum(3 * log4, exact_report=False)
     _, correct, gain = _figure_3_optimum(2 * log2, exact_report=False)
@@ -144,10 +141,7 @@ def loose_chernoff_constant() -> Witness:
 
 
 def simplified_form_range() -> Witness:
-    """Return the witness of RP-E4.
-
-    Below about 14 log(4/delta) expected clones the simplified form is smaller than the theorem's.
-    """
+    """Return the witness of RP-E4: the simplified form is too small for under about 14 log(4/delta) clones."""
     users, eps_local = 100_001, 2.0
     e, log4 = math.exp(eps_local), math.log(4 / DELTA)
 
@@ -176,10 +170,7 @@ def simplified_form_range() -> Witness:
 
 
 def two_sided_hoeffding() -> Witness:
-    """Return the witness of RP-N5: the split of the clones needs one side only.
-
-    The smaller eps_central is still valid.
-    """
+    """Return the witness of RP-N5: the split of the clones needs one side only, with a smaller valid eps_central."""
     law, eps_local = Poisson(1000.0), 1.0
     log4, log2 = math.log(4 / DELTA), math.log(2 / DELTA)
     omega = printed_omega(OtherReports(law), DELTA, math.exp(-eps_local))
@@ -200,10 +191,7 @@ def two_sided_hoeffding() -> Witness:
 
 
 def subsampling_step() -> Witness:
-    """Return the witness of RP-N6.
-
-    User 1's own report can be mapped exactly, which gives a smaller eps_central and delta.
-    """
+    """Return the witness of RP-N6: an exact map of user 1's report gives a smaller eps_central and delta."""
     law, eps_local = Poisson(1000.0), 1.0
     e = math.exp(eps_local)
     omega = printed_omega(OtherReports(law), DELTA, 1 / e)
@@ -239,10 +227,7 @@ def subsampling_step() -> Witness:
 
 
 def reduction_is_one_way() -> Witness:
-    """Return the witness of RP-E13: randomized response is strictly more private than the pair of counts.
-
-    The paper claims that the two are equivalent.
-    """
+    """Return the witness of RP-E13: randomized response is strictly more private than the pair of counts."""
     others, eps_local, eps = 60, 1.0, 0.5
     keep = 1 / (1 + math.exp(-eps_local))
     worst = 0.0
@@ -288,7 +273,7 @@ def randomized_response_estimator() -> Witness:
 
 
 def stray_factor() -> Witness:
-    """Return the witness of RP-E15: with the stray factor k, equation (7) is least without dummies."""
+    """Return the witness of RP-E15: with the extra factor k, equation (7) is least without dummies."""
     search = partial(optimal_dummies, _FIG3, _FIG3_EPS, DELTA, adaptive=True, accounting="printed")
     printed, correct, none = search(stray_factor=True), search(), search(grid=[0])
     elsewhere = [

@@ -1,4 +1,4 @@
-"""Claims of Wang et al. 2024 on figures: errors, and the number of messages at which they are least."""
+"""Claims of Wang et al. 2024 on figures: errors, and the number of messages with the least error."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ EDGE = 0.1
 
 
 def _gains(case: Case, split: str) -> tuple[dict[str, pd.Series[float]], str]:
-    """Return the reduction of each rival's error, by panel, and the rivals without results."""
     ours = errors(case, OURS)
     found = {
         m: at(1 - ours / theirs, split=split).dropna() for m, theirs in available(case, list(RIVALS)).items()
@@ -79,10 +78,7 @@ def _gains(case: Case, split: str) -> tuple[dict[str, pd.Series[float]], str]:
     least=0.3,
 )
 def gain(case: Case, split: str, stated: float, least: float) -> Verdict:
-    """Check that the mean reduction of the best rival's error is about the stated one.
-
-    No panel may have less than a least reduction.
-    """
+    """Check that the mean reduction of the best rival's error is about the stated one, and not small in any panel."""
     found, without = _gains(case, split)
     gains = pd.concat(found.values(), axis=1).min(axis=1)
     outcome = about(float(gains.mean()), stated)
@@ -119,7 +115,7 @@ def gain(case: Case, split: str, stated: float, least: float) -> Verdict:
     least=0.5,
 )
 def gain_of_each(case: Case, rivals: Sequence[str], split: str, least: float) -> Verdict:
-    """Check that the error of each rival is reduced by more than a least share, in every panel."""
+    """Check that the error of each rival is reduced by more than a given share, in every panel."""
     ours, shares = errors(case, OURS), {}
     for method in rivals:
         shares[method] = at(1 - ours / errors(case, method), split=split).dropna()
@@ -159,7 +155,6 @@ def mean_gain(case: Case, split: str, stated: float) -> Verdict:
 
 
 def _curves(case: Case, split: str) -> dict[Panel, pd.Series[float]]:
-    """Return errors over m by panel."""
     return by_panel(at(errors(case, "segmented"), split=split))
 
 
@@ -211,7 +206,7 @@ def _curves(case: Case, split: str) -> dict[Panel, pd.Series[float]]:
     m=1.0,
 )
 def best_at(case: Case, data: str, s: int, n: int, m: float) -> Verdict:
-    """Check that a number of blanket messages is as good as the best one, at the first split."""
+    """Check that a number of blanket messages is as good as the best number, at the first split."""
     split = next(iter(SPLITS))
     panel = (data, s, n, split)
     least, best = errors(case, OURS), parameter(case, OURS, "blankets")
@@ -295,7 +290,7 @@ def too_small_and_too_large(case: Case, split: str, low: float, high: float) -> 
 def best_moves(
     case: Case, along: str, first: Any, second: Any, rising: bool, s: int | None = None
 ) -> Verdict:
-    """Check that the best number of messages rises, or falls, from one value of a level to another."""
+    """Check that the best number of messages increases, or decreases, from one value of a level to another."""
     best = parameter(case, OURS, "blankets")
     if s is not None:
         best = best[best.index.get_level_values("s") == s]
@@ -372,7 +367,7 @@ def error_ratio(
     data: str | None = None,
     split: str | None = None,
 ) -> Verdict:
-    """Check that the ratio of the least errors of the smaller and the larger group lies in a range."""
+    """Check that the ratio of the least errors of the smaller and the larger group is in a range."""
     pairs = across(at(errors(case, OURS), data=data, split=split), "n", *users)
     ratios = pairs["first"] / pairs["second"]
     inside = int(((ratios >= low) & (ratios <= high)).sum())
@@ -387,7 +382,6 @@ def error_ratio(
 
 
 def _between(values: pd.Series[float]) -> pd.DataFrame:
-    """Return values at the second and at the third split."""
     return across(values, "split", *list(SPLITS)[1:])
 
 
@@ -421,7 +415,7 @@ def _between(values: pd.Series[float]) -> pd.DataFrame:
     rising=False,
 )
 def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
-    """Check that the error of a method rises, or falls, from S2 to S3."""
+    """Check that the error of a method increases, or decreases, from S2 to S3."""
     pairs = _between(errors(case, method))
     low, high = ("first", "second") if rising else ("second", "first")
     right, wrong, ties = compared(pairs[low], pairs[high])
@@ -454,10 +448,7 @@ def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
     difference=False,
 )
 def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) -> Verdict:
-    """Check that the lead over the best of some rivals widens from S2 to S3.
-
-    The lead is a share of the error, and with `difference` it must widen as a difference too.
-    """
+    """Check that the lead over the best rival widens from S2 to S3 as a fraction and, with `difference`, absolutely."""
     ours = errors(case, OURS)
     found = available(case, list(rivals))
     best = pd.concat(found.values(), axis=1).min(axis=1)
@@ -528,10 +519,7 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
     strictly=True,
 )
 def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], strictly: bool) -> Verdict:
-    """Check that the first of each pair has less error than the second, in every panel.
-
-    With `strictly`, a tie is against the claim: where two protocols become the same, nothing is gained.
-    """
+    """Check that the first of each pair has the smaller error in every panel; with `strictly`, ties count against."""
     right = wrong = ties = 0
     leads = list[float]()
     for lower, upper in pairs:
@@ -601,7 +589,7 @@ def in_order(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
     errata="SEG-N6.4.7",
 )
 def strong_rival(case: Case) -> Verdict:
-    """Check that the weights lower the error of SepMM, and better ones hardly lower it further."""
+    """Check that the weights reduce the error of SepMM, and that better weights hardly reduce it further."""
     plain, weighted, best = (
         errors(case, f"separate{which}") for which in ("", "_weighted", "_inverse_variance")
     )
@@ -629,10 +617,7 @@ def strong_rival(case: Case) -> Verdict:
     most=4.0,
 )
 def few_messages(case: Case, most: float) -> Verdict:
-    """Check that the best number of blanket messages is often below `most`.
-
-    The verdict also has the number of messages that a user sends in all.
-    """
+    """Check that the best number of blanket messages is often below `most`."""
     best = parameter(case, OURS, "blankets")
     small = tally(best < most)
     sent = table(case, OURS)["messages_per_user"].astype(float)

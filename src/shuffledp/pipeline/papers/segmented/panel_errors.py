@@ -1,4 +1,4 @@
-"""Data of the rules on segmented privacy: errors and best numbers of messages by panel, against either truth."""
+"""Data of the rules on segmented privacy: errors and best numbers of messages by panel, for either truth."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Panel = tuple[str, int, int, str]
 
 
 def table(case: Case, method: str) -> pd.DataFrame:
-    """Return cells of a method in both experiments, under the levels `PANEL`."""
+    """Return the cells of a method in both experiments, indexed by `PANEL`."""
     parts = []
     for experiment in EXPERIMENTS:
         cells = case.cells(experiment, method).reset_index().assign(data=experiment)
@@ -65,8 +65,8 @@ def parameter(case: Case, method: str, name: str) -> pd.Series[float]:
 def errors(case: Case, method: str) -> pd.Series[float]:
     """Return expected errors by panel, against the truth of the case.
 
-    Levels are assigned at random, so that every method errs around the frequencies of the participants, independently
-    of the difference between these and the population's: that adds the variance of a mean over the participants.
+    Levels are assigned at random, so that every method errs around the participants' frequencies, independently of
+    their difference from the population's. This difference adds the variance of a mean over the participants.
     """
     found = table(case, method)["closed_form"].astype(float)
     if found.isna().any():
@@ -78,7 +78,7 @@ def errors(case: Case, method: str) -> pd.Series[float]:
 
 
 def spreads(case: Case) -> dict[Panel, float]:
-    """Return the sum over the items of w (1 - w) by panel, from the sampling error of SepMM."""
+    """Return the sum of w (1 - w) over the items by panel, from the sampling error of SepMM."""
     cells = table(case, "separate")
     law, found = blanket_law_of(case.accounting), dict[Panel, float]()
     rows = zip(
@@ -111,7 +111,7 @@ def available(case: Case, methods: list[str]) -> dict[str, pd.Series[float]]:
 
 
 def at(values: pd.Series[float], *, split: str | None = None, data: str | None = None) -> pd.Series[float]:
-    """Return the values at a split, or of one experiment; their index keeps its levels."""
+    """Return the values at a split, or of one experiment; the index does not lose levels."""
     if split is not None:
         values = values[values.index.get_level_values("split") == split]
     if data is not None:
@@ -124,13 +124,13 @@ def at(values: pd.Series[float], *, split: str | None = None, data: str | None =
 
 
 def by_panel(values: pd.Series[float]) -> dict[Panel, pd.Series[float]]:
-    """Return curves over m by panel, each indexed by m."""
+    """Return the curves over m by panel, each indexed by m."""
     panels = dict.fromkeys(key[:4] for key in values.index.to_list())
     return {panel: values.loc[panel] for panel in panels}
 
 
 def across(values: pd.Series[float], level: str, first: Any, second: Any) -> pd.DataFrame:
-    """Return the same panels at two values of a level, as the columns ``first`` and ``second``."""
+    """Return the values of the same panels at two values of a level, as columns ``first`` and ``second``."""
     wide = values.unstack(level)
     if not {first, second} <= set(wide.columns):
         raise Untestable(f"needs the papers' grid: {level} {first} and {second}")

@@ -1,18 +1,18 @@
 """The variation-ratio theorem without a condition on the residual component, for k-ary randomized response.
 
-With k >= 3 values the victim's response has a residual that depends on neither of its two inputs, and the theorem
-(arXiv 2407.19639, Theorem 1; erratum SEG-6.2) compares the shuffled responses with a pair of counts that omits
-the residuals of the others. The exact delta is computed from the messages themselves.
+With k >= 3 values the victim's response has a residual that depends on neither of its two inputs. The theorem (arXiv
+2407.19639, Theorem 1; erratum SEG-6.2) compares the shuffled responses with a pair of counts that omits the residuals
+of the others. The exact delta is computed from the messages themselves.
 
-**What is proven**: the theorem fails for every number N of others and every k >= 3. Let these N hold the victim's
-value, and let ``E = e^eps_local``. Only one outcome has the likelihood ratio E, the largest one: all N + 1 responses
-are that value, with probability ``(E / (E + k - 1))^(N + 1)``. In the pair of counts only the outcome ``(N + 1, 0)``
-has it, with probability ``E / (E + k - 1)^(N + 1)``; any other outcome either has a ratio below E from the mixture of
-the two labels, or may come from the residual, which has the ratio 1. For eps between the second largest ratios and
-eps_local delta is this probability times ``1 - e^(eps - eps_local)``: the exact one is ``e^(N eps_local)`` times the
-stated one.
+**Proposition**: the theorem fails for every number N of others and every k >= 3. Let these N hold the victim's value,
+and let ``E = e^eps_local``. Only one outcome has the largest likelihood ratio E: all N + 1 responses are that value,
+with probability ``(E / (E + k - 1))^(N + 1)``. In the pair of counts only the outcome ``(N + 1, 0)`` has this ratio,
+with probability ``E / (E + k - 1)^(N + 1)``; any other outcome either has a ratio below E from the mixture of the two
+labels, or may come from the residual, which has the ratio 1. For eps between the second largest ratios and eps_local,
+delta is this probability times ``1 - e^(eps - eps_local)``: the exact delta is ``e^(N eps_local)`` times the stated
+one.
 
-Conventions: eps in nats; replacement neighbors.
+eps is in nats, and neighboring data sets differ by replacement of one user's input.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def response_rows(k: int, eps_local: float) -> NDArray[np.float64]:
 
 
 def bound(form: Form, eps: float, k: int, eps_local: float, others: int) -> float:
-    """Return delta of the theorem as it is stated, or of its replacement."""
+    """Return delta of the theorem as stated, or of its replacement."""
     p = math.exp(eps_local)
     return variation_ratio_delta(eps, p, (p - 1) / (p + k - 1), p, others, sound=form == "replacement")
 

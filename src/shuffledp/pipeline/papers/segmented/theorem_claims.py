@@ -68,10 +68,7 @@ def _delta(n: int) -> float:
     blankets=[0.5, 1.0, 1.5, 2.0, 2.5, 3.0],
 )
 def tight(case: Case, domain_size: int, n: int, blankets: Sequence[float]) -> Verdict:
-    """Compare the divergence of all counts with the divergence of the pair, for one item per user.
-
-    Not every user may report.
-    """
+    """Compare the divergences of all counts and of the pair, for one item per user, which is not always reported."""
     eps, delta = BUDGETS[0], _delta(n)
     law = "binomial" if case.accounting == "printed" else "poisson"
     ratios = {}
@@ -94,9 +91,8 @@ def tight(case: Case, domain_size: int, n: int, blankets: Sequence[float]) -> Ve
 def blurred_delta(eps: float, rate: float, n: int, blankets: int, domain_size: int, reports: Window) -> float:
     """Return delta of the pair and of the number of messages, for a fixed number of blanket messages.
 
-    Notes
-    -----
-    Given that u reports arrived, the probability of the victim's report follows by Bayes. Derived for this project.
+    Given u received reports, the probability of the victim's report follows from Bayes' theorem (derived for this
+    project).
     """
     spoke, silent = np.append(0.0, reports.pmf) * rate, np.append(reports.pmf, 0.0) * (1 - rate)
     total = spoke + silent
@@ -108,9 +104,9 @@ def blurred_delta(eps: float, rate: float, n: int, blankets: int, domain_size: i
 
 
 def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, float]]:
-    """Return, for each level that may not report everything, divergences over delta', and a repair's change of rate.
+    """Yield divergences over delta', and a repair's change of rate, for each level that may not report everything.
 
-    The first divergence is for the paper's levels, the second for the case that all other users report everything.
+    The first divergence is for the paper's levels, the second for other users who all report everything.
     """
     shares = [float(x) / 100 for x in next(iter(SPLITS)).split("-")]
     rates = [level_rate(n, m, d, s, e, _delta(n), accounting="printed") for e in BUDGETS]
@@ -139,10 +135,7 @@ def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, flo
     blankets=[1, 2, 4],
 )
 def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
-    """Compare the divergence in the protocol with the claim of Lemma 3.
-
-    The levels are the paper's, or all others always report.
-    """
+    """Compare the divergence in the protocol with the claim of Lemma 3, for the paper's levels or full reports."""
     n, numbers = USERS[0], blankets[: case.at_most(len(blankets), 1)]
     sizes = list(DATA.values())[: case.at_most(len(DATA), 1)]
     where = f"{n:,} users, {' and '.join(f'{s} of {d}' for d, s in sizes)} items, m = {', '.join(map(str, numbers))}"
@@ -179,7 +172,7 @@ def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
     points=40,
 )
 def grows_with_rate(case: Case, points: int) -> Verdict:
-    """Judge the growth of the pair's divergence, and of its ratio to the rate, with the rate."""
+    """Judge the growth, in the rate, of the pair's divergence and of its ratio to the rate."""
     rates = np.geomspace(1e-2, 1, case.at_most(points, points // 4))
     rising = convex = settings = 0
     for (d, s), n, eps, m in itertools.product(
@@ -257,7 +250,7 @@ def cheap_search(case: Case) -> Verdict:
     errata="SEG-6.4.5",
 )
 def ends_in_order(case: Case) -> Verdict:
-    """Check that m_k falls with the level, and that rates rise with the level and with the number of messages."""
+    """Check that m_k decreases in the level, and that rates increase in the level and in the number of messages."""
     ends = [
         [full_reporting(n, d, s, eps, _delta(n), accounting=case.accounting) for eps in BUDGETS]
         for (d, s), n in itertools.product(DATA.values(), USERS)
@@ -279,7 +272,7 @@ def ends_in_order(case: Case) -> Verdict:
 
 @claim("SE-37", "6", "Users of MSNBC have at most 17 items, and 2 on average.", "17, 2", most=17, mean=2)
 def visited_categories(case: Case, most: int, mean: float) -> Verdict:
-    """Judge the number of distinct categories per user of MSNBC, in the published counts."""
+    """Judge the number of distinct categories per user of MSNBC, from the published counts."""
     folder = default_summaries_dir()
     sets, categories = (read_summary(f"msnbc_{name}.csv", folder) for name in ("sets", "categories"))
     users = sets["users"].sum()

@@ -1,7 +1,7 @@
 """Witnesses for the errata and reading notes of Wang et al. 2024 (arXiv 2407.19639), segmented aggregation.
 
-Settings are taken from the paper's experiments: MSNBC means 17 items, 4 per user, budgets 0.5, 1 and 2 nats, and a
-delta of 0.01 / n; S1, S2 and S3 are the paper's shares of users per level.
+Settings are as in the paper's experiments: MSNBC with 17 items, 4 per user, budgets 0.5, 1 and 2 nats, and a delta of
+0.01 / n; S1, S2 and S3 are the paper's shares of users per level.
 """
 
 from __future__ import annotations
@@ -40,10 +40,7 @@ def _plan(n: int, shares: tuple[float, ...], blankets: float) -> SegmentedPlan:
 
 
 def number_of_messages() -> Witness:
-    """Return the witness of SEG-6.1.
-
-    The total number of messages shows whether the victim reported, most of all for integer m.
-    """
+    """Return the witness of SEG-6.1: the number of messages reveals whether the victim reported."""
     items, s = _MSNBC
     n, eps = 5000, 0.5
     target = item_delta(eps, 0.01 / n, s)
@@ -73,7 +70,6 @@ def number_of_messages() -> Witness:
 
 
 def _responses(values: int, eps_local: float, inputs: tuple[int, ...]) -> defaultdict[tuple[int, ...], float]:
-    """Return the law of the histogram of randomized responses."""
     total = math.exp(eps_local) + values - 1
     law: defaultdict[tuple[int, ...], float] = defaultdict(float)
     for messages in itertools.product(range(values), repeat=len(inputs)):
@@ -85,10 +81,7 @@ def _responses(values: int, eps_local: float, inputs: tuple[int, ...]) -> defaul
 
 
 def residual_component() -> Witness:
-    """Return the witness of SEG-6.2.
-
-    It lists all pairs of messages of 5-ary randomized response with one other user.
-    """
+    """Return the witness of SEG-6.2, from all pairs of messages of 5-ary randomized response with one other user."""
     values, eps_local, eps = 5, 1.0, 0.8
     p = math.exp(eps_local)
     beta = (p - 1) / (p + values - 1)
@@ -114,10 +107,7 @@ def residual_component() -> Witness:
 
 
 def group_composition() -> Witness:
-    """Return the witness of SEG-6.3.
-
-    The divergence of the whole set needs a quarter or an eighth of the blanket messages.
-    """
+    """Return the witness of SEG-6.3: the divergence of the whole set needs 1/4 or 1/8 of the blanket messages."""
     items, s = _MSNBC
     n, eps, delta = 5000, 0.5, 0.01 / 5000
     printed = blankets_for_full_reporting(n, items, s, eps, delta)
@@ -137,7 +127,7 @@ def group_composition() -> Witness:
 
 
 def two_labels() -> Witness:
-    """Return the witness of SEG-6.4.1: Delta_2 has 1 - Delta_1 trials."""
+    """Return the witness of SEG-6.4.1: the number of trials of Delta_2 is 1 - Delta_1."""
     p, beta = 3.0, 0.3
     own, second = beta * p / (p - 1), beta / (p - 1 - beta * p)
     other = (1 - own) * second
@@ -152,10 +142,7 @@ def two_labels() -> Witness:
 
 
 def one_candidate() -> Witness:
-    """Return the witness of SEG-6.4.2.
-
-    Lemma 3 and Theorem 3 count one blanket message less than Theorem 2 and Proposition 1.
-    """
+    """Return the witness of SEG-6.4.2: Lemma 3 and Theorem 3 count one blanket message less than Theorem 2."""
     items, s = _MSNBC
     n, eps = 5000, 0.5 / s
     slots = blanket_slots(1.5)
@@ -175,7 +162,7 @@ def one_candidate() -> Witness:
 
 
 def stray_dimension() -> Witness:
-    """Return the witness of SEG-6.4.3: the first bound on the variance of the counts has a factor d too many."""
+    """Return the witness of SEG-6.4.3: the first bound on the variance of the counts has an extra factor d."""
     items, _ = _MSNBC
     n, m = 5000, 2.0
     slots = blanket_slots(m)
@@ -207,7 +194,7 @@ def sum_over_users() -> Witness:
 
 
 def reversed_interval() -> Witness:
-    """Return the witness of SEG-6.4.5: small budgets need more blanket messages, so m_1 is the upper end."""
+    """Return the witness of SEG-6.4.5: small budgets need more blanket messages, so that m_1 is the upper end."""
     ends = [blankets_for_full_reporting(5000, *_MSNBC, e, 2e-6) for e in _EPS]
     best = segmented_plan(_sizes(_S1, 5000), _EPS, 2e-6, *_MSNBC, accounting="printed")
     above = _plan(5000, _S1, 1.01 * ends[0])
@@ -226,7 +213,7 @@ def reversed_interval() -> Witness:
 
 
 def dependent_levels() -> Witness:
-    """Return the witness of SEG-N6.4.6: an item that only cautious users hold is underestimated."""
+    """Return the witness of SEG-N6.4.6: an item that only users of the lowest level hold is underestimated."""
     plan = _plan(5000, _S1, 1.0)
     held = (0.2, 0.0, 0.0)  # share of the users of a level that hold the item
     truth = sum(n * w for n, w in zip(plan.level_sizes, held, strict=True)) / plan.n
@@ -244,10 +231,7 @@ def dependent_levels() -> Witness:
 
 
 def group_sizes() -> Witness:
-    """Return the witness of SEG-N6.4.7.
-
-    The weights of Weighted SepMM belong to the groups that the estimates come from.
-    """
+    """Return the witness of SEG-N6.4.7: the weights of Weighted SepMM belong to the groups of the estimates."""
     items, s = _MSNBC
     n, delta = 5000, 2e-6
     errors = {}
@@ -280,7 +264,7 @@ def group_sizes() -> Witness:
 
 
 def below_four() -> Witness:
-    """Return the witness of SEG-N6.4.8: with 8 items per user the best m lies outside the plotted range."""
+    """Return the witness of SEG-N6.4.8: with 8 items per user the best m is outside of the plotted range."""
     best = {
         (s, n): segmented_plan(_sizes(_S1, n), _EPS, 0.01 / n, 128, s, accounting="printed").blankets
         for s, n in ((4, 5000), (4, 50_000), (8, 5000), (8, 50_000))
@@ -297,7 +281,7 @@ def below_four() -> Witness:
 
 
 def liberal_users() -> Witness:
-    """Return the witness of SEG-N6.4.9: more liberal users do not always help Weighted SepMM."""
+    """Return the witness of SEG-N6.4.9: more users of high levels do not always help Weighted SepMM."""
     n = 50_000
     errors = [
         sep_mm_plan(

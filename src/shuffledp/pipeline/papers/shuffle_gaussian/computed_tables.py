@@ -58,7 +58,7 @@ CHECKIN_ORDER = 256
 
 
 def table_one() -> pd.DataFrame:
-    """Return Table 1, a row per printed entry."""
+    """Return Table 1 with one row per printed entry."""
     computed = {
         "Ours": shuffle_gaussian_epsilons(USERS, SIGMA, ROUNDS, DELTA, MOST_ORDER),
         "Clones": gaussian_clones_epsilons(
@@ -88,15 +88,13 @@ def table_one() -> pd.DataFrame:
 
 
 def shuffling_cost() -> pd.DataFrame:
-    """Return eps of Figure 1a after 10 epochs, shuffled over central, on equal and on unequal terms.
+    """Return the ratio of shuffled to central eps of Figure 1a after 10 epochs, on equal and on unequal terms.
 
-    Notes
-    -----
-    The shuffled bounds are about replacing a record in a subset of fixed size, drawn without replacement. Clipped to
-    C, two records are up to 2 C apart: 2 C is the sensitivity on both sides of the rows on equal terms. The first is
-    the bound by a theorem of sampling on either side. The second is the exact divergence of one pair of data sets on
-    either side, in which the other users hold the record that is replaced, at one end of a diameter of the ball.
-    There the sum of a subset has the law that central training with a Poisson sample has, at twice the distance.
+    The shuffled bounds are about replacing a record in a subset of fixed size, drawn without replacement. Records
+    clipped to C are at most 2 C apart, and 2 C is the sensitivity on both sides of the rows on equal terms. In the
+    first of these rows both sides are bounds by a theorem of sampling. In the second both are the exact divergence of
+    one pair of data sets, in which the other users hold the replaced record, at one end of a diameter of the ball. The
+    sum of a subset then has the law of central training with a Poisson sample, at twice the distance.
     """
     theorem_2 = _shuffled(REPORT_NOISE / 2, "printed")
     pair = _shuffled(REPORT_NOISE / 2, "pair")
@@ -126,7 +124,7 @@ def shuffling_cost() -> pd.DataFrame:
 
 
 def checkin_budgets(sigma: float = CHECKIN_SIGMA) -> pd.DataFrame:
-    """Return eps of Figure 1b after all of its rounds, by accountant."""
+    """Return eps of Figure 1b after all its rounds, by accountant."""
     reports = round(USERS * CHECKIN_RATE)
 
     def joined(form: CheckinForm) -> float:
@@ -162,14 +160,14 @@ def checkin_budgets(sigma: float = CHECKIN_SIGMA) -> pd.DataFrame:
 
 
 def _shuffled(sigma: float, form: SubsampledForm) -> float:
-    """Return eps of shuffled training by replacement; noise over the distance of the two records."""
+    """Return eps of shuffled training under replacement; noise is relative to the distance of the two records."""
     return subsampled_shuffle_gaussian_epsilon(
         n=USERS, m=BATCH, sigma=sigma, rounds=FIGURE_ROUNDS, delta=FIGURE_DELTA, form=form
     )
 
 
 def _added(noise_multiplier: float, method: CentralMethod) -> float:
-    """Return eps by adding or removing one record; noise over the norm of that record."""
+    """Return eps under addition or removal of one record; noise is relative to the norm of this record."""
     return central_gaussian_epsilon(
         rate=BATCH / USERS,
         noise_multiplier=noise_multiplier,

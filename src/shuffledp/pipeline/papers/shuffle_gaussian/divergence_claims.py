@@ -1,4 +1,4 @@
-"""Claims of Liew and Takahashi 2022 on divergences, decided by the accounting without any result table."""
+"""Claims of Liew and Takahashi 2022 on divergences, decided by the accounting without result tables."""
 
 from __future__ import annotations
 
@@ -103,10 +103,7 @@ def formula(case: Case) -> Verdict:
 
 
 def _reverse_rdp(order: int, n: int, sigma: float) -> float:
-    """Return the divergence in the other direction.
-
-    It is ``E mean^(1 - order)`` by the Laplace transform of the ratios' sum.
-    """
+    """Return the reverse divergence ``E mean^(1 - order)``, from the Laplace transform of the ratios' sum."""
     spread, power = 1 / sigma, order - 1
     u = np.linspace(-45, 12, 4001)
     t = np.exp(u)
@@ -117,7 +114,7 @@ def _reverse_rdp(order: int, n: int, sigma: float) -> float:
 
 @claim("SG-03", "Theorem 1", "One direction of the divergence is enough.", "implicit")
 def one_direction(case: Case) -> Verdict:
-    """Check that the reverse divergence is never above the one that is computed."""
+    """Check that the reverse divergence is never above the computed one."""
     settings = list(product((2, 3, 4, 6, 8), (1, 2, 5, 20, 100), (0.5, 1.0, 2.0, 4.0)))
     settings = settings[:: 100 // case.at_most(100, 20)]
     ratios = [
@@ -160,10 +157,7 @@ def below_unshuffled(case: Case) -> Verdict:
 
 @claim("SG-05", "3", "Earlier bounds can exceed the local budget.", "can exceed")
 def exceeds_local(case: Case) -> Verdict:
-    """Check that the closed clones form can exceed the local budget.
-
-    The number of users is the smallest that its condition permits.
-    """
+    """Check that the closed clones form can exceed the local budget, at the least users that its condition permits."""
     delta = 1e-5
     found = {}
     for eps_local in (0.01, 0.1, 0.5, 1.0, 2.0):
@@ -179,7 +173,7 @@ def exceeds_local(case: Case) -> Verdict:
 
 @cache
 def _number_of_partitions(last: int) -> tuple[int, ...]:
-    """Return the numbers of partitions of 0 to `last` (Euler's recurrence)."""
+    """Return the numbers of partitions of 0 to `last`, by Euler's recurrence."""
     counts = [1]
     for total in range(1, last + 1):
         value, k = 0, 1
@@ -204,7 +198,7 @@ def _number_of_partitions(last: int) -> tuple[int, ...]:
     order=200,
 )
 def expensive(case: Case, order: int) -> Verdict:
-    """Count the terms of the paper's sum over partitions, besides the terms of a cheaper algorithm."""
+    """Count the terms of the paper's sum over partitions, and the terms of a cheaper algorithm."""
     partitions, terms = _number_of_partitions(order)[-1], order * order
     return Verdict(
         f"{partitions:.2g} partitions at order {order}",
@@ -257,7 +251,7 @@ SUBSETS = ((1000, 10), (1000, 100), (1000, 900), (USERS, BATCH), (USERS, USERS /
     wrong="the catalogue: it considered the pair of Theorem 1 alone, which is not the worst.",
 )
 def sampled_is_valid(case: Case) -> Verdict:
-    """Compare Theorem 2 with the exact value of its pair, which is not the worst one (SG-4)."""
+    """Compare Theorem 2 with the exact value of its pair, which is not the worst pair (SG-4)."""
     orders = np.arange(2, case.at_most(64, 16) + 1)
     ratios: list[float] = []
     for (n, m), sigma in product(SUBSETS, (0.5, 1.0, 5.0)):
@@ -281,7 +275,7 @@ def sampled_is_valid(case: Case) -> Verdict:
     "conjecture",
 )
 def falls_with_users(case: Case) -> Verdict:
-    """Check that moments, and so expression (12), never grow with the number of reports."""
+    """Check that moments, and therefore expression (12), never increase with the number of reports."""
     orders = np.arange(2, 101)
     few = range(1, case.at_most(200, 40) + 1)
     rises = steps = 0
@@ -396,7 +390,7 @@ def one_profile_per_number(case: Case) -> Verdict:
     "in part",
 )
 def drawn_afresh(case: Case) -> Verdict:
-    """Judge the share of records that subsamples drawn afresh leave out in an epoch, unlike shuffled batches."""
+    """Judge the fraction of records outside of all subsamples of an epoch, which is 0 for shuffled batches."""
     left_out = math.exp(USERS / BATCH * math.log1p(-BATCH / USERS))
     return Verdict(
         f"{percent(left_out)} of the records are in no batch of an epoch",

@@ -49,16 +49,13 @@ GROWTH = 0.01
 
 
 def assumed(verdict: Verdict) -> Verdict:
-    """Return the verdict on an eps by Theorem 1 beside an upper bound, from the verdict under the theorem.
-
-    The theorem is exact for one pair of data sets and less than the divergence of others (SG-4).
-    """
+    """Return a verdict as "in part", as Theorem 1 is exact for one pair of data sets and others exceed it (SG-4)."""
     why = f"{verdict.verdict} on the assumption of Theorem 1 alone, whose pair is not the worst (SG-4): {verdict.why}"
     return replace(verdict, found="in part", why=why)
 
 
 def budgets(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Return eps by the grid; Figure 1b at the noise multiplier that its training used."""
+    """Return eps by grid point, for Figure 1b at the noise multiplier of its training."""
     found = case.closed_forms(experiment, method)
     return found.xs(CHECKIN_SIGMA, level="sigma") if experiment == "checkin" else found
 
@@ -84,7 +81,7 @@ def at_round(values: pd.Series[float], rounds: int) -> float:
 
 
 def sampling_error(accuracy: float) -> str:
-    """Describe the standard error of an accuracy by the size of the test set, with the number of runs."""
+    """Return text on the standard error of an accuracy for the size of the test set, with the number of runs."""
     return f"{percent(math.sqrt(accuracy * (1 - accuracy) / TESTED))}, standard error of one run's test set"
 
 
@@ -171,7 +168,7 @@ def accuracy_reached(
     most=10,
 )
 def spent_at_best(case: Case, most: float) -> Verdict:
-    """Judge the eps that is spent when the largest accuracy is reached."""
+    """Judge the eps at the round of the largest accuracy."""
     method = SGD[case.accounting][0]
     best = int(str(accuracies(case, "sgd", method).idxmax()))
     found = at_round(budgets(case, "sgd", method), best)
@@ -190,7 +187,7 @@ def spent_at_best(case: Case, most: float) -> Verdict:
     figure="fig1a",
 )
 def same_accuracy(case: Case) -> Verdict:
-    """Check that both trust models show one training run: the same accuracy in every round."""
+    """Check that both trust models show one training run, with the same accuracy in every round."""
     ours, central = (accuracies(case, "sgd", method) for method in SGD["printed"])
     different = int((ours != central.reindex(ours.index)).sum())
     return Verdict(
@@ -231,7 +228,7 @@ def shuffling_factor(case: Case, low: float, high: float) -> Verdict:
     figure="fig1a",
 )
 def more_noise(case: Case) -> Verdict:
-    """Check that central training with the same total noise spends less, at every round."""
+    """Check that central training with the same total noise has a smaller eps at every round."""
     method, rival = SGD[case.accounting]
     ours, central = budgets(case, "sgd", method), budgets(case, "sgd", rival)
     below, above, _ = compared(central, ours.reindex(central.index))
@@ -321,7 +318,7 @@ def hardly_grows(case: Case) -> Verdict:
     errata="SG-4 SG-N1",
 )
 def clones_alone(case: Case) -> Verdict:
-    """Check that clones are tighter without composition."""
+    """Check that clones give a smaller eps without composition."""
     experiment, ours, clones = {
         "printed": ("table1", "shuffle_to_order_30", "clones_as_printed"),
         "exact": ("composition", "shuffle_distance_2", "clones_sensitivity_2"),
@@ -355,7 +352,7 @@ def clones_alone(case: Case) -> Verdict:
     figure="rounds_cifar10",
 )
 def lost(case: Case, rounds: Sequence[int] = ()) -> Verdict:
-    """Return this library's values beside a claim that the available text has lost."""
+    """Return this library's values for a claim whose numbers are missing in the available text."""
     if not rounds:
         return Verdict("", "untestable", LOST)
     ours, clones = (
@@ -412,10 +409,7 @@ def others_work(case: Case) -> Verdict:
     chain=[["central_to_order_63", "shuffle_2c"], ["central_pld", "shuffle_2c_pair"]],
 )
 def chain(case: Case, experiment: str, chain: Sequence[Sequence[str]]) -> Verdict:
-    """Check that the first method of each pair ``[lower, upper]`` is never above the second.
-
-    Methods that are bounds under one accounting each are read under that accounting.
-    """
+    """Check that the first method of each pair ``[lower, upper]`` is never above the second."""
     labels = {"pair": "exact", "convex": "corrected", "central_pld": "exact", "shuffle_2c_pair": "exact"}
 
     def read(case: Case, experiment: str, method: str) -> pd.Series[float]:

@@ -1,14 +1,14 @@
 r"""Theorem 1 of the shuffle Gaussian paper (arXiv 2206.09569) beyond its own pair: all records in a ball of diameter 1.
 
-The theorem is the divergence of one pair of data sets: all other records are where the replaced one was. It is a
-conjecture that no other records in the ball make it larger. Here the divergence of any data sets of a few users
-is integrated, in both directions because the new and the old record may be exchanged.
+The theorem is the divergence of one pair of data sets, in which all other records equal the replaced one. It is a
+conjecture that no other records in the ball make it larger. Here the divergence of any data sets of a few users is
+integrated, in both directions because the new and the old record may be exchanged.
 
-**What is proven** (two users, order 2). Let z be the other record and let the replaced one move from a to b. If the
-angle at z is right or obtuse, that is if z lies in the ball whose diameter is the segment from a to b, its ends
-included, the divergence is at most the theorem's. Let ``alpha = (a - z) / (sqrt(2) sigma)``, ``beta = (b - z) /
-(sqrt(2) sigma)``, ``A = |alpha|^2``, ``B = |beta|^2`` and ``alpha . beta = -k <= 0``. Sum and difference of
-the two reports are independent, and the second moment of the likelihood ratio is
+**Proposition** (two users, order 2). Let z be the other record and let a be replaced by b. If the angle at z is right
+or obtuse, that is if z lies in the ball whose diameter is the segment from a to b, its ends included, the divergence is
+at most the theorem's. Let ``alpha = (a - z) / (sqrt(2) sigma)``, ``beta = (b - z) / (sqrt(2) sigma)``, ``A =
+|alpha|^2``, ``B = |beta|^2`` and ``alpha . beta = -k <= 0``. Sum and difference of the two reports are independent, and
+the second moment of the likelihood ratio is
 
 .. math:: M = e^{2k + 3A/2} \, E\Bigl[\frac{1 + \cosh(2 \beta \cdot g)}{2 \cosh(\alpha \cdot g)}\Bigr],
     \qquad g \text{ standard normal}.
@@ -20,7 +20,7 @@ e^(2A)``, ``y = e^(2B)``, ``w = e^(2k)``. (iii) The theorem has ``(1 + x y w^2) 
 ``|a - b|^2 / (2 sigma^2) = A + B + 2k``. As ``x + y <= 1 + x y`` and ``x y >= w^2 >= 1``, four times the difference is
 at least ``(w - 1) (x y (3 w + 1) / 2 - 2) >= 0``. A larger distance only makes the theorem's value larger.
 
-Units: distances in diameters of the ball, divergences in nats.
+Distances are in diameters of the ball, divergences in nats.
 """
 
 from __future__ import annotations
@@ -48,11 +48,9 @@ def shuffled_gaussian_rdp(
 ) -> float:
     """Return the Renyi divergence of the shuffled reports of the new records against the old ones.
 
-    Notes
-    -----
-    The mean report is independent of the differences and has the divergence of one Gaussian. The differences have a
-    mixture over all orders of the users, and their likelihood ratio is integrated by the trapezoidal rule, whose error
-    falls exponentially with the distance of the nearest zero of the mixture from the real axis.
+    The mean report is independent of the differences and has the divergence of one Gaussian. The law of the differences
+    is a mixture over all orders of the users. The likelihood ratio of the differences is integrated by the trapezoidal
+    rule, whose error decays exponentially in the distance of the mixture's nearest zero from the real axis.
     """
     n, dimension = old.shape
     shift = (new - old).mean(axis=0)
@@ -91,7 +89,7 @@ def _centers(records: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
 
 
 def _log_mixture(grid: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log density of the mixture over the density of the standard normal law."""
+    """Return the log density of the mixture relative to the standard normal law."""
     inner = grid @ centers.T
     most = inner.max(axis=1)
     inside = np.exp(inner - most[:, None]).mean(axis=1)
@@ -113,7 +111,7 @@ def few_users(
     ascents: int,
     seed: str,
 ) -> Iterator[tuple[float, str]]:
-    """Search data sets of a few users: random ones, then small steps upwards from the best of them."""
+    """Search data sets of a few users: random data sets, then small random steps from the best of them."""
     rng = named_rng(seed)
     best, start = -math.inf, (2, 1.0, np.zeros((users + 1, dimension)))
     for _ in range(draws):
@@ -137,16 +135,13 @@ def few_users(
 
 
 def _ratio_of(order: int, points: NDArray[np.float64], sigma: float) -> float:
-    """Return the ratio for given points.
-
-    The first point is the replaced record, the second the new one, the rest the records of the others.
-    """
+    """Return the ratio for given points: the replaced record, the new record, and the records of the others."""
     others = points[2:]
     return ratio(order, np.vstack((points[:1], others)), np.vstack((points[1:2], others)), sigma)
 
 
 def _in_ball(directions: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return points in a ball of diameter 1, each on its surface with probability one half."""
+    """Return points in a ball of diameter 1, each on the surface with probability 1/2."""
     radii = np.where(rng.random(len(directions)) < 0.5, 1.0, np.sqrt(rng.random(len(directions))))
     unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     return np.asarray(unit * radii[:, None] / 2)
@@ -178,10 +173,7 @@ def many_users(numbers: tuple[int, ...], draws: int, seed: str) -> Iterator[tupl
 
 
 def common_place_ratio(n: int, old: NDArray[np.float64], new: NDArray[np.float64], sigma: float) -> float:
-    """Return the divergence of order 2 over the value of Theorem 1.
-
-    Places are relative to the record of all others.
-    """
+    """Return the divergence of order 2 over the value of Theorem 1; records are relative to the others' record."""
     found = common_place_rdp(
         n, sigma, changed=float(new @ new), original=float(old @ old), product=float(old @ new)
     )

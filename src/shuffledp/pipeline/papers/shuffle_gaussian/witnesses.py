@@ -42,7 +42,7 @@ _RATE, _SIGMA, _ROUNDS, _DELTA = 0.1, 5.0, 5540, 1e-5
 def log_normal_transform(t: NDArray[np.float64], spread: float) -> NDArray[np.float64]:
     """Return ``E exp(-t e^(spread g - spread^2 / 2))`` for a standard normal g and each t, shape of `t`.
 
-    Trapezoidal rule: its error falls faster than any power of the step, and is below 1e-12 for ``spread <= 4``.
+    The error of the trapezoidal rule decays faster than any power of the step, and is below 1e-12 for ``spread <= 4``.
     """
     g = np.linspace(-12, 12, 961)
     density = np.exp(-(g**2) / 2)
@@ -52,12 +52,10 @@ def log_normal_transform(t: NDArray[np.float64], spread: float) -> NDArray[np.fl
 
 
 def common_place_rdp(n: int, sigma: float, *, changed: float, original: float, product: float) -> float:
-    """Return the exact divergence of order 2 when all users but one hold the same record, at any place.
+    """Return the exact divergence of order 2 if all other users hold the same record, at any place.
 
-    Notes
-    -----
-    With A and B the likelihood ratios of one report at the new and at the replaced place against the common one, the
-    second moment is ``E[(sum A)^2 / sum B] / n``; ``1 / s`` is the integral of ``e^(-t s)``.
+    With A and B the likelihood ratios of one report at the new and at the replaced record against the common one, the
+    second moment is ``E[(sum A)^2 / sum B] / n``, where ``1 / s`` is the integral of ``e^(-t s)``.
     """
     variance = sigma**2
     spread = math.sqrt(original / variance)
@@ -71,7 +69,7 @@ def common_place_rdp(n: int, sigma: float, *, changed: float, original: float, p
 
 
 def order_limit() -> Witness:
-    """Return the witness of SG-N1: with orders up to 30 Table 1 measures the conversion, not the mechanism."""
+    """Return the witness of SG-N1: with orders up to 30, Table 1 reflects the conversion and not the mechanism."""
     delta = 1 / _N
     short = shuffle_gaussian_epsilons(_N, _TABLE_SIGMA, _COLUMNS, delta, most_order=30)
     long = shuffle_gaussian_epsilons(_N, _TABLE_SIGMA, _COLUMNS, delta)
@@ -92,10 +90,7 @@ def order_limit() -> Witness:
 
 
 def two_sensitivities() -> Witness:
-    """Return the witness of SG-N2: the rows of Table 1 use different sensitivities.
-
-    The row of the clones method is computed for sensitivity 2, the row of the paper's own method for 1.
-    """
+    """Return the witness of SG-N2: Table 1 has sensitivity 2 for the clones and 1 for the paper's method."""
     delta = 1 / _N
     printed = gaussian_clones_epsilon(
         n=_N, sigma=9.476, rounds=1, delta=delta, sensitivity=2, search="printed"
@@ -127,7 +122,7 @@ def local_budget_of_table() -> Witness:
 
 
 def triangle() -> Witness:
-    """Return the witness of SG-4: three records at distance 1 of each other exceed Theorem 1."""
+    """Return the witness of SG-4: three records at mutual distance 1 exceed Theorem 1."""
     n, sigma = _N, 0.5
     settings = ((2, 1.0), (100, 0.5), (1000, 1.0), (n, 2.0), (n, sigma))
     pairs = [
@@ -152,10 +147,7 @@ def triangle() -> Witness:
 
 
 def others_elsewhere() -> Witness:
-    """Return the witness of SG-N5.
-
-    There is hardly any amplification if records of norm 1 are on a line and the others on the far side.
-    """
+    """Return the witness of SG-N5: a record moves from 0 to 1, the other is at -1; amplification is negligible."""
     n, sigma = 2, 0.5
     printed = float(shuffle_gaussian_rdp([2], n, sigma)[0])
     correct = common_place_rdp(n, sigma, changed=4, original=1, product=2)
@@ -170,7 +162,7 @@ def others_elsewhere() -> Witness:
 
 
 def clipped_distance() -> Witness:
-    """Return the witness of SG-N6: clipped gradients that replace each other are up to 2 C apart."""
+    """Return the witness of SG-N6: two clipped gradients are up to 2 C apart under replacement."""
     multiplier, rounds = 0.86, 10_000
 
     def epsilon(sigma: float) -> float:
@@ -191,7 +183,7 @@ def clipped_distance() -> Witness:
 
 
 def subsampling_floor() -> Witness:
-    """Return the witness of SG-N7: the bound of Theorem 2 has a floor that no noise removes."""
+    """Return the witness of SG-N7: the bound of Theorem 2 has a positive limit for large noise."""
 
     def epsilon(form: Literal["printed", "convex"], sigma: float) -> float:
         return checkin_shuffle_gaussian_epsilon(
@@ -220,7 +212,7 @@ def subsampling_floor() -> Witness:
 
 
 def nobody_takes_part() -> Witness:
-    """Return the witness of SG-8: the sum over the number of participants lacks the term of zero."""
+    """Return the witness of SG-8: the sum over the number of participants lacks the term of zero participants."""
     n, rate, sigma, order = 5, 0.1, 5.0, 2
     k = np.arange(1, n + 1)
     weights = np.exp([log_binomial_pmf(int(x), n, rate) for x in k])
@@ -238,10 +230,7 @@ def nobody_takes_part() -> Witness:
 
 
 def participation_rate() -> Witness:
-    """Return the witness of SG-9.
-
-    Given k participants each user is among them with probability k / n, not with the mean rate.
-    """
+    """Return the witness of SG-9: given k participants, a user takes part with probability k / n, not the mean rate."""
     printed = float(checkin_shuffle_gaussian_rdp([3], _N, _RATE, _SIGMA, form="printed")[0])
     correct = float(checkin_shuffle_gaussian_rdp([3], _N, _RATE, _SIGMA, form="conditional")[0])
     mean = _N * _RATE
@@ -276,7 +265,7 @@ def algorithm_returns_sum() -> Witness:
 
 
 def zeros_of_a_partition() -> Witness:
-    """Return the witness of SG-N11: the k_i that are 0 are repetitions too, as the paper counts them."""
+    """Return the witness of SG-N11: the k_i that are 0 are repetitions, too, as the paper counts them."""
     n, sigma, order = 10, 1.0, 2
     scale = 1 / (2 * sigma**2)
 
@@ -298,10 +287,7 @@ def zeros_of_a_partition() -> Witness:
 
 
 def clones_condition() -> Witness:
-    """Return the witness of SG-N12.
-
-    The condition of the clones theorem has log(2 delta), which is negative for small delta.
-    """
+    """Return the witness of SG-N12: the condition of the clones theorem has log(2 delta), negative for small delta."""
     delta = 1e-5
     printed, correct = 16 * math.log(2 * delta), 16 * math.log(2 / delta)
     most = math.log(_N / correct)

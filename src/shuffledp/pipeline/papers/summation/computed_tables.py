@@ -1,7 +1,7 @@
 """Figure 1 of Ghazi et al. 2021 (ICML) point by point, and the shipped noise designs.
 
-The points were read off the vector drawing; they are in ``readings/summation.csv``. All are at eps = 1, delta = 1e-6
-and eps* = 0.9. Panel (b) is titled Delta = 10, and its points fit Delta = 5 (SUM-N1).
+The points were read off the vector drawing, and ``readings/summation.csv`` has them. All are at eps = 1, delta = 1e-6
+and eps* = 0.9. Panel (b) has the title Delta = 10, but its points fit Delta = 5 (SUM-N1).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def readings() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Point:
-    """Numbers of this library at one point: the nearest to the paper's curve, and the other ones."""
+    """Values of this library at one point: the value nearest to the paper's curve, and the other values."""
 
     ours: float
     ours_is: str
@@ -55,7 +55,7 @@ class _Point:
 
 
 def figure_points() -> pd.DataFrame:
-    """Return all points of Figure 1 that were read off, with the library's values beside them."""
+    """Return all points of Figure 1 that were read off, with the library's values."""
     rows = []
     for point in readings().to_dict("records"):
         panel, paper, error = point["panel"], float(point["reading"]), float(point["reading_error"])
@@ -168,7 +168,7 @@ _POINTS: Mapping[tuple[str, bool], Callable[[int, int], _Point]] = {
 
 
 def designs() -> pd.DataFrame:
-    """Return the shipped designs with certified deltas, which are recomputed where that is quick."""
+    """Return the shipped designs with certified deltas, recomputed if the computation is quick."""
     found: list[tuple[NoiseDesign | CoarseDesign, str, str, str, float]] = [
         (s.design, s.design.atoms, " ".join(map(str, s.design.hubs)), s.design.law, _certified(s.design))
         for s in shipped_designs()
@@ -202,7 +202,7 @@ def designs() -> pd.DataFrame:
 
 
 def cheaper() -> pd.DataFrame:
-    """Return the expected noise messages N with the project's own noise, beside the best with negative binomials."""
+    """Return the expected noise messages N with the project's own noise, and the least N with negative binomials."""
     rows = []
     for one in shipped_coarse_designs():
         design, certificate = one.design, one.certificate
@@ -226,7 +226,7 @@ def cheaper() -> pd.DataFrame:
 
 
 def messages_floor() -> float:
-    """Return a lower bound on N for sums of bits at the settings of Figure 1, for any noise beside the error.
+    """Return a lower bound on N for sums of bits at the settings of Figure 1, for any noise besides the error.
 
     The bound counts two messages per pair of noise that is independent of the two-sided geometric error, whose unary
     messages may hide as well; see :func:`~shuffledp.accounting.summation.jump_noise.least_mean`.
@@ -237,10 +237,7 @@ def messages_floor() -> float:
 
 
 def _certified(design: NoiseDesign) -> float:
-    """Return an upper bound on delta.
-
-    The longer grid, which the losses of several noises need, is used at once.
-    """
+    """Return an upper bound on delta, from the longer grid if the losses of several noises need it."""
     table = pair_table(design.max_value, design.atoms, design.hubs)
     grid = loss_grid(design, design.eps, "upper")
     if table.parts:
@@ -249,7 +246,7 @@ def _certified(design: NoiseDesign) -> float:
 
 
 def accountings() -> pd.DataFrame:
-    """Return the expected noise messages N of correlated noise by four ways to choose the noise."""
+    """Return the expected noise messages N of correlated noise for four ways to choose the noise."""
     drawn = readings()
     rows = []
     for point in drawn[(drawn["panel"] == "c") & (drawn["curve"] == "correlated noise")].to_dict("records"):

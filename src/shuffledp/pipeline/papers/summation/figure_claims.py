@@ -46,12 +46,12 @@ def _under(case: Case, method: str) -> Case:
 
 
 def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Return root mean squared errors by the grid."""
+    """Return root mean squared errors by grid point."""
     return _under(case, method).closed_forms(experiment, method) ** 0.5
 
 
 def bits(case: Case, experiment: str, method: str) -> pd.Series[float]:
-    """Return bits per user by the grid."""
+    """Return bits per user by grid point."""
     found = _under(case, method).cells(experiment, method)["bits_per_user"].astype(float)
     return found.sort_index()
 
@@ -203,7 +203,7 @@ def constant_error(case: Case, experiment: str, method: str, within: float) -> V
     method="correlated_sum",
 )
 def readings_of_users(case: Case, method: str) -> Verdict:
-    """Compare bits of the method with the points of Figure 1b."""
+    """Compare the bits of the method with the points of Figure 1b."""
     drawn = readings()
     drawn = drawn[(drawn["panel"] == "b") & (drawn["curve"] == "correlated noise")].set_index("n")
     found = bits(case, "users", method).reindex(drawn.index)
@@ -258,7 +258,7 @@ def messages_vanish(case: Case, methods: Sequence[str]) -> Verdict:
     "bits for few users",
 )
 def fewer_bits(case: Case) -> Verdict:
-    """Check for fewer bits than IKOS at every n of Figure 1b."""
+    """Check that the method has fewer bits than IKOS at every n of Figure 1b."""
     ours, ikos = bits(case, "users", "correlated_sum"), bits(case, "users", "split_and_mix_figure")
     both = pd.DataFrame({"ours": ours, "ikos": ikos}).dropna()
     below, above, _ = compared(both["ours"], both["ikos"])
@@ -277,7 +277,7 @@ def fewer_bits(case: Case) -> Verdict:
     figure="fig1b",
 )
 def shares_fall(case: Case) -> Verdict:
-    """Check that IKOS needs at least three messages, and fewer with more users."""
+    """Check that IKOS needs at least three messages, and fewer for more users."""
     shares = _under(case, "split_and_mix_figure").cells("users", "split_and_mix_figure")["messages_per_user"]
     counts = [float(x) for x in shares.sort_index()]
     if len(counts) < 2:
@@ -299,7 +299,7 @@ def shares_fall(case: Case) -> Verdict:
     errata="SUM-N8",
 )
 def artefact(case: Case) -> Verdict:
-    """Judge bits against D: in the figure, and by better designs."""
+    """Judge the growth of the bits in D, in the figure and for better designs."""
     table = readings()
     panel = table[(table["panel"] == "c") & (table["curve"] == "correlated noise")]
     drawn = dict(zip(panel["max_value"], panel["reading"], strict=True))
@@ -376,10 +376,7 @@ def chain(
     pairs: Sequence[Sequence[str]],
     same: Sequence[str] = (),
 ) -> Verdict:
-    """Check that the first method of each pair ``[lower, upper]`` never has larger errors or bits than the second.
-
-    Methods of ``same`` are equal.
-    """
+    """Check that the first of each pair never has larger errors or bits than the second; compare ``same``."""
     read = {"error": errors, "bits": bits}[what]
     outcomes: list[Outcome] = []
     said, wrong, points = [], 0, 0
@@ -417,10 +414,7 @@ def chain(
     most_extra=1.0,
 )
 def single_message(case: Case, users: int, most_extra: float) -> Verdict:
-    """Check for fewer extra messages per user than ``most_extra`` among ``users`` users.
-
-    The claim holds in part if the extra messages always fall with the number of users.
-    """
+    """Check that extra messages are below ``most_extra`` per user; "in part" if they at least fall with n."""
     cells = case.cells("users", "correlated_sum")
     messages, extra = cells["messages_per_user"].sort_index(), cells["extra_messages"].sort_index()
     if users not in extra.index:

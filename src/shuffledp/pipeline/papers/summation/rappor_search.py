@@ -1,10 +1,11 @@
-"""The worst data set for RAPPOR, whose users send a randomized bit per value: histograms of the other users.
+"""Search for the worst data set of RAPPOR, whose users send a randomized bit per value: histograms of the others.
 
-A victim moves from one value to another. Of the others, `first` hold the one and `second` the other value, the rest a
-third; in a domain of two values no user does. The worst data set is known for none of the protocols. Compared are the
-three data sets that are used: all others on the one, on the other, or on a third value.
+A victim's input changes from one value to another. Of the other users, `first` hold the one and `second` the other
+value, and the rest hold a third value, if the domain has one. The worst data set is not known for any of the protocols.
+The search compares three data sets: all others hold the one value, the other value, or a third value.
 
-Conventions: eps in nats; replacement neighbors; p is the probability that a bit is flipped.
+eps is in nats, neighboring data sets differ by replacement of one user's input, and p is the probability that a bit is
+flipped.
 """
 
 from __future__ import annotations
@@ -53,10 +54,7 @@ def _count(ones: int, zeros: int, p: float) -> MovingCount:
 
 
 def _joined(law: NDArray[np.float64], p: float, *, one: bool) -> NDArray[np.float64]:
-    """Return the law of a count after the bit of one more user.
-
-    The bit is a one or a zero before it was flipped with probability p.
-    """
+    """Return the law of a count after one more user's bit, one or zero, is flipped with probability p and added."""
     zero_sent, one_sent = (p, 1 - p) if one else (1 - p, p)
     return np.concatenate((zero_sent * law, [0.0])) + np.concatenate(([0.0], one_sent * law))
 
@@ -91,7 +89,7 @@ def many(
 def beside(
     numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
 ) -> Iterator[tuple[float, str]]:
-    """Search the data sets next to the three, for many users whose sums are observed; parameters as of `many`."""
+    """Search the data sets near the three, for many users whose sums are observed; parameters as of `many`."""
     for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
         others = n - 1
         held = sorted({*range(APART + 1), *range(others - APART, others + 1)})
@@ -111,7 +109,7 @@ def beside(
 def _many_users(
     numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
 ) -> Iterator[tuple[int, float, float, float, str]]:
-    """Yield users, flip probability, eps, the largest delta of the three data sets, and the setting in words."""
+    """Yield users, flip probability, eps, the largest delta of the three data sets, and the setting as text."""
     for n, budget, target in product(numbers, bit_budgets, targets):
         p = 1 / (1 + math.exp(budget))
 
@@ -127,7 +125,7 @@ def _many_users(
 
 
 def _windowed_count(ones: int, zeros: int, p: float, omitted: float) -> MovingCount:
-    """Return a count among many users, of whom few have a one or few have a zero."""
+    """Return a count among many users with few ones or with few zeros."""
     window = binomial_window(max(ones, zeros), p, omitted)
     law = window.pmf if zeros >= ones else window.pmf[::-1]
     for _ in range(min(ones, zeros)):

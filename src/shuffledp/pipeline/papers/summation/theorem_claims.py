@@ -62,7 +62,6 @@ def _design(case: Case, size: int, delta: float) -> NoiseDesign:
 
 
 def _deltas(case: Case) -> tuple[float, ...]:
-    """Return values of delta; the exact accounting does not reach the smallest ones."""
     return DELTAS if case.accounting == "printed" else DELTAS[:3]
 
 
@@ -75,7 +74,7 @@ def _deltas(case: Case) -> tuple[float, ...]:
     size=1,
 )
 def linear_in_log(case: Case, size: int) -> Verdict:
-    """Judge noise messages against log(1/delta), which rise by equal numbers from one delta to the next."""
+    """Judge the growth of the noise messages in log(1/delta): equal increments from one delta to the next."""
     deltas = _deltas(case)
     messages = [_design(case, size, delta).messages for delta in deltas]
     steps = np.diff(messages)
@@ -134,7 +133,7 @@ def bounded_overhead(case: Case) -> Verdict:
     "rate, and it is.",
 )
 def nearly_linear(case: Case) -> Verdict:
-    """Judge the growth of N over D, beside the proven rate."""
+    """Judge the growth of N over D, compared with the proven rate."""
     found = _messages_by_size(case)
     sizes = list(found)
     grows = scaling(sizes, [m / d for d, m in found.items()])
@@ -175,7 +174,7 @@ def _least_levels(n: int, zeta: float) -> int:
 
 
 def _real_mse(n: int, size: int, zeta: float) -> float:
-    """Return the error of a real sum with gamma = zeta / 2: the worst rounding, and the noise."""
+    """Return the error of a real sum with gamma = zeta / 2, from the worst rounding and the noise."""
     return n / (4 * size**2) + discrete_laplace_variance((1 - zeta / 2) * EPS / size) / size**2
 
 
@@ -206,7 +205,7 @@ def real_sums(case: Case) -> Verdict:
     zetas=[0.1, 0.2],
 )
 def real_messages(case: Case, zetas: Sequence[float]) -> Verdict:
-    """Judge the extra messages of a real sum among a million users: below 1 they are negligible."""
+    """Judge the extra messages of a real sum among a million users, which are negligible below 1."""
     extra = {}
     for zeta in zetas:
         size = _least_levels(USERS, zeta)
@@ -245,10 +244,7 @@ def real_bits(case: Case) -> Verdict:
     "SU-10", "1", "The improvement over the companion paper is crucial in practice.", "crucial", most=5
 )
 def crucial(case: Case, most: float) -> Verdict:
-    """Compare noise that hides a shift of 1 with noise that hides log(1/delta) / eps*.
-
-    The earlier lemma needs the second one.
-    """
+    """Compare noise that hides a shift of 1 with noise that hides log(1/delta) / eps*, as the earlier lemma needs."""
     factors = {}
     for delta in DELTAS[:3]:
         means = [
@@ -265,7 +261,7 @@ def crucial(case: Case, most: float) -> Verdict:
 
 @claim("SU-11", "1.1", "Zero-sum noise does not change the accuracy.", "none")
 def zero_sum(case: Case) -> Verdict:
-    """Compare closed-form errors of designs that differ in their zero-sum noise only."""
+    """Compare closed-form errors of designs that differ only in their zero-sum noise."""
     pairs = [(analytic_design(d, EPS, DELTA, GAMMA), best_design(d).design) for d in (2, 5, 15)]
     spread = max(abs(one.mse / other.mse - 1) for one, other in pairs)
     return Verdict(
@@ -322,7 +318,7 @@ def modular(case: Case) -> Verdict:
 
 @printed_claim("SU-14", "Theorem 10, Corollary 11", "The negative binomial parameters are valid.", "valid")
 def closed_noise(case: Case) -> Verdict:
-    """Check Theorem 10: exact delta of its negative binomial noise."""
+    """Check Theorem 10: the exact delta of its negative binomial noise."""
     ratios = []
     for eps in (0.05, 0.2, 1.0):
         for delta in (1e-3, 5e-7):
@@ -339,7 +335,7 @@ def closed_noise(case: Case) -> Verdict:
 
 
 def _is_inverse(size: int) -> bool:
-    """Return whether the integer matrix makes one message of every kind out of the atoms, +1 excepted."""
+    """Return whether the integer matrix combines the atoms to one message of every kind except +1."""
     indices = atom_indices(size)
     rows = [*range(-size, 0), *range(2, size + 1)]
     atoms = np.zeros((len(rows), len(indices)), np.int64)
@@ -417,10 +413,7 @@ def much_better(case: Case) -> Verdict:
     wrong="the catalogue: within the reading error the order is right at every D of the figure",
 )
 def counts_in_order(case: Case) -> Verdict:
-    """Check O-22: four values of N are in order.
-
-    They belong to exact accounting, Theorem 8, the figure and the closed form, each never above the next.
-    """
+    """Check O-22: N increases from exact accounting to Theorem 8, the figure and the closed form."""
     table = accountings()
     steps = (("exact, paper's atoms", "modular"), ("modular", "paper"), ("paper", "analytic"))
     room = table["reading error"]
@@ -479,7 +472,7 @@ def _rappor_lambda(n: int, delta: float) -> float:
     "SU-22", "5", "The error of RAPPOR grows as delta falls, and converges in n.", "grows", errata="SUM-N4"
 )
 def rappor_grows(case: Case) -> Verdict:
-    """Judge the variance of a count of RAPPOR against delta, and against n."""
+    """Judge the variance of a count of RAPPOR, which must grow in 1/delta and not change in n."""
     by_delta = [_rappor_lambda(USERS, delta) for delta in DELTAS[:3]]
     change = abs(_rappor_lambda(10**7, DELTA) / _rappor_lambda(USERS, DELTA) - 1)
     grows = by_delta == sorted(by_delta)
@@ -491,10 +484,7 @@ def rappor_grows(case: Case) -> Verdict:
 
 
 def _randomized_response_rmse(counts: Sequence[float]) -> float:
-    """Return the error of the sum by k-ary randomized response with the exact blanket.
-
-    The error is for a histogram of the inputs.
-    """
+    """Return the error of the sum for a histogram of inputs, by k-ary randomized response with the exact blanket."""
     values, n = np.arange(len(counts)), sum(counts)
     local = blanket_local_budget(int(n), len(counts), EPS, DELTA)
     q = 1 / (math.exp(local) + len(counts) - 1)
@@ -516,10 +506,7 @@ def _randomized_response_rmse(counts: Sequence[float]) -> float:
     size=5,
 )
 def against_randomized_response(case: Case, size: int) -> Verdict:
-    """Compare randomized response over all values with RAPPOR at the same exact budget.
-
-    The comparison covers several histograms.
-    """
+    """Compare randomized response over all values with RAPPOR at the same exact budget, for several histograms."""
     shapes = {
         "uniform": [1.0] * (size + 1),
         "all at one end": [1.0] + [0.0] * size,
@@ -549,10 +536,7 @@ def against_randomized_response(case: Case, size: int) -> Verdict:
 
 @claim("SU-24", "5", "Error and communication do not depend on the data.", "none", size=5)
 def data_free(case: Case, size: int) -> Verdict:
-    """Compare error and messages of RAPPOR for several histograms.
-
-    The error and messages of correlated noise follow from the design alone.
-    """
+    """Compare error and messages of RAPPOR for several histograms with correlated noise, which needs no data."""
     p = rappor_flip_probability(USERS, EPS, DELTA, calibration="optimistic")
     weights = np.arange(1, size + 1)
     errors, messages = [], []
@@ -586,7 +570,7 @@ def data_free(case: Case, size: int) -> Verdict:
     size=5,
 )
 def ikos_monotone(case: Case, size: int) -> Verdict:
-    """Judge bits of IKOS against n for each formula of its shares."""
+    """Judge the bits of IKOS against n for each formula of its shares."""
     users = (10**4, 10**5, 10**6, 10**7)
     bits = {
         form: [ikos_shares(n, size, EPS, DELTA, form=form) * math.ceil(math.log2(n * size)) for n in users]
@@ -611,7 +595,7 @@ def ikos_monotone(case: Case, size: int) -> Verdict:
     errata="SUM-N2",
 )
 def ikos_points(case: Case) -> Verdict:
-    """Compare all points of IKOS with the figure's formula, and with the proven one."""
+    """Compare all points of IKOS with the figure's formula, and with the proven formula."""
     drawn = readings()
     drawn = drawn[drawn["curve"] == "IKOS"]
     fits = {}
@@ -640,11 +624,7 @@ def ikos_points(case: Case) -> Verdict:
     sizes=[5, 15],
 )
 def unary_shares(case: Case, sizes: Sequence[int]) -> Verdict:
-    """Judge the shares of unary noise of one user.
-
-    The verdict rests on the probability of a share above 1, the mean of a nonzero share, and the noise's fraction of
-    all messages.
-    """
+    """Judge unary noise of one user: ``Pr[share > 1]``, the mean of a nonzero share, and its part of all noise."""
     rare, long, part = [], [], []
     for size in sizes:
         design = best_design(size).design
@@ -668,7 +648,7 @@ def unary_shares(case: Case, sizes: Sequence[int]) -> Verdict:
 
 
 def central_slope(case: Case) -> float:
-    """Return the exponent of the central error in D; the rules on the figure use it."""
+    """Return the exponent of the central error in D, for the rules on the figure."""
     sizes = (2, 3, 5, 10, 15)
     return scaling(sizes, [math.sqrt(central_laplace_mse(d, EPS)) for d in sizes])
 

@@ -45,10 +45,7 @@ def figure_1b_title() -> Witness:
 
 
 def ikos_security() -> Witness:
-    """Return the witness of SUM-N2: the number of shares read off has no proven security.
-
-    One more share has none either.
-    """
+    """Return the witness of SUM-N2: neither the number of shares read off nor one more share has proven security."""
     n, order, shares = 10**4, 2, 3
     # An input 0 sends an even number of ones, an input 1 an odd one: 2 Bin(n, 3/4) against n + 2 Bin(n, 1/4).
     zeros, ones = np.zeros(3 * n + 1), np.zeros(3 * n + 1)
@@ -86,10 +83,7 @@ def rappor_curve() -> Witness:
 
 
 def rappor_calibration() -> Witness:
-    """Return the witness of SUM-N4.
-
-    Other users who hold one of the two values are worse than those who hold a third.
-    """
+    """Return the witness of SUM-N4: other users who hold one of the two values are worse than holders of a third."""
     n = 10**4
     p = rappor_flip_probability(n, _EPS, _DELTA, calibration="optimistic")
     true = rappor_delta(n, p, _EPS, calibration="worst_case")
@@ -123,10 +117,7 @@ def base_of_the_logarithm() -> Witness:
 
 
 def conditioning_of_lemma_9() -> Witness:
-    """Return the witness of SUM-7.
-
-    The matching works given the difference of the two variables, not given their sum.
-    """
+    """Return the witness of SUM-7: the matching needs the difference of the two variables as condition, not the sum."""
     a, kappa, given, most = math.exp(-_EPS_STAR / 5), 2, 3, 200
     law = (1 - a) * a ** np.arange(most)
     joint = np.outer(law, law)  # rows: number of +1
@@ -145,10 +136,7 @@ def conditioning_of_lemma_9() -> Witness:
 
 
 def parameter_search() -> Witness:
-    """Return the witness of SUM-N8.
-
-    From D = 10 on the numbers of messages read off are far above what Theorem 8 allows.
-    """
+    """Return the witness of SUM-N8: for D >= 10 the messages read off far exceed the values of Theorem 8."""
     best = {d: best_modular_design(d, _EPS, _DELTA, _EPS_STAR)[0].messages for d in (5, 10, 15)}
     drawn, found = (v[15] / v[5] / 3 for v in (_NOISE_MESSAGES, best))
     return Witness(
