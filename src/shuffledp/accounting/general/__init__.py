@@ -1,4 +1,6 @@
-"""Accounting for any shuffle protocol: divergences, the clones and blanket reductions, Renyi conversion."""
+"""Accounting for any shuffle protocol: divergences, the clones and blanket reductions, conversion of Renyi
+divergences.
+"""
 
 from shuffledp.lazy_api import topic
 

@@ -1,8 +1,8 @@
-"""Search for the eps at which delta passes its target, where a more accurate delta costs more.
+"""Search for the eps at which delta equals its target, with fewer evaluations of the more accurate deltas.
 
-A delta is a bound within some relative gap. The search follows a coarse bound to its root, and a rough bound before it
-if a first guess is far off. The result is the root of a fine bound, which is evaluated a few times near the root of the
-coarse bound. Its gap is as small as eps requires: the loss in eps is the gap over the slope.
+Each delta is a bound within some relative gap. The search finds the root of a coarse bound, after the root of a rough
+bound if the first guess is far off. The result is the root of a fine bound, evaluated a few times near the root of the
+coarse bound. The gap of the fine bound follows from the accuracy of eps: the error of eps is the gap over the slope.
 """
 
 from __future__ import annotations
@@ -53,34 +53,12 @@ def search_epsilon(
     sometimes_shown: bool,
     hint: float | None = None,
 ) -> float:
-    """Return the eps at which delta passes its target, rounded to the safe side.
+    """Return the eps (nats, in [0, most]) at which delta equals its target, rounded up (upper) or down (lower).
 
-    Parameters
-    ----------
-    excess : callable
-        relative gap -> (log of eps -> log of delta over its target), decreasing in eps.
-    most : float
-        Largest eps, nats.
-    mu : float
-        Distance of the two views in standard deviations, in the limit of many users; for a first guess.
-    delta : float
-        The target, in (0, 1).
-    side : {"upper", "lower"}
-        Rounded up, or down.
-    sometimes_shown : bool
-        If True, delta may exceed its target at `most` too.
-    hint : float, optional
-        An eps, nats, close to the result, if known.
-
-    Returns
-    -------
-    float
-        Nats, in [0, most].
-
-    Raises
-    ------
-    Infeasible
-        If an upper bound exceeds `delta` at every eps.
+    `excess` maps a relative gap to a decreasing function from the log of eps to the log of (delta / target). `mu` is
+    the approximate distance of the two views in standard deviations; the first guess uses it, or `hint`, an eps close
+    to the result. With `sometimes_shown`, delta may exceed its target at `most`; then an upper bound that exceeds
+    `delta` at every eps raises `Infeasible`.
     """
     low, high = math.log(min(LEAST, most / 2)), math.log(most)
     last = high if sometimes_shown else high + math.log1p(-_XTOL)
@@ -95,7 +73,7 @@ def search_epsilon(
     evaluate = excess(COARSE)
 
     def at_an_end() -> float | None:
-        """Return the result if delta does not pass its target between the ends."""
+        """Return the result if delta does not cross its target between the ends, else None."""
         if rough(low) <= 0:
             return math.exp(low) if side == "upper" else 0.0
         if rough(last) <= 0:
@@ -158,9 +136,8 @@ def search_epsilon(
 
 
 def _slope(function: Callable[[float], float], at: float, seen: list[float], low: float) -> float:
-    """Return the slope of a function that is known at some points, nan if it is not finite.
-
-    The slope is between `at` and a point that is neither too close nor too far.
+    """Return the slope of a function between `at` and a point of `seen` at a moderate distance; nan if it is not
+    finite.
     """
     apart = [x for x in seen if _NEAR / 2 <= abs(x - at) <= _FAR and math.isfinite(function(x))]
     if not apart and at - _NEAR <= low:
@@ -171,13 +148,7 @@ def _slope(function: Callable[[float], float], at: float, seen: list[float], low
 
 
 def limit_epsilon(mu: float, delta: float) -> tuple[float, float]:
-    """Return the log of eps in the limit of many users, and the slope of the log of delta there.
-
-    Parameters
-    ----------
-    mu, delta
-        As in :func:`search_epsilon`.
-    """
+    """Return the log of eps for two normal laws at distance `mu`, and the slope of the log of delta there."""
     mu = max(mu, 1e-100)  # the square of a smaller one is none
 
     def excess(minus_log_eps: float) -> float:
