@@ -138,10 +138,9 @@ def _isinstance(value: Any, known: Any) -> bool:
 
 
 def check_of(hint: Any) -> Check | None:
-    """Return the check of an evaluated annotation; None if it admits all values.
-
-    ``Annotated[kind, check]`` has its check, with or without None as a value; ``Sequence[Annotated[..]]`` a check that
-    returns a tuple of the checked items; a ``Literal`` of texts the check of a choice.
+    """Return the check of an evaluated annotation; None if it admits all values. ``Annotated[kind, check]`` has its
+    check, with or without None as a value; ``Sequence[Annotated[..]]`` a check that returns a tuple of the checked
+    items; a ``Literal`` of texts the check of a choice.
     """
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -224,9 +223,8 @@ def _field_checks(record: Hashable) -> tuple[tuple[str, Check], ...]:
 
 
 def check_fields(record: Any, *, named: bool = False) -> None:
-    """Check the fields of a frozen dataclass by their annotations, and store the converted values.
-
-    Call it first in ``__post_init__``. With `named`, the messages of its ValueErrors begin with the class.
+    """Check the fields of a frozen dataclass by their annotations, and store the converted values. Call it first in
+    ``__post_init__``. With `named`, the messages of its ValueErrors begin with the class.
     """
     before = f"{type(record).__name__}: " if named else ""
     for name, check in _field_checks(cast("Hashable", type(record))):

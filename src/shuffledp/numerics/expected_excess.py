@@ -55,10 +55,8 @@ def expected_excesses(
     summands: Summands, thresholds: NDArray[np.float64], *, gap: float, floor: float = 0.0
 ) -> NDArray[np.float64]:
     """Return upper bounds on the expected excess over thresholds that increase from 0; nan for those that need another
-    theta.
-
-    The first threshold always has a bound. Bounds are about `gap` relative above the mean, but larger for results below
-    `floor`, and Chernoff's bound far below it.
+    theta. The first threshold always has a bound. Bounds are about `gap` relative above the mean, but larger for
+    results below `floor`, and Chernoff's bound far below it.
     """
     found = np.full(thresholds.size, math.nan)
     unit = float(np.max(summands.values, initial=0.0))

@@ -16,7 +16,6 @@ _ALL: list[Callable[[], None]] = []
 
 class Remembering(Generic[_P, _R]):
     """Function without side effects, with a cache of its latest `size` results; callers must not change the results.
-
     Results for arguments without a hash, for example a third-party population, are not cached.
     """
 

@@ -51,7 +51,6 @@ def settled(
     omitted: float = 1e-13,
 ) -> float:
     """Return a positive value computed with negligible omitted mass: at most `omitted` relative to the value.
-
     `value_without` maps the mass that windows may omit to the value. The attempts begin with the mass `first`, are
     `step` times smaller each, and end at `floor`.
     """

@@ -101,7 +101,6 @@ def walk_to_minimum(
     function: Callable[[float], float], start: float, low: float, high: float, *, step: float, gain: float
 ) -> None:
     """Evaluate a positive function around a flat minimum, at few points; the function caches its values for the caller.
-
     The search takes steps of length `step` from `start` while they decrease the function by `gain` relative. Then it
     evaluates the vertex of a parabola through the last three points. The function may be ``inf`` on a part of [low,
     high].

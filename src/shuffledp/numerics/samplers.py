@@ -23,10 +23,9 @@ LARGEST_SCALE = 1e9
 
 
 def two_sided_geometric(scale: ArrayLike, rng: np.random.Generator, size: Size = None) -> Ints:
-    """Draw integers with probabilities proportional to ``exp(-|y| / scale)``, for each `scale` in (0, 1e9].
-
-    The variance is ``2 r / (1 - r)^2`` with ``r = exp(-1 / scale)``. The shape is `size`, to which `scale` must
-    broadcast, by default the shape of `scale`.
+    """Draw integers with probabilities proportional to ``exp(-|y| / scale)``, for each `scale` in (0, 1e9]. The
+    variance is ``2 r / (1 - r)^2`` with ``r = exp(-1 / scale)``. The shape is `size`, to which `scale` must broadcast,
+    by default the shape of `scale`.
     """
     scales = _positive("two_sided_geometric: scale", scale, size, LARGEST_SCALE)
     return _geometric_difference(scales, rng)
@@ -40,6 +39,9 @@ def _geometric_difference(scales: NDArray[np.float64], rng: np.random.Generator)
 def discrete_gaussian(sigma: ArrayLike, rng: np.random.Generator, size: Size = None) -> Ints:
     """Draw integers with probabilities proportional to ``exp(-y^2 / (2 sigma^2))``.
 
+    Source: Canonne, Kamath and Steinke 2020. A two-sided geometric variable Y of scale ``t = floor(sigma) + 1`` is
+    accepted with probability ``exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))``.
+
     Parameters
     ----------
     sigma : array_like
@@ -52,11 +54,6 @@ def discrete_gaussian(sigma: ArrayLike, rng: np.random.Generator, size: Size = N
     -------
     ndarray of int64
         The variance is ``sigma^2`` up to rounding for sigma >= 2.
-
-    Notes
-    -----
-    Source: Canonne, Kamath and Steinke 2020. A two-sided geometric variable Y of scale ``t = floor(sigma) + 1`` is
-    accepted with probability ``exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))``.
     """
     sigmas = _positive("discrete_gaussian: sigma", sigma, size, LARGEST_SCALE)
     flat = sigmas.ravel()
@@ -85,9 +82,8 @@ def discrete_gaussian_pmf(sigma: float) -> NDArray[np.float64]:
 
 
 def discrete_gaussian_variance(sigma: float) -> float:
-    """Return the variance of a discrete Gaussian; for sigma >= 3 it is ``sigma^2`` to the last digit.
-
-    It is below ``sigma^2``, by a relative ``8 pi^2 sigma^2 exp(-2 pi^2 sigma^2)`` to first order.
+    """Return the variance of a discrete Gaussian; for sigma >= 3 it is ``sigma^2`` to the last digit. It is below
+    ``sigma^2``, by a relative ``8 pi^2 sigma^2 exp(-2 pi^2 sigma^2)`` to first order.
     """
     sigma = check_positive("discrete_gaussian_variance: sigma", sigma)
     if sigma >= 3:
@@ -99,7 +95,6 @@ def discrete_gaussian_variance(sigma: float) -> float:
 
 def polya_difference(shape: ArrayLike, scale: float, rng: np.random.Generator, size: Size = None) -> Ints:
     """Draw differences of two independent Polya (negative binomial) variables of each positive `shape` s, any real.
-
     Each variable is j with probability ``C(j + s - 1, j) r^j (1 - r)^s``, ``r = exp(-1 / scale)``, for a `scale` in (0,
     1e9]. The variance is ``2 s r / (1 - r)^2``. Differences whose shapes add up to 1 have a `two_sided_geometric` sum
     of this scale. The array shape is `size`, to which `shape` must broadcast, by default the array shape of `shape`.
@@ -112,10 +107,8 @@ def polya_difference(shape: ArrayLike, scale: float, rng: np.random.Generator, s
 
 def skellam(variance: ArrayLike, rng: np.random.Generator, size: Size = None) -> Ints:
     """Draw differences of two independent Poisson variables with mean ``variance / 2`` each, for each `variance` in (0,
-    1e9].
-
-    The sum of such differences has the same law, and variances add up. The shape is `size`, to which `variance` must
-    broadcast, by default the shape of `variance`.
+    1e9]. The sum of such differences has the same law, and variances add up. The shape is `size`, to which `variance`
+    must broadcast, by default the shape of `variance`.
     """
     half = _positive("skellam: variance", variance, size, LARGEST_SCALE) / 2
     return np.asarray(rng.poisson(half) - rng.poisson(half), np.int64)

@@ -80,9 +80,8 @@ def expm1(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
 
 @dataclass(frozen=True, eq=False)
 class Summands:
-    """Law of one summand, by finite values and their masses, (m,) each, and the number of summands (`copies` > 0).
-
-    The rest of the mass is at 0. With `poisson`, the number of summands is a Poisson variable of mean `copies`, else an
+    """Law of one summand, by finite values and their masses, (m,) each, and the number of summands (`copies` > 0). The
+    rest of the mass is at 0. With `poisson`, the number of summands is a Poisson variable of mean `copies`, else an
     integer.
     """
 
@@ -94,10 +93,8 @@ class Summands:
 
 class PositiveSums:
     """Sums with at least one positive summand; all other sums have positive part 0, which the added noise would
-    increase.
-
-    Let Q(s) be the sum of ``mass e^(s value)`` over positive values, and N(s) the sum over all others. The transform is
-    ``(N + Q)^copies - N^copies``, or ``e^(copies (N - 1)) (e^(copies Q) - 1)`` for a Poisson number.
+    increase. Let Q(s) be the sum of ``mass e^(s value)`` over positive values, and N(s) the sum over all others. The
+    transform is ``(N + Q)^copies - N^copies``, or ``e^(copies (N - 1)) (e^(copies Q) - 1)`` for a Poisson number.
     """
 
     def __init__(self, summands: Summands, unit: float) -> None:
@@ -163,7 +160,6 @@ class PositiveSums:
         self, theta: float, step: float, points: int, log_skipped: float
     ) -> tuple[NDArray[np.int64], NDArray[np.complex128]]:
         """Return k and the ratio of the transform at ``theta + i step k`` to its value at theta, for 0 <= k < points.
-
         Ratios below ``2 e^-log_skipped`` are omitted: for many copies these are most of the contour, and the test needs
         no logarithm. N^copies is omitted if it is below ``e^-log_skipped`` everywhere.
         """
@@ -213,9 +209,8 @@ def _log_expm1(x: float) -> float:
 def _transform(
     values: NDArray[np.float64], masses: NDArray[np.float64], theta: float, step: float, points: int
 ) -> NDArray[np.complex128]:
-    """Return the sums of ``mass e^(s value)`` at ``s = theta + i step k``, (points,) for k from 0.
-
-    The k are cut into rows. As ``e^(i step (a + b J) v)`` is a product, the sums over v are a product of matrices.
+    """Return the sums of ``mass e^(s value)`` at ``s = theta + i step k``, (points,) for k from 0. The k are cut into
+    rows. As ``e^(i step (a + b J) v)`` is a product, the sums over v are a product of matrices.
     """
     with np.errstate(under="ignore"):
         weights = masses * np.exp(theta * values)
@@ -251,11 +246,10 @@ def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDA
 def expected_positive_part(
     summands: Summands, side: Side = "upper", *, gap: float = _GAP, floor: float = 0.0
 ) -> float:
-    """Return an upper or lower bound on the mean of the positive part of a sum.
-
-    The distance of the two bounds is ``2 gap`` relative, larger for many values, where this gap is too expensive. Below
-    `floor`, and below about 1e-295, the upper bound is Chernoff's and the lower bound is 0. Rounding errors, about
-    1e-15 times the number of summands, are added on the chosen side.
+    """Return an upper or lower bound on the mean of the positive part of a sum. The distance of the two bounds is ``2
+    gap`` relative, larger for many values, where this gap is too expensive. Below `floor`, and below about 1e-295, the
+    upper bound is Chernoff's and the lower bound is 0. Rounding errors, about 1e-15 times the number of summands, are
+    added on the chosen side.
     """
     keep = (summands.masses > 0) & (summands.values != 0)
     values, masses = summands.values[keep], summands.masses[keep]

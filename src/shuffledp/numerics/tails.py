@@ -42,10 +42,9 @@ def _deviance(x: float, mean: float) -> float:
 
 
 def log_binomial_pmf(x: int, trials: int, rate: float) -> float:
-    """Return the natural log of ``Pr[Bin(trials, rate) = x]`` for 0 <= x <= trials and 0 < rate < 1.
-
-    Saddle-point form (C. Loader, 2000), with an error of a few units in the last digit near the mean for any `trials`.
-    Differences of log-gamma functions lose up to eight digits.
+    """Return the natural log of ``Pr[Bin(trials, rate) = x]`` for 0 <= x <= trials and 0 < rate < 1. Saddle-point form
+    (C. Loader, 2000), with an error of a few units in the last digit near the mean for any `trials`. Differences of
+    log-gamma functions lose up to eight digits.
     """
     if x == 0:
         return trials * math.log1p(-rate)
@@ -142,7 +141,6 @@ def _stirling_errors(n: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def binomial_upper_tail(x: ArrayLike, trials: ArrayLike, rate: float) -> NDArray[np.float64]:
     """Return ``Pr[Bin(trials, rate) >= x]``, elementwise for integers, with full relative accuracy far into the tail.
-
     By the regularized incomplete beta function, and by an integral for more than 1e5 trials of rate 1/2.
     """
     x_, n = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(trials, np.float64))

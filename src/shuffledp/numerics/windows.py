@@ -18,9 +18,8 @@ _CHOICES = np.array([[math.comb(n, c) for c in range(_BLOCK)] for n in range(_BL
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """Probabilities of consecutive integers from `start` on, (w,), accurate in the relative sense.
-
-    `omitted` is an upper bound on the mass that `pmf` omits, inside or outside of the window.
+    """Probabilities of consecutive integers from `start` on, (w,), accurate in the relative sense. `omitted` is an
+    upper bound on the mass that `pmf` omits, inside or outside of the window.
     """
 
     start: int
@@ -44,7 +43,6 @@ def _point_mass(x: int) -> Window:
 
 def _reach(variance: float, log_inverse: float) -> float:
     """Return a distance that a sum of independent variables in [0, 1] exceeds with probability <= exp(-log_inverse).
-
     Bernstein's inequality, which holds for Poisson variables too, as limits of such sums.
     """
     return log_inverse / 3 + math.sqrt(log_inverse**2 / 9 + 2 * variance * log_inverse)
@@ -75,9 +73,8 @@ def _from_ratios(
 
 
 def binomial_window(trials: int, rate: float, tail: float) -> Window:
-    """Return the law of Bin(trials, rate) on a window that omits at most `tail` on either side.
-
-    Its length is O(sqrt(variance * log(1 / tail))).
+    """Return the law of Bin(trials, rate) on a window that omits at most `tail` on either side. Its length is
+    O(sqrt(variance * log(1 / tail))).
     """
     if trials == 0 or rate == 0:
         return _point_mass(0)
@@ -104,7 +101,6 @@ def poisson_window(mean: float, tail: float) -> Window:
 
 def negative_binomial_window(shape: float, decay: float, tail: float, most: int) -> Window | None:
     """Return the law ``Pr[z] = C(z + r - 1, z) (1 - p)^r p^z`` on a window that omits at most `tail` on either side.
-
     `shape` is r > 0 and `decay` is ``-ln p`` > 0. The result is None if there are more than `most` terms before the
     lower end is cut off.
     """
@@ -127,16 +123,14 @@ def negative_binomial_window(shape: float, decay: float, tail: float, most: int)
 
 
 def convolve(left: Window, right: Window) -> Window:
-    """Return the law of the sum of two independent variables, by direct summation.
-
-    A Fourier transform would lose the relative accuracy of small probabilities.
+    """Return the law of the sum of two independent variables, by direct summation. A Fourier transform would lose the
+    relative accuracy of small probabilities.
     """
     return Window(left.start + right.start, np.convolve(left.pmf, right.pmf), left.omitted + right.omitted)
 
 
 def thin(window: Window, rate: float, tail: float) -> Window:
     """Return the law of Bin(X, rate) for X >= 0 with the law `window`; at most `tail` more is omitted on either side.
-
     With X = start + Y, Bin(X, rate) = Bin(start, rate) + Bin(Y, rate). For the second term, Y is cut into blocks of
     consecutive values, a matrix of binomial rows thins each block, and adjacent blocks are merged: all values of the
     right block have as many more trials as the left block is long. All terms are positive, so that they do not cancel.

@@ -21,6 +21,9 @@ from shuffledp.populations.base import Population, TailConvention
 class SubGaussian(Population):
     """All laws with a given mean and a Gaussian lower tail.
 
+    With `scale` as a variance proxy, the form of Theorem 4c is not a bound on delta (reading note RP-N10). The
+    corrected form depends on `convention`, the printed form does not.
+
     Parameters
     ----------
     mean : float
@@ -31,11 +34,6 @@ class SubGaussian(Population):
         ``variance_proxy`` (the usual definition): ``Pr[N - 1 <= mean - t] <= exp(-t^2 / (2 scale^2))``. ``printed``:
         ``Pr[N - 1 <= mean - t] <= exp(-t^2 / scale^2)``, a stronger bound for the same `scale`, with which the
         constants of Wang et al. 2023, Theorem 4c, are correct.
-
-    Notes
-    -----
-    With `scale` as a variance proxy, the form of Theorem 4c is not a bound on delta (reading note RP-N10). The
-    corrected form depends on `convention`, the printed form does not.
     """
 
     mean: float
@@ -63,6 +61,8 @@ class SubGaussian(Population):
 class SubExponential(Population):
     """All laws with a given mean and an exponential lower tail, ``Pr[N - 1 <= mean - t] <= a exp(-b t)``.
 
+    Source: the definition in Wang et al. 2023, Theorem 4d, which does not bound the upper tail.
+
     Parameters
     ----------
     mean : float
@@ -71,10 +71,6 @@ class SubExponential(Population):
         Positive.
     b : float
         Positive, per user.
-
-    Notes
-    -----
-    Source: the definition in Wang et al. 2023, Theorem 4d, which does not bound the upper tail.
     """
 
     mean: float

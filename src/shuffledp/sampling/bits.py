@@ -20,8 +20,6 @@ class Source(Protocol):
 class SystemBits:
     """Cryptographic random bits of the operating system, for deployments.
 
-    Notes
-    -----
     Every call reads from the operating system (:mod:`secrets`) and keeps no bits, so that forked processes never share
     bits.
     """

@@ -54,6 +54,9 @@ class ValueResponse:
     def within(cls, eps_local: Rational | int, domain_size: int, bits: int = 64) -> Self:
         """Return the randomized response with a local budget, with probabilities rounded to the safe side.
 
+        Derived for this project: the odds of generalized randomized response, ``exp(eps_local)``, are irrational, and a
+        lower bound is computed in integers.
+
         Parameters
         ----------
         eps_local : rational
@@ -67,11 +70,6 @@ class ValueResponse:
         -------
         ValueResponse
             Its odds are at most ``exp(eps_local)``, without any error, and less than ``2^(1 - bits)`` below.
-
-        Notes
-        -----
-        Derived for this project: the odds of generalized randomized response, ``exp(eps_local)``, are irrational, and a
-        lower bound is computed in integers.
         """
         eps = rational("ValueResponse.within: eps_local", eps_local, above=0, most=MOST_EXPONENT)
         places = integer("ValueResponse.within: bits", bits, 1)
@@ -131,6 +129,8 @@ def counter_noise(
 ) -> tuple[int, int]:
     """Draw the noise messages of one client for one counter with correlated noise.
 
+    Source: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247.
+
     Parameters
     ----------
     users : int
@@ -149,10 +149,6 @@ def counter_noise(
         Numbers of messages +1 and -1. Exact law: each is :func:`negative_binomial` of shape ``1 / users`` and ratio
         ``exp(-eps_geometric)``, plus a common number of shape ``shape / users`` and ratio ``exp(-decay)``. The sum of
         their differences over all users is :func:`discrete_laplace` of scale ``1 / eps_geometric``.
-
-    Notes
-    -----
-    Source: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247.
     """
     count = integer("counter_noise: users", users, 1)
     remains = Exponential(positive_rational("counter_noise: eps_geometric", eps_geometric))

@@ -76,6 +76,9 @@ def bernoulli(heads: Probability, source: Source = SYSTEM_BITS) -> bool:
 def binomial(trials: int, heads: Probability, source: Source = SYSTEM_BITS) -> int:
     """Draw the number of heads of several coins.
 
+    The digits of all undecided coins are drawn together, so that the number of calls of the source grows with the
+    logarithm of the trials.
+
     Parameters
     ----------
     trials : int
@@ -90,11 +93,6 @@ def binomial(trials: int, heads: Probability, source: Source = SYSTEM_BITS) -> i
     int
         In 0..trials, with probabilities ``C(trials, j) heads^j (1 - heads)^(trials - j)``. Exact law. The expected
         number of bits is the same as for `trials` calls of :func:`bernoulli`.
-
-    Notes
-    -----
-    The digits of all undecided coins are drawn together, so that the number of calls of the source grows with the
-    logarithm of the trials.
     """
     count = integer("binomial: trials", trials, 0)
     checked = probability("binomial: heads", heads)

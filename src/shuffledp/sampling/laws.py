@@ -18,6 +18,10 @@ from shuffledp.sampling.rationals import Exponential, Probability, rational
 def geometric(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     """Draw 0, 1, 2, .. with probabilities ``(1 - ratio) ratio^j``, the number of heads before the first tails.
 
+    For ``exp(-s/t)``: U, uniform below t, is accepted with probability ``exp(-U/t)``, V is the number of heads of coins
+    ``exp(-1)`` before the first tails, and the result is ``(U + t V) / s``, rounded down (Canonne, Kamath and Steinke
+    2020, Algorithm 2).
+
     Parameters
     ----------
     ratio : rational or Exponential
@@ -30,12 +34,6 @@ def geometric(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     int
         Exact law. The expected number of bits is at most ``2 / (1 - ratio)`` for a rational ratio, and at most ``3.2 L
         + 15`` for ``exp(-s/t)``, with L the bits of t.
-
-    Notes
-    -----
-    For ``exp(-s/t)``: U, uniform below t, is accepted with probability ``exp(-U/t)``, V is the number of heads of coins
-    ``exp(-1)`` before the first tails, and the result is ``(U + t V) / s``, rounded down (Canonne, Kamath and Steinke
-    2020, Algorithm 2).
     """
     checked = _ratio("geometric: ratio", ratio)
     if not isinstance(checked, Exponential):
@@ -75,6 +73,9 @@ def discrete_laplace(scale: Rational | int, source: Source = SYSTEM_BITS) -> int
 def discrete_gaussian(sigma_squared: Rational | int, source: Source = SYSTEM_BITS) -> int:
     """Draw integers with probabilities proportional to ``exp(-y^2 / (2 sigma^2))``.
 
+    A :func:`discrete_laplace` number Y of scale ``t = floor(sigma) + 1`` is accepted with probability ``exp(-(|Y| -
+    sigma^2 / t)^2 / (2 sigma^2))`` (Canonne, Kamath and Steinke 2020, Algorithm 3).
+
     Parameters
     ----------
     sigma_squared : rational
@@ -87,11 +88,6 @@ def discrete_gaussian(sigma_squared: Rational | int, source: Source = SYSTEM_BIT
     int
         Exact law. The expected number of proposals is below 3, each with at most ``7 L + 43`` expected bits, with L the
         bits of ``floor(sigma) + 1``.
-
-    Notes
-    -----
-    A :func:`discrete_laplace` number Y of scale ``t = floor(sigma) + 1`` is accepted with probability
-    ``exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))`` (Canonne, Kamath and Steinke 2020, Algorithm 3).
     """
     square = positive_rational("discrete_gaussian: sigma_squared", sigma_squared)
     scale = isqrt(int(square)) + 1
@@ -104,6 +100,10 @@ def discrete_gaussian(sigma_squared: Rational | int, source: Source = SYSTEM_BIT
 def poisson(mean: Rational | int, source: Source = SYSTEM_BITS) -> int:
     """Draw 0, 1, 2, .. with probabilities ``exp(-mean) mean^j / j!``.
 
+    Derived for this project. The result is a sum of numbers with means of at most 1/2. For such a mean m, a proposal j
+    has probability ``2^-(j+1)`` and is accepted if the coins ``2 m / 1, .., 2 m / j`` all show heads. The product is
+    ``m^j / (2 j!)``, so that at least half of all proposals are accepted.
+
     Parameters
     ----------
     mean : rational
@@ -115,12 +115,6 @@ def poisson(mean: Rational | int, source: Source = SYSTEM_BITS) -> int:
     -------
     int
         Exact law. The expected number of bits is at most ``8 ceil(2 mean)``.
-
-    Notes
-    -----
-    Derived for this project. The result is a sum of numbers with means of at most 1/2. For such a mean m, a proposal j
-    has probability ``2^-(j+1)`` and is accepted if the coins ``2 m / 1, .., 2 m / j`` all show heads. The product is
-    ``m^j / (2 j!)``, so that at least half of all proposals are accepted.
     """
     whole = rational("poisson: mean", mean, least=0)
     parts = ceil(2 * whole)
@@ -154,7 +148,10 @@ def logarithmic(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
 def negative_binomial(shape: Rational | int, ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     """Draw 0, 1, 2, .. with probabilities ``C(j + shape - 1, j) ratio^j (1 - ratio)^shape`` (Polya).
 
-    The sum of n users' numbers of shape r / n has shape r.
+    The sum of n users' numbers of shape r / n has shape r. Derived for this project. For f < 1 the binomial coefficient
+    is the product of the probabilities ``(i - 1 + f) / i`` for i = 1, .., j: a geometric number j is accepted if j such
+    coins show heads. Coins of the geometric number and of the acceptance are tossed alternately, so that most attempts
+    end early.
 
     Parameters
     ----------
@@ -170,12 +167,6 @@ def negative_binomial(shape: Rational | int, ratio: Probability, source: Source 
     int
         Exact law. Each whole unit of the shape needs one :func:`geometric` number. The fractional part f needs ``(1 -
         ratio)^(f - 1)`` attempts in expectation.
-
-    Notes
-    -----
-    Derived for this project. For f < 1 the binomial coefficient is the product of the probabilities ``(i - 1 + f) / i``
-    for i = 1, .., j: a geometric number j is accepted if j such coins show heads. Coins of the geometric number and of
-    the acceptance are tossed alternately, so that most attempts end early.
     """
     whole, rest = divmod(rational("negative_binomial: shape", shape, least=0), 1)
     checked = _ratio("negative_binomial: ratio", ratio)

@@ -96,6 +96,9 @@ def allocation_bounds(
 ) -> dict[str, float]:
     """Return the central eps of random allocation by every method that has a bound.
 
+    Source: Feldman and Shenfeld (arXiv 2502.08202); the module's description has the methods. Neighbors: one user added
+    or removed.
+
     Parameters
     ----------
     delta : float
@@ -108,11 +111,6 @@ def allocation_bounds(
     dict of str to float
         Name of the method -> eps, nats, an upper bound. ``combined`` is the larger, over both directions, of the least
         eps of all methods. Methods without a bound are omitted.
-
-    Notes
-    -----
-    Source: Feldman and Shenfeld (arXiv 2502.08202); the module's description has the methods. Neighbors: one user added
-    or removed.
 
     Examples
     --------
@@ -144,6 +142,8 @@ def allocation_method_epsilon(
 ) -> float:
     """Return the central eps of random allocation by one method.
 
+    Source: Feldman and Shenfeld (arXiv 2502.08202). Neighbors: one user added or removed.
+
     Parameters
     ----------
     method : {"pair", "decomposition", "poisson", "renyi"}
@@ -160,10 +160,6 @@ def allocation_method_epsilon(
     ------
     Infeasible
         If the method has no bound for these arguments.
-
-    Notes
-    -----
-    Source: Feldman and Shenfeld (arXiv 2502.08202). Neighbors: one user added or removed.
     """
     check_choice("method", method, ALLOCATION_METHODS)
     delta = check_open_unit("delta", delta)
@@ -180,6 +176,8 @@ def allocation_method_epsilon(
 class AllocationProfile(Exported):
     """Privacy profile of a user who takes part in some of t steps, chosen uniformly.
 
+    Source: Feldman and Shenfeld (arXiv 2502.08202). An upper bound for one user added or removed.
+
     Parameters
     ----------
     steps : int
@@ -188,10 +186,6 @@ class AllocationProfile(Exported):
         As in :func:`shuffledp.accounting.allocation_delta`.
     participations : int
         k_s, in [1, t]. If above 1, the composition of k_s users of ``floor(t / k_s)`` steps each.
-
-    Notes
-    -----
-    Source: Feldman and Shenfeld (arXiv 2502.08202). An upper bound for one user added or removed.
     """
 
     steps: int
@@ -286,6 +280,9 @@ def _thinned(width: float, points: int, steps: int, step: Step, negligible: floa
 def allocation_noise(eps: float, delta: float, steps: int, *, participations: int = 1) -> float:
     """Return the least noise of Gaussian steps for which random allocation is (eps, delta)-private.
 
+    Source: Feldman and Shenfeld (arXiv 2502.08202); the inverse of :meth:`AllocationProfile.epsilon`. Neighbors: one
+    user added or removed.
+
     Parameters
     ----------
     eps : float
@@ -304,11 +301,6 @@ def allocation_noise(eps: float, delta: float, steps: int, *, participations: in
     ------
     Infeasible
         If the noise would have to be above 1e6.
-
-    Notes
-    -----
-    Source: Feldman and Shenfeld (arXiv 2502.08202); the inverse of :meth:`AllocationProfile.epsilon`. Neighbors: one
-    user added or removed.
     """
     eps = check_positive("eps", eps)
 

@@ -59,11 +59,9 @@ def excess_divergences(
     per_deviation: int,
 ) -> NDArray[np.float64]:
     """Return upper bounds on the largest ``D_(1 + tau)`` of one sum over several data sets of the other users, shape of
-    `tau`.
-
-    `known` has the numbers of other users with bit one and with bit zero, each pair of about the same total, with at
-    least nine expected flips. `tau` increases from 0 to at most ``(1 - p) / p - 1``. The mass `omitted` is added to the
-    divergences; there are about `per_deviation` chords per standard deviation.
+    `tau`. `known` has the numbers of other users with bit one and with bit zero, each pair of about the same total,
+    with at least nine expected flips. `tau` increases from 0 to at most ``(1 - p) / p - 1``. The mass `omitted` is
+    added to the divergences; there are about `per_deviation` chords per standard deviation.
     """
     p, q = flip_probability, 1 - flip_probability
     ones, zeros = (np.array(column, np.float64) for column in zip(*known, strict=True))
@@ -151,11 +149,9 @@ def half_tails(
     numbers: NDArray[np.float64], omitted: float, step: int, reach: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return ``Pr[heads >= j]`` and ``Pr[heads = j]`` of fair coins, (B, K) each, at every `step`-th j from half of the
-    coins on.
-
-    The B `numbers` of coins, each >= 1,000, are of about the same size and share a tilt. `omitted` is the largest error
-    of the trapezoidal rule, `reach` about the distance of the last j from half. Rounding errors are about 1e-12
-    relative.
+    coins on. The B `numbers` of coins, each >= 1,000, are of about the same size and share a tilt. `omitted` is the
+    largest error of the trapezoidal rule, `reach` about the distance of the last j from half. Rounding errors are about
+    1e-12 relative.
     """
     none = np.zeros_like(numbers)
     contour = _contour(0.5, none, numbers, -math.log(omitted))
@@ -171,10 +167,8 @@ def half_tails(
 
 
 def _contour(p: float, ones: NDArray[np.float64], zeros: NDArray[np.float64], log_inverse: float) -> _Contour:
-    """Return the contour for all data sets.
-
-    ``e^(-tilt M)`` is small enough for an error of the trapezoidal rule below the omitted mass on either side. For j
-    from below the mean on, this follows from Chernoff's bound at twice the tilt.
+    """Return the contour for all data sets. ``e^(-tilt M)`` is small enough for an error of the trapezoidal rule below
+    the omitted mass on either side. For j from below the mean on, this follows from Chernoff's bound at twice the tilt.
     """
 
     def most(tilt: float) -> float:
@@ -237,10 +231,8 @@ def _transforms(
     contour: _Contour, p: float, ones: NDArray[np.float64], zeros: NDArray[np.float64]
 ) -> tuple[NDArray[np.complex128], NDArray[np.float64], NDArray[np.float64]]:
     """Return the logs of the tilted transforms without their means, (B, L), the shifts of the means, (B,), and
-    normalizations.
-
-    The logs are relative to the value at the tilt. A shift is the mean of the tilted law less the mean of the law. A
-    normalization, (B,), is the log of the transform at the tilt.
+    normalizations. The logs are relative to the value at the tilt. A shift is the mean of the tilted law less the mean
+    of the law. A normalization, (B,), is the log of the transform at the tilt.
     """
     up, down = _tilted(p, contour.tilt), _tilted(p, -contour.tilt)
     at_zero, at_one = _log_centered(up, contour.theta), np.conj(_log_centered(down, contour.theta))

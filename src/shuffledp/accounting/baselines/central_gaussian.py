@@ -50,7 +50,9 @@ def central_gaussian_epsilon(
     """Return the central eps of noisy sums of clipped gradients, each user sampled with probability `rate` in each
     round.
 
-    Neighbors differ by one record that is added or removed, so that the sensitivity is the clipping norm C.
+    Neighbors differ by one record that is added or removed, so that the sensitivity is the clipping norm C. Source:
+    Mironov, Talwar and Zhang (2019), arXiv 1908.10530, for the Renyi divergence of the sampled Gaussian mechanism;
+    dp_accounting evaluates it and the privacy loss distributions.
 
     Parameters
     ----------
@@ -79,11 +81,6 @@ def central_gaussian_epsilon(
     See Also
     --------
     central_replacement_epsilon : Replacement of a record, the relation of the shuffle Gaussian bounds.
-
-    Notes
-    -----
-    Source: Mironov, Talwar and Zhang (2019), arXiv 1908.10530, for the Renyi divergence of the sampled Gaussian
-    mechanism; dp_accounting evaluates it and the privacy loss distributions.
     """
     rate = check_open_unit("rate", rate)
     noise_multiplier = check_positive("noise_multiplier", noise_multiplier)

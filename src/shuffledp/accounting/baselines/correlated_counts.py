@@ -79,6 +79,8 @@ WITHDRAWN_CONSTANTS = Standing("unproven", "the authors of the constants declare
 class CounterNoise:
     """Noise of one counter.
 
+    Source: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247. `messages` and `variance` are exact.
+
     Parameters
     ----------
     eps_geometric : float
@@ -87,10 +89,6 @@ class CounterNoise:
         r >= 0 of Z3, any real number; 0 for no Z3, with any `decay`.
     decay : float
         ``-ln p`` of Z3, > 0.
-
-    Notes
-    -----
-    Source: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247. `messages` and `variance` are exact.
     """
 
     eps_geometric: float
@@ -131,9 +129,7 @@ def _odds(decay: float) -> float:
 
 def both_counters_delta(eps: float, noise: CounterNoise) -> float:
     """Return delta of the two counters that change: twice delta of one counter at eps / 2, and 1 for eps below ``2
-    eps_1``.
-
-    Dwork and Roth 2014, Theorem 3.16; derived for this project.
+    eps_1``. Dwork and Roth 2014, Theorem 3.16; derived for this project.
     """
     if eps < 2 * noise.eps_geometric:
         return 1.0
@@ -142,6 +138,8 @@ def both_counters_delta(eps: float, noise: CounterNoise) -> float:
 
 def counter_delta(eps: float, noise: CounterNoise) -> float:
     """Return the exact delta of one counter, for one user more or less.
+
+    Derived for this project in the module's description.
 
     Parameters
     ----------
@@ -161,10 +159,6 @@ def counter_delta(eps: float, noise: CounterNoise) -> float:
         If eps is below ``eps_1``.
     Infeasible
         If the sum does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project in the module's description.
     """
     eps = check_nonnegative("eps", eps)
     if eps < noise.eps_geometric:
@@ -223,6 +217,9 @@ def correlated_noise(
 ) -> CounterNoise:
     """Return the noise of every counter for an (eps, delta)-private histogram.
 
+    Source: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247, Theorem 13 for Z3; ``exact`` is derived for this
+    project.
+
     Parameters
     ----------
     eps : float
@@ -247,11 +244,6 @@ def correlated_noise(
     ------
     Infeasible
         Exact: if eps or its share for Z3 is so small that the sum is too long.
-
-    Notes
-    -----
-    Source: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247, Theorem 13 for Z3; ``exact`` is derived for this
-    project.
 
     Examples
     --------
@@ -318,9 +310,8 @@ def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
 def _smallest_noise(
     eps: float, delta: float, eps_one: float, decay: float, guess: float
 ) -> CounterNoise | None:
-    """Return the noise with the smallest r that meets the budget, None if it is too wide.
-
-    Delta falls with r, because adding pairs is post-processing; for r = 0 it is ``1 - e^-eps_1``, here above `delta`.
+    """Return the noise with the smallest r that meets the budget, None if it is too wide. Delta falls with r, because
+    adding pairs is post-processing; for r = 0 it is ``1 - e^-eps_1``, here above `delta`.
     """
 
     def noise(minus_log_shape: float) -> CounterNoise:

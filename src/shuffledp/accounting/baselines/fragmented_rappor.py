@@ -42,6 +42,9 @@ _PER_DEVIATION, _FEW_FLIPS = 500.0, 50.0
 def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: str = "sound") -> float:
     """Return the smallest flip probability of fragmented RAPPOR, for a budget and an assumption about the other users.
 
+    Source: :func:`rappor_delta`; the published calibration is from Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
+    reading note SUM-N4).
+
     Parameters
     ----------
     n : int
@@ -66,11 +69,6 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     Infeasible
         If the expected number of messages is too large for the memory, or if the budget is so small that the flip
         probability rounds to 1/2.
-
-    Notes
-    -----
-    Source: :func:`rappor_delta`; the published calibration is from Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
-    reading note SUM-N4).
 
     Examples
     --------
@@ -209,11 +207,9 @@ def _settled_delta(
 
 
 def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
-    """Return a bound on delta of two sums of bits that n users flip, for every data set; exact for n = 1.
-
-    It is the smaller of the bound of :mod:`shuffledp.accounting.baselines.summed_bits` and delta of user 1's bits
-    alone. The bound of :mod:`shuffledp.accounting.baselines.rappor_known_coins` is larger, except for flip
-    probabilities near 1/2.
+    """Return a bound on delta of two sums of bits that n users flip, for every data set; exact for n = 1. It is the
+    smaller of the bound of :mod:`shuffledp.accounting.baselines.summed_bits` and delta of user 1's bits alone. The
+    bound of :mod:`shuffledp.accounting.baselines.rappor_known_coins` is larger, except for flip probabilities near 1/2.
     """
     alone = two_bits_delta(math.log1p(-flip_probability) - math.log(flip_probability), eps)
     if n == 1 or alone == 0:
@@ -250,9 +246,8 @@ def _rappor_delta(n: int, p: float, eps: float, calibration: str, omitted: float
 def _counts(
     n: int, p: float, omitted: float, per_deviation: float = math.inf
 ) -> tuple[MovingCount, MovingCount]:
-    """Return the laws of the count to which user 1 is added and of the count from which user 1 is removed.
-
-    Consecutive numbers are grouped, with `per_deviation` groups per standard deviation.
+    """Return the laws of the count to which user 1 is added and of the count from which user 1 is removed. Consecutive
+    numbers are grouped, with `per_deviation` groups per standard deviation.
     """
     # The law that a user joins has a mass outside of the window that is larger by up to (1 - p) / p.
     window = binomial_window(n, p, omitted * p)
@@ -276,10 +271,8 @@ def known_sums_delta(
     n: int, flip_probability: float, eps: float, omitted: float | None, *, third: bool
 ) -> float:
     """Return a lower bound on the largest delta of two sums of randomized bits over all data sets, apart from omitted
-    mass.
-
-    It is the larger of ``worst_case`` and, if `third`, ``optimistic`` of :func:`rappor_delta`, less about a millionth
-    for groups of sums. Without `omitted`, windows omit 1e-8 of the result.
+    mass. It is the larger of ``worst_case`` and, if `third`, ``optimistic`` of :func:`rappor_delta`, less about a
+    millionth for groups of sums. Without `omitted`, windows omit 1e-8 of the result.
     """
 
     def delta(omitted: float) -> float:

@@ -49,6 +49,9 @@ _FINE_DECADES = 8.0
 def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     """Return the central eps of n shuffled reports by the closed form of the clones bound.
 
+    Source: Feldman, McMillan and Talwar (2021), Theorem 3.1, before simplification: ``log(1 + tanh(eps_local / 2) (8
+    sqrt(E log(4/delta) / n) + 8 E / n))`` with ``E = e^eps_local``. Replacement neighbors.
+
     Parameters
     ----------
     eps_local : float
@@ -67,11 +70,6 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     ------
     Infeasible
         If the theorem does not apply: ``eps_local > log(n / (16 log(2 / delta)))``.
-
-    Notes
-    -----
-    Source: Feldman, McMillan and Talwar (2021), Theorem 3.1, before simplification: ``log(1 + tanh(eps_local / 2) (8
-    sqrt(E log(4/delta) / n) + 8 E / n))`` with ``E = e^eps_local``. Replacement neighbors.
     """
     eps_local = check_nonnegative("eps_local", eps_local)
     n = check_count("n", n, 1)
@@ -100,6 +98,8 @@ def clones_apply(eps_local: float, n: int, delta: float) -> bool:
 def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n: int, delta: float) -> float:
     """Return the delta of n shuffled (eps_local, delta_local)-private reports at the eps of the clones bound.
 
+    Source: Feldman, McMillan and Talwar (2021), Theorem 3.8.
+
     Parameters
     ----------
     eps : float
@@ -115,10 +115,6 @@ def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n
     -------
     float
         ``delta + (e^eps + 1) (1 + e^(-eps_local) / 2) n delta_local``, an upper bound; at most 1.
-
-    Notes
-    -----
-    Source: Feldman, McMillan and Talwar (2021), Theorem 3.8.
     """
     eps = check_nonnegative("eps", eps)
     eps_local = check_nonnegative("eps_local", eps_local)
@@ -136,6 +132,8 @@ def gaussian_local_epsilon(
 ) -> float:
     """Return the local eps of one Gaussian report at a given delta.
 
+    Source: Dwork and Roth (2014), Theorem A.1; Balle and Wang (2018), Theorem 8.
+
     Parameters
     ----------
     sigma : float
@@ -152,10 +150,6 @@ def gaussian_local_epsilon(
     -------
     float
         Nats, >= 0. Analytic: exact, rounded up by at most 1e-12.
-
-    Notes
-    -----
-    Source: Dwork and Roth (2014), Theorem A.1; Balle and Wang (2018), Theorem 8.
     """
     sigma = check_positive("sigma", sigma)
     delta = check_open_unit("delta", delta)
@@ -179,6 +173,8 @@ def gaussian_local_epsilon(
 def optimal_composition(eps: float, delta: float, rounds: int, target_delta: float) -> float:
     """Return the eps of `rounds` adaptive (eps, delta)-private mechanisms at `target_delta`.
 
+    Source: Kairouz, Oh and Viswanath (2015), Theorem 3.3; the best bound for all (eps, delta)-private mechanisms.
+
     Parameters
     ----------
     eps : float
@@ -200,10 +196,6 @@ def optimal_composition(eps: float, delta: float, rounds: int, target_delta: flo
     ------
     Infeasible
         If the sum of the deltas exceeds the target.
-
-    Notes
-    -----
-    Source: Kairouz, Oh and Viswanath (2015), Theorem 3.3; the best bound for all (eps, delta)-private mechanisms.
     """
     eps = check_nonnegative("eps", eps)
     if not 0 <= delta < 1:
@@ -229,6 +221,8 @@ def gaussian_clones_epsilon(
     search: Search = "fine",
 ) -> float:
     """Return the central eps after `rounds` rounds of n shuffled Gaussian reports, by the clones bound.
+
+    Source: Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Kairouz, Oh and Viswanath (2015), Theorem 3.3.
 
     Parameters
     ----------
@@ -259,10 +253,6 @@ def gaussian_clones_epsilon(
     ------
     Infeasible
         If the clones theorem does not apply at any local delta of the search.
-
-    Notes
-    -----
-    Source: Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Kairouz, Oh and Viswanath (2015), Theorem 3.3.
     """
     n = check_count("n", n, 1)
     sigma = check_positive("sigma", sigma)

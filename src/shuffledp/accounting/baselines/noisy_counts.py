@@ -43,9 +43,8 @@ _XTOL = 1e-9
 
 
 def discrete_gaussian_window(sigma: float, tail: float) -> Window:
-    """Return the law of discrete Gaussian noise on a window that omits at most `tail` on either side.
-
-    The noise is sub-Gaussian with sigma (Canonne, Kamath and Steinke 2020), which bounds the tails.
+    """Return the law of discrete Gaussian noise on a window that omits at most `tail` on either side. The noise is
+    sub-Gaussian with sigma (Canonne, Kamath and Steinke 2020), which bounds the tails.
     """
     reach = math.ceil(sigma * math.sqrt(-2 * math.log(tail)))
     _check_reach(reach)
@@ -55,9 +54,8 @@ def discrete_gaussian_window(sigma: float, tail: float) -> Window:
 
 
 def skellam_window(variance: float, tail: float) -> Window:
-    """Return the law of Skellam noise on a window that omits at most `tail` on either side.
-
-    Bernstein's inequality bounds the tails, as the noise is a sum of a Poisson number of signs.
+    """Return the law of Skellam noise on a window that omits at most `tail` on either side. Bernstein's inequality
+    bounds the tails, as the noise is a sum of a Poisson number of signs.
     """
     log_inverse = -math.log(tail)
     reach = math.ceil(log_inverse / 3 + math.sqrt(log_inverse**2 / 9 + 2 * variance * log_inverse))
@@ -83,7 +81,6 @@ def noisy_count_delta(
     eps: float, noise: CountNoise, variance: float, *, shift: int = 1, counts: int = 2
 ) -> float:
     """Return delta of one or two counts that change by `shift` under independent noise; too large by at most 1e-12.
-
     `variance` is sigma^2 of a discrete Gaussian, nearly its variance except for tiny sigma, or mu of Skellam noise.
     Raises `Infeasible` if the noise is too wide for a sum.
     """
@@ -131,7 +128,6 @@ def noisy_count_variance(
 @remember(1024)
 def gaussian_ratio(eps: float, delta: float) -> float:
     """Return the largest mu, sensitivity over standard deviation, for which Gaussian noise is (eps, delta)-private.
-
     Rounded down by at most 1e-10 relative. Balle and Wang (2018), Theorem 8, the analytic Gaussian mechanism.
     """
 
@@ -156,10 +152,9 @@ def noisy_counts_profile(
 def laplace_profile(
     rate: float, shift: int, touched: int = 1, *, distance: float = 0.0, neighbours: str = "replace_one"
 ) -> Profile:
-    """Return the privacy profile of one or two counts with discrete Laplace noise of ratio ``e^-rate``.
-
-    The counts change by at most `shift` each. `distance` is the total variation distance between the view and a view of
-    the noisy counts only.
+    """Return the privacy profile of one or two counts with discrete Laplace noise of ratio ``e^-rate``. The counts
+    change by at most `shift` each. `distance` is the total variation distance between the view and a view of the noisy
+    counts only.
     """
 
     def delta(eps: float) -> float:

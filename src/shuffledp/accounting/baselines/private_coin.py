@@ -55,6 +55,9 @@ def private_coin_tuples(
 ) -> int:
     """Return rho, the number of uniform tuples that every user adds.
 
+    Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Theorem 4.3 or Lemma 4.4; ``exact`` is derived
+    for this project.
+
     Parameters
     ----------
     n : int
@@ -80,11 +83,6 @@ def private_coin_tuples(
     ------
     Infeasible
         Printed: if eps is above 1 or n is below 2^tau. Both: if rho is too large.
-
-    Notes
-    -----
-    Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Theorem 4.3 or Lemma 4.4; ``exact`` is derived
-    for this project.
 
     Examples
     --------

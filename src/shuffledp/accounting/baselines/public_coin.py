@@ -78,6 +78,8 @@ class _Losses:
 def public_coin_rows(domain_size: int, failure: float = 0.1) -> int:
     """Return tau, the number of rows, ``ceil(log2(2 k / beta))``.
 
+    Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, the count-min sketch of Section 4.
+
     Parameters
     ----------
     domain_size : int
@@ -85,10 +87,6 @@ def public_coin_rows(domain_size: int, failure: float = 0.1) -> int:
     failure : float
         beta, in (0, 1), an upper bound on the probability that some value shares its cell with other values in all
         rows.
-
-    Notes
-    -----
-    Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, the count-min sketch of Section 4.
     """
     domain_size = check_count("domain_size", domain_size, 2)
     failure = check_open_unit("failure", failure)
@@ -97,6 +95,8 @@ def public_coin_rows(domain_size: int, failure: float = 0.1) -> int:
 
 def rows_delta(eps: float, n: int, rate: float, rows: int) -> float:
     """Return delta of one user's value in tau rows of two counts with binomial noise.
+
+    Derived for this project in the module's description; losses are split as in Doroshenko et al. 2022.
 
     Parameters
     ----------
@@ -118,10 +118,6 @@ def rows_delta(eps: float, n: int, rate: float, rows: int) -> float:
     ------
     Infeasible
         If the grid of losses does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project in the module's description; losses are split as in Doroshenko et al. 2022.
     """
     eps = check_nonnegative("eps", eps)
     n = check_count("n", n, 1)
@@ -207,6 +203,9 @@ def public_coin_rate(
 ) -> float:
     """Return gamma, the probability that a user marks a cell as noise.
 
+    Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Lemma 4.10; ``exact`` is derived for this
+    project.
+
     Parameters
     ----------
     n : int
@@ -231,11 +230,6 @@ def public_coin_rate(
     ------
     Infeasible
         Printed: if eps is above 1 or gamma above 1/2. Exact: if gamma = 1/2 does not meet the budget.
-
-    Notes
-    -----
-    Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Lemma 4.10; ``exact`` is derived for this
-    project.
 
     Examples
     --------

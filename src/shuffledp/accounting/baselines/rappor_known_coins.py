@@ -57,11 +57,10 @@ class _Signs:
 def told_bits_delta(
     others: int, flip_probability: float, eps: float, omitted: float, *, rough: bool = False
 ) -> float:
-    """Return a bound on delta of two counts of randomized bits, for every data set of the other users.
-
-    The law of each count omits at most ``4 omitted``, which is added to delta. The bound exceeds the module's delta by
-    at most about 1e-3 relative for many coins, else 1e-4; a rough bound is larger and a few times faster. The rounding
-    error is about 1e-12 relative.
+    """Return a bound on delta of two counts of randomized bits, for every data set of the other users. The law of each
+    count omits at most ``4 omitted``, which is added to delta. The bound exceeds the module's delta by at most about
+    1e-3 relative for many coins, else 1e-4; a rough bound is larger and a few times faster. The rounding error is about
+    1e-12 relative.
     """
     signs = _signs(others, flip_probability, omitted, rough)
     one = (
@@ -119,9 +118,7 @@ def _every(number: NDArray[np.float64], widest: float, reach: NDArray[np.float64
 
 def _grouped(number: NDArray[np.float64], omitted: float, step: int, reach: float) -> _Law:
     """Return the law after the mass of consecutive numbers of heads is moved to both ends of their group, with the same
-    mean.
-
-    The means follow from ``sum over a >= j of (2 a - N) Pr[a] = j Pr[j]``.
+    mean. The means follow from ``sum over a >= j of (2 a - N) Pr[a] = j Pr[j]``.
     """
     tail, point = half_tails(number, omitted, step, reach)
     parity = np.mod(number, 2)[:, None]

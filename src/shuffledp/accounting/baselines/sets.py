@@ -67,6 +67,8 @@ def mm_plan(
 ) -> SegmentedPlan:
     """Return the parameters of balls-into-bins with the same budget for all users.
 
+    Source: Luo, Wang and Yi 2022, for one item; Wang et al. 2024, arXiv 2407.19639, Section 6 and Lemma 1.
+
     Parameters
     ----------
     n, domain_size, set_size, eps, delta, accounting
@@ -88,10 +90,6 @@ def mm_plan(
     Infeasible
         If a user would need more than 1e9 blanket messages, if a sum does not fit into memory, or for a published
         calibration with accounting ``exact``, which does not compose by groups.
-
-    Notes
-    -----
-    Source: Luo, Wang and Yi 2022, for one item; Wang et al. 2024, arXiv 2407.19639, Section 6 and Lemma 1.
     """
     check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
     check_choice("calibration", calibration, CALIBRATIONS)
@@ -131,16 +129,14 @@ def _numeric_mean(eps: float, delta: float) -> float:
 class SeparatePlan:
     """Parameters of separate balls-into-bins protocols whose estimates are averaged.
 
+    Source: Wang et al. 2024, arXiv 2407.19639, Section 6; `expected_sse` is exact.
+
     Parameters
     ----------
     groups : tuple of SegmentedPlan
         One per privacy level, each with one level.
     weights : tuple of float
         Weights of the groups' estimates, positive, with the sum 1.
-
-    Notes
-    -----
-    Source: Wang et al. 2024, arXiv 2407.19639, Section 6; `expected_sse` is exact.
     """
 
     groups: tuple[SegmentedPlan, ...]
@@ -177,6 +173,8 @@ def sep_mm_plan(
 ) -> SeparatePlan:
     """Return the parameters of one balls-into-bins protocol per privacy level.
 
+    Source: Wang et al. 2024, arXiv 2407.19639, Section 6.
+
     Parameters
     ----------
     level_sizes : sequence of int
@@ -199,10 +197,6 @@ def sep_mm_plan(
     -------
     SeparatePlan
         Numbers of blanket messages are rounded up. Raises `Infeasible` as :func:`mm_plan`.
-
-    Notes
-    -----
-    Source: Wang et al. 2024, arXiv 2407.19639, Section 6.
     """
     check_choice("weights", weights, GROUP_WEIGHTS)
     spread = checked_spread(spread, domain_size, set_size)

@@ -61,6 +61,9 @@ def checkin_baseline_epsilon(
 ) -> float:
     """Return the central eps after `rounds` rounds by the baseline: clones, subsampling and optimal composition.
 
+    One round has eps ``log(1 + rate (e^eps_s - 1))`` and delta ``rate delta_s`` for the clones bound (eps_s, delta_s).
+    Source: Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151, as this project reads it.
+
     Parameters
     ----------
     n : int
@@ -88,11 +91,6 @@ def checkin_baseline_epsilon(
     ------
     Infeasible
         If the total delta exceeds `delta` for every local delta.
-
-    Notes
-    -----
-    One round has eps ``log(1 + rate (e^eps_s - 1))`` and delta ``rate delta_s`` for the clones bound (eps_s, delta_s).
-    Source: Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151, as this project reads it.
     """
     reports = _reports(n, rate)
     sigma = check_positive("sigma", sigma)
@@ -107,6 +105,9 @@ def checkin_generic_rdp(
 ) -> NDArray[np.float64]:
     """Return the Renyi divergences of one round by the generic bound.
 
+    Source: Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151: Theorem 2, applied to :func:`profile_rdp` of ``n
+    rate`` reports.
+
     Parameters
     ----------
     orders : (k,) array_like of int
@@ -118,11 +119,6 @@ def checkin_generic_rdp(
     -------
     (k,) ndarray
         Nats. An upper bound on the divergence of the profile, by less than 1e-4 relative in the paper's setting.
-
-    Notes
-    -----
-    Source: Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151: Theorem 2, applied to :func:`profile_rdp` of ``n
-    rate`` reports.
     """
     orders = check_orders(orders)
     reports = _reports(n, rate)
@@ -144,6 +140,8 @@ def checkin_generic_epsilon(
 ) -> float:
     """Return the central eps after `rounds` rounds by the generic bound.
 
+    Source: Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151, and the conversion from Renyi divergences.
+
     Parameters
     ----------
     n, rate, sigma, calibration
@@ -159,10 +157,6 @@ def checkin_generic_epsilon(
     -------
     float
         Nats; an upper bound for ``n rate`` users drawn without replacement, an estimate for check-in.
-
-    Notes
-    -----
-    Source: Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151, and the conversion from Renyi divergences.
     """
     orders = np.arange(2, int(check_orders([most_order])[0]) + 1)
     rounds = check_count("rounds", rounds, 1)
@@ -174,6 +168,8 @@ def shuffled_gaussian_profile(
     eps: ArrayLike, reports: int, sigma: float, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
     """Return the smaller delta of two bounds: shuffled Gaussian reports by the clones theorem, and one report alone.
+
+    Source: Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Balle and Wang (2018), Theorem 8.
 
     Parameters
     ----------
@@ -191,10 +187,6 @@ def shuffled_gaussian_profile(
     (k,) ndarray
         In [0, 1], an upper bound if the local pairs are proven (``analytic``): the smallest clones bound over 400 local
         deltas between 1e-30 and 1e-4, or the exact delta of one report without shuffling.
-
-    Notes
-    -----
-    Source: Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Balle and Wang (2018), Theorem 8.
     """
     grid = np.array([check_nonnegative("eps", e) for e in np.asarray(eps, np.float64).ravel()])
     reports = check_count("reports", reports, 1)
@@ -287,7 +279,6 @@ def _clones_profile(
     eps: NDArray[np.float64], reports: int, budgets: NDArray[np.float64], local: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the smallest delta of the clones bound over the local pairs, for each eps; above 1 if no pair is valid.
-
     The closed form of the clones bound, solved for delta: ``4 exp(-k a^2 / E)``, where ``8 a = (e^eps - 1) / tanh(eps_0
     / 2) - 8 E / k``.
     """

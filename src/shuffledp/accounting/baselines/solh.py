@@ -69,6 +69,8 @@ def solh_report(
 ) -> HashedReport:
     """Return the number of cells and the local budget for which n shuffled reports are (eps, delta)-private.
 
+    Source: Balle, Bell, Gascon and Nissim 2019, Theorem 3.1; ``exact`` is derived for this project.
+
     Parameters
     ----------
     n : int
@@ -95,10 +97,6 @@ def solh_report(
     Infeasible
         Printed: if eps is above 1 or delta above ``2 e^(-27/14)``, or if there are less than two cells or no local
         budget.
-
-    Notes
-    -----
-    Source: Balle, Bell, Gascon and Nissim 2019, Theorem 3.1; ``exact`` is derived for this project.
 
     Examples
     --------

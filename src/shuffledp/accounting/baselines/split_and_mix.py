@@ -43,6 +43,8 @@ def ikos_shares(
 ) -> int:
     """Return the number of shares per user of IKOS split-and-mix.
 
+    ``sigma = log2((1 + e^eps) / delta)``. Source: Balle et al. 2020; Ghazi et al. 2021, Section 5.
+
     Parameters
     ----------
     n : int
@@ -71,10 +73,6 @@ def ikos_shares(
     ------
     Infeasible
         ``collision``: for more than 20000 users, or if 64 shares are not sufficient.
-
-    Notes
-    -----
-    ``sigma = log2((1 + e^eps) / delta)``. Source: Balle et al. 2020; Ghazi et al. 2021, Section 5.
 
     Examples
     --------

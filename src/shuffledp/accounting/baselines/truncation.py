@@ -38,6 +38,8 @@ _XTOL = 1e-11
 def two_bins_delta(eps: float, n: int, rate: float) -> float:
     """Return the exact delta of one user's value in two counts with binomial noise.
 
+    Derived for this project in the module's description.
+
     Parameters
     ----------
     eps : float
@@ -51,10 +53,6 @@ def two_bins_delta(eps: float, n: int, rate: float) -> float:
     -------
     float
         In [0, 1]; exact, too large by at most 1e-10 relative, except below 1e-300.
-
-    Notes
-    -----
-    Derived for this project in the module's description.
     """
     eps = check_nonnegative("eps", eps)
     n = check_count("n", n, 1)
@@ -69,6 +67,9 @@ def _two_bins(eps: float, n: int, rate: float, tail: float) -> float:
 
 def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = "exact") -> float:
     """Return ``1 - p``, the probability that a user does not add a one to a count.
+
+    Printed: ``200 ln(4/delta) / (eps^2 n)``, for ``sqrt(400 ln(4/delta) / n) <= eps <= 2``: Balcer and Cheu 2020
+    (arXiv 1911.09079), counter and histogram at half the budget. ``exact`` is derived for this project.
 
     Parameters
     ----------
@@ -90,11 +91,6 @@ def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = 
     ------
     Infeasible
         Printed: if eps is above 2 or there are too few users. Exact: if fair coins do not meet the budget.
-
-    Notes
-    -----
-    Printed: ``200 ln(4/delta) / (eps^2 n)``, for ``sqrt(400 ln(4/delta) / n) <= eps <= 2``: Balcer and Cheu 2020
-    (arXiv 1911.09079), counter and histogram at half the budget. ``exact`` is derived for this project.
     """
     n = check_count("n", n, 1)
     eps, delta = check_budget(eps, delta)

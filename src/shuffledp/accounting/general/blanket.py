@@ -81,10 +81,9 @@ class OwnDelta(Protocol):
     def own_delta(
         self, others: int, eps: float, side: Side, target: float | None = None, gap: float = 0.0
     ) -> float | None:
-        """Return a bound on delta for a number of other users; None if the bound is the delta of the blanket.
-
-        With a target, the result may differ by less than a millionth of it. With a relative gap above 1e-3, the result
-        is a bound on the given side without stated accuracy.
+        """Return a bound on delta for a number of other users; None if the bound is the delta of the blanket. With a
+        target, the result may differ by less than a millionth of it. With a relative gap above 1e-3, the result is a
+        bound on the given side without stated accuracy.
         """
 
 
@@ -92,6 +91,8 @@ def blanket_randomizer_delta(
     randomizer: Randomizer, users: FromOne, eps: EpsAt, bound: Literal["upper", "lower"] = "upper"
 ) -> float:
     """Return delta of the shuffled reports of a local randomizer.
+
+    Source: Balle, Bell, Gascon and Nissim (2019) and the module's description. Replacement neighbors.
 
     Parameters
     ----------
@@ -118,10 +119,6 @@ def blanket_randomizer_delta(
     Infeasible
         If the randomizer has no blanket.
 
-    Notes
-    -----
-    Source: Balle, Bell, Gascon and Nissim (2019) and the module's description. Replacement neighbors.
-
     Examples
     --------
     >>> from shuffledp.accounting import GRR, blanket_randomizer_delta
@@ -137,6 +134,8 @@ def blanket_epsilon(
     randomizer: Randomizer, users: FromOne, delta: Delta, bound: Literal["upper", "lower"] = "upper"
 ) -> float:
     """Return the central eps of the shuffled reports of a local randomizer.
+
+    Source: Balle, Bell, Gascon and Nissim (2019) and the module's description. Replacement neighbors.
 
     Parameters
     ----------
@@ -157,10 +156,6 @@ def blanket_epsilon(
     ------
     Infeasible
         If the randomizer has no blanket, or no finite eps has this delta.
-
-    Notes
-    -----
-    Source: Balle, Bell, Gascon and Nissim (2019) and the module's description. Replacement neighbors.
 
     Examples
     --------
@@ -208,9 +203,8 @@ class BlanketProfile(Exported):
 def population_delta(
     randomizer: Randomizer, law: Law, eps: float, side: Side, target: float | None = None
 ) -> float:
-    """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users.
-
-    With a `target` the result stays on its side, within about 1e-3 relative, and a delta far below the target may be 0.
+    """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users. With a `target` the
+    result stays on its side, within about 1e-3 relative, and a delta far below the target may be 0.
     """
     return _delta(randomizer, law, min(eps, _MOST_EPS), side, FINE if target is None else COARSE, target)
 
@@ -223,9 +217,8 @@ def population_epsilon(
 
 
 def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float, gap: float) -> float:
-    """Return the log of (delta / target) from an upper bound within `gap` relative of the reduction's value.
-
-    Far below the target, only the sign of the result is right.
+    """Return the log of (delta / target) from an upper bound within `gap` relative of the reduction's value. Far below
+    the target, only the sign of the result is right.
     """
     return log_ratio(_delta(randomizer, law, min(eps, _MOST_EPS), "upper", gap, delta), delta)
 
@@ -402,9 +395,8 @@ def _reduced(
 def compared_delta(
     comparison: Comparison, law: Law, eps: float, side: Side, gap: float = FINE, floor: float = 0.0
 ) -> float:
-    """Return a bound on delta of one comparison, on the given side and within about `gap` relative.
-
-    The eps is in [0, 350] nats. A delta below `floor` is a bound on its side, without stated accuracy.
+    """Return a bound on delta of one comparison, on the given side and within about `gap` relative. The eps is in [0,
+    350] nats. A delta below `floor` is a bound on its side, without stated accuracy.
     """
     values, masses = comparison.law(eps, side)
     uncovered = comparison.uncovered(eps, side)
@@ -429,9 +421,8 @@ def compared_delta(
 
 
 def _averaged(delta_of: Callable[[int], float], law: Law, side: Side) -> float:
-    """Return a bound on the mean of a delta that falls with the number of other users.
-
-    Numbers are put into groups. Each group counts as its smallest number (upper) or its largest (lower).
+    """Return a bound on the mean of a delta that falls with the number of other users. Numbers are put into groups.
+    Each group counts as its smallest number (upper) or its largest (lower).
     """
     if isinstance(law, Fixed):
         return delta_of(law.others)

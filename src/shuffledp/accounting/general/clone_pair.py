@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class ClonePair:
     """Two outputs and their clones, in place of any randomizer with the local budget `eps_local` (nats, in (0, 300]).
-
     Feldman, McMillan and Talwar (2021). A lower bound is a bound for the value of the reduction, not for a randomizer.
     """
 

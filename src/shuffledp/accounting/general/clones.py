@@ -56,6 +56,10 @@ _BLOCK = 4096
 def clone_rate(eps_local: EpsAt, reduction: Annotated[str, one_of(REDUCTIONS)] = "clones") -> float:
     """Return the probability that another user's report is a clone.
 
+    Source: Feldman, McMillan and Talwar (2021), the reduction to clones. The rate of binary randomized response is
+    exact. For any other randomizer, ``e^-eps_local`` is a lower bound on the probability that a report hides user 1, so
+    that a delta computed from it is an upper bound.
+
     Parameters
     ----------
     eps_local : float
@@ -68,21 +72,14 @@ def clone_rate(eps_local: EpsAt, reduction: Annotated[str, one_of(REDUCTIONS)] =
     -------
     float
         In (0, 1].
-
-    Notes
-    -----
-    Source: Feldman, McMillan and Talwar (2021), the reduction to clones. The rate of binary randomized response is
-    exact. For any other randomizer, ``e^-eps_local`` is a lower bound on the probability that a report hides user 1, so
-    that a delta computed from it is an upper bound.
     """
     decay = math.exp(-eps_local)
     return decay if reduction == "clones" else 2 * decay / (1 + decay)
 
 
 def unamplified_delta(eps_local: float, eps_central: float) -> float:
-    """Return ``(E - e^eps_central) / (E + 1)``, rounded up: delta of one report of binary randomized response.
-
-    Requires ``0 <= eps_central <= eps_local`` (nats). Other users never increase delta.
+    """Return ``(E - e^eps_central) / (E + 1)``, rounded up: delta of one report of binary randomized response. Requires
+    ``0 <= eps_central <= eps_local`` (nats). Other users never increase delta.
     """
     return min(-math.expm1(eps_central - eps_local) / (1 + math.exp(-eps_local)) * LAST_DIGITS, 1.0)
 
@@ -96,10 +93,9 @@ def unamplified_budget(eps_central: float, delta: float) -> float:
 
 
 def clone_divergences(start: int, stop: int, eps_local: float, eps_central: float) -> NDArray[np.float64]:
-    """Return D(c), the hockey-stick divergence of P and Q given c clones, for c = start, .., stop - 1.
-
-    Requires ``0 <= eps_central < eps_local`` (nats). D(c) does not increase with c; its relative error is about 1e-12
-    for all but negligible values.
+    """Return D(c), the hockey-stick divergence of P and Q given c clones, for c = start, .., stop - 1. Requires ``0 <=
+    eps_central < eps_local`` (nats). D(c) does not increase with c; its relative error is about 1e-12 for all but
+    negligible values.
     """
     slope = math.tanh(eps_central / 2) / math.tanh(eps_local / 2)
     c = np.arange(start, stop, dtype=np.float64)
@@ -235,10 +231,9 @@ def _thinned_window(law: Law, rate: float, tail: float) -> Window:
 
 
 def smallest_delta(reports: OtherReports, eps_local: float, eps_central: float) -> float:
-    """Return a lower bound on delta, used to choose an omitted mass that is negligible beside delta.
-
-    D falls with c, so that ``delta >= Pr[C <= c] D(c)``. Two steps by Chebyshev's inequality give a number of others
-    and then a number of clones c; each fails with probability at most 1/4, hence ``Pr[C <= c] >= 1/2``.
+    """Return a lower bound on delta, used to choose an omitted mass that is negligible beside delta. D falls with c, so
+    that ``delta >= Pr[C <= c] D(c)``. Two steps by Chebyshev's inequality give a number of others and then a number of
+    clones c; each fails with probability at most 1/4, hence ``Pr[C <= c] >= 1/2``.
     """
     law, rate = _law(reports.population), reports.rate(eps_local)
     others = law.mean + reports.dummies + 2 * math.sqrt(law.variance)
@@ -255,10 +250,8 @@ def _mixed(window: Window, eps_local: float, eps_central: float) -> float:
 
 
 def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> float:
-    """Return the exact delta of the clones reduction, for a population that is a law.
-
-    The result is within about 1e-10 relative of the formula, never below it; 0 for ``eps_central >= eps_local`` and
-    below 1e-300.
+    """Return the exact delta of the clones reduction, for a population that is a law. The result is within about 1e-10
+    relative of the formula, never below it; 0 for ``eps_central >= eps_local`` and below 1e-300.
     """
     if eps_central >= eps_local:
         return 0.0
@@ -267,9 +260,8 @@ def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> 
 
 
 def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> float:
-    """Return the smallest eps_central (nats) with exact delta at most `delta`.
-
-    Rounded up by at most 1e-11 relative (or to 1e-12 eps_local, if below).
+    """Return the smallest eps_central (nats) with exact delta at most `delta`. Rounded up by at most 1e-11 relative (or
+    to 1e-12 eps_local, if below).
     """
     rate = reports.rate(eps_local)
     window = reports.clones(rate, negligible(delta))
@@ -297,10 +289,8 @@ def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> floa
 
 
 def exact_excess(reports: OtherReports, eps_local: float, eps_central: float, delta: float) -> float:
-    """Return the natural log of (exact delta / `delta`), -inf for 0.
-
-    Omitted mass that is negligible beside `delta` is added to the exact delta, so that results far below 0 are
-    inaccurate.
+    """Return the natural log of (exact delta / `delta`), -inf for 0. Omitted mass that is negligible beside `delta` is
+    added to the exact delta, so that results far below 0 are inaccurate.
     """
     if eps_local <= eps_central:
         return -math.inf
@@ -312,9 +302,7 @@ def exact_local_budget(
     reports: OtherReports, eps_central: float, delta: float, *, guess: float | None = None
 ) -> float:
     """Return the largest eps_local (nats, >= eps_central) with exact delta at most `delta`; `guess` is a value close to
-    it.
-
-    Rounded down by at most 1e-11 relative.
+    it. Rounded down by at most 1e-11 relative.
     """
     alone = unamplified_budget(eps_central, delta)
 

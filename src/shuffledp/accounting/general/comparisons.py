@@ -76,9 +76,8 @@ def normal_mass(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Finitely many kinds of outputs with the logs of ``R0 / w`` and ``R1 / w`` and the masses of w, (m,) each.
-
-    A log is ``-inf`` for an output that the input never gives. `outside`, (k, 2), has the masses under R0 and R1 of the
+    """Finitely many kinds of outputs with the logs of ``R0 / w`` and ``R1 / w`` and the masses of w, (m,) each. A log
+    is ``-inf`` for an output that the input never gives. `outside`, (k, 2), has the masses under R0 and R1 of the
     outputs that w does not contain.
     """
 
@@ -103,11 +102,10 @@ class Outputs:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Outputs on a line, cut into m cells in which ``R0 / w`` and ``R1 / w`` are monotone.
-
-    `log_own` and `log_other` are the logs of ``R0 / w`` and ``R1 / w`` at the m + 1 edges; `own`, `other` and `blanket`
-    are the masses of R0, R1 and w in the cells. `lost` is the mass of R0 outside of all cells, which is added to an
-    upper bound. With `exact_excess`, it is the exact contribution to delta, and is added to a lower bound too.
+    """Outputs on a line, cut into m cells in which ``R0 / w`` and ``R1 / w`` are monotone. `log_own` and `log_other`
+    are the logs of ``R0 / w`` and ``R1 / w`` at the m + 1 edges; `own`, `other` and `blanket` are the masses of R0, R1
+    and w in the cells. `lost` is the mass of R0 outside of all cells, which is added to an upper bound. With
+    `exact_excess`, it is the exact contribution to delta, and is added to a lower bound too.
     """
 
     log_own: NDArray[np.float64]

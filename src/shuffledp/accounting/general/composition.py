@@ -31,6 +31,9 @@ def composed_epsilon(
 ) -> float:
     """Return the central eps of several mechanisms on the same users, one after the other or at once.
 
+    Sources: :func:`to_pld`, by Doroshenko et al. (2022); composition of dominating pairs, by Zhu, Dong and Wang (2022),
+    Theorem 10.
+
     Parameters
     ----------
     mechanisms : sequence of PrivacyProfile or PrivacyLossDistribution
@@ -60,11 +63,6 @@ def composed_epsilon(
         If a given step results in more than 200,000 losses.
     MissingExtra
         If dp-accounting is not installed; the extra ``central`` brings it.
-
-    Notes
-    -----
-    Sources: :func:`to_pld`, by Doroshenko et al. (2022); composition of dominating pairs, by Zhu, Dong and Wang (2022),
-    Theorem 10.
 
     Examples
     --------

@@ -45,9 +45,8 @@ NEIGHBOURS = ("replace_one", "add_remove")
 @dataclass(frozen=True, eq=False)
 class MovingCount:
     """Two laws of one count: masses of the same m values with user 1's value on this count (`held`) and without
-    (`absent`).
-
-    `omitted` is an upper bound on the mass that either law omits. The masses are accurate in the relative sense.
+    (`absent`). `omitted` is an upper bound on the mass that either law omits. The masses are accurate in the relative
+    sense.
     """
 
     held: NDArray[np.float64]
@@ -77,10 +76,8 @@ def from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def added_message(noise: Window, held: float = 1.0, absent: float = 0.0) -> MovingCount:
-    """Return the laws of `noise` plus user 1's message.
-
-    User 1's message is on this count with probability `held` if user 1 has the count's value, else with probability
-    `absent`.
+    """Return the laws of `noise` plus user 1's message. User 1's message is on this count with probability `held` if
+    user 1 has the count's value, else with probability `absent`.
     """
 
     def with_message(rate: float) -> NDArray[np.float64]:
@@ -94,7 +91,6 @@ def added_message(noise: Window, held: float = 1.0, absent: float = 0.0) -> Movi
 
 def pair_delta(first: MovingCount, second: MovingCount, eps: float) -> float:
     """Return delta of ``held x absent'`` against ``absent x held'``, for independent counts and replacement neighbors.
-
     Omitted mass is added to delta. Otherwise the rounding error is about 1e-12 relative for up to 1e5 values.
     """
     ratio, held, absent = first.sorted
@@ -114,10 +110,9 @@ def worst_pair_delta(first: MovingCount, second: MovingCount, eps: float) -> flo
 
 
 def single_delta(count: MovingCount, eps: float) -> float:
-    """Return the larger delta of the two directions for one count with and without user 1's message.
-
-    Neighbors: one user more or less, or one bit replaced. Omitted mass is added to delta. Otherwise the rounding error
-    is about 1e-12 relative.
+    """Return the larger delta of the two directions for one count with and without user 1's message. Neighbors: one
+    user more or less, or one bit replaced. Omitted mass is added to delta. Otherwise the rounding error is about 1e-12
+    relative.
     """
     factor = math.exp(min(eps, _MOST_EPS))
     more = float(np.sum(np.maximum(count.held - factor * count.absent, 0.0)))
@@ -128,9 +123,8 @@ def single_delta(count: MovingCount, eps: float) -> float:
 def settled_count_delta(
     count_at: Callable[[float], MovingCount], eps: float, neighbours: str = "replace_one"
 ) -> float:
-    """Return delta of counts with the same laws; `count_at` maps the mass that may be omitted to these laws.
-
-    With replacement neighbors, user 1 moves from one count to another; with ``add_remove``, user 1 is on one count or
+    """Return delta of counts with the same laws; `count_at` maps the mass that may be omitted to these laws. With
+    replacement neighbors, user 1 moves from one count to another; with ``add_remove``, user 1 is on one count or
     absent. The result is too large by at most 1e-12 relative, except below 1e-300.
     """
     eps = check_nonnegative("eps", eps)

@@ -59,7 +59,6 @@ _MOST_LOG = 200.0
 
 def blanket_rate(domain_size: float, eps_local: float) -> float:
     """Return lambda, the probability that GRR draws a uniform output; 0 for infinite `eps_local` (nats, > 0).
-
     `domain_size` is any real number >= 2, the inverse of the mass of the outputs that an input favors.
     """
     decay = math.exp(-eps_local)
@@ -72,9 +71,8 @@ def _kept_rate(domain_size: float, eps_local: float) -> float:
 
 
 def lone_delta(eps: float, domain_size: float, eps_local: float) -> float:
-    """Return delta of a single GRR report, ``(E - e^eps) / (E + k - 1)``, or 0 for ``eps >= eps_local``.
-
-    Uniform messages never increase it.
+    """Return delta of a single GRR report, ``(E - e^eps) / (E + k - 1)``, or 0 for ``eps >= eps_local``. Uniform
+    messages never increase it.
     """
     if eps >= eps_local:
         return 0.0
@@ -82,9 +80,8 @@ def lone_delta(eps: float, domain_size: float, eps_local: float) -> float:
 
 
 def pair_window(messages: int, domain_size: float, tail: float) -> Window:
-    """Return the law of T, the number of uniform messages with one of two given values.
-
-    Raises `Infeasible` if the window is too long for a sum.
+    """Return the law of T, the number of uniform messages with one of two given values. Raises `Infeasible` if the
+    window is too long for a sum.
     """
     if long_window(messages, domain_size, tail, _MOST_TERMS):
         raise Infeasible(f"{messages} messages over {domain_size} values are too many for an exact sum.")
@@ -128,9 +125,8 @@ def mixed_dummy_delta(window: Window, eps: float) -> float:
 
 def likely_delta(messages: int, domain_size: int, eps: float) -> float:
     """Return a lower bound on delta of a report without noise, used to choose an omitted mass that is negligible beside
-    delta.
-
-    The conditional divergence falls with T, and T is at most two deviations above its mean with probability >= 1/2.
+    delta. The conditional divergence falls with T, and T is at most two deviations above its mean with probability >=
+    1/2.
     """
     rate = 2 / domain_size
     mean = messages * rate
@@ -198,11 +194,10 @@ def half_masses(
 def mixed_blanket_delta(
     messages: Window, domain_size: float, eps: float, eps_local: float, tail: float
 ) -> float:
-    """Return delta of one GRR report among a random number of uniform messages that the adversary knows.
-
-    A non-integer `domain_size` >= 2 represents reports that favor outputs of mass ``1 / domain_size``, such as the
-    reports of `shuffledp.protocols.vectors.privunit`. `tail` is the mass that the law of T may omit on either side, for
-    every m; all omitted mass is added to delta. `eps_local` is finite, the rounding error about 1e-11 relative.
+    """Return delta of one GRR report among a random number of uniform messages that the adversary knows. A non-integer
+    `domain_size` >= 2 represents reports that favor outputs of mass ``1 / domain_size``, such as the reports of
+    `shuffledp.protocols.vectors.privunit`. `tail` is the mass that the law of T may omit on either side, for every m;
+    all omitted mass is added to delta. `eps_local` is finite, the rounding error about 1e-11 relative.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
@@ -231,7 +226,6 @@ def point_blanket_deltas(
     most: int = MOST_PAIRS,
 ) -> list[float]:
     """Return :func:`mixed_blanket_delta` for several fixed numbers of uniform messages, in fewer array operations.
-
     `most` is the largest number of values of T that are all summed; a smaller `most` is faster and less accurate.
     """
     worst = lone_delta(eps, domain_size, eps_local)
@@ -261,10 +255,9 @@ def point_blanket_deltas(
 
 
 def binary_blanket_deltas(messages: NDArray[np.int64], eps: float, eps_local: float) -> NDArray[np.float64]:
-    """Return delta of one binary GRR report for each number of uniform messages, shape of `messages`.
-
-    Every message is one of the two values, so that T is constant. The rounding error is about 1e-11 relative in either
-    direction; callers round sums up. The result is 0 for ``eps >= eps_local``.
+    """Return delta of one binary GRR report for each number of uniform messages, shape of `messages`. Every message is
+    one of the two values, so that T is constant. The rounding error is about 1e-11 relative in either direction;
+    callers round sums up. The result is 0 for ``eps >= eps_local``.
     """
     worst = lone_delta(eps, 2, eps_local)
     if worst == 0:
@@ -334,11 +327,10 @@ def _average(
     eps: float,
     eps_local: float,
 ) -> float:
-    """Return the weighted sum, over m, of the bracket's mean over c; m and c are consecutive integers.
-
-    While j is the same for all m, the bracket is linear in m, so that each c needs two moments of m. As ``Pr[Bin(m, 2 /
-    k) = c] = f(m) g(c) h(m - c)``, these moments are correlations of two vectors. Only for the c at which j changes
-    within these m, the terms are summed one by one.
+    """Return the weighted sum, over m, of the bracket's mean over c; m and c are consecutive integers. While j is the
+    same for all m, the bracket is linear in m, so that each c needs two moments of m. As ``Pr[Bin(m, 2 / k) = c] = f(m)
+    g(c) h(m - c)``, these moments are correlations of two vectors. Only for the c at which j changes within these m,
+    the terms are summed one by one.
     """
     if domain_size == 2:
         return float(
@@ -378,9 +370,8 @@ def _average(
 def _log_factors(
     m: NDArray[np.int64], c: NDArray[np.int64], rate: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return f by m, g by c and h by all m - c, increasing, with ``Pr[Bin(m, rate) = c] = e^(f + g + h)``.
-
-    They are small near the mode for the last m, where most of the mass is, so that their sum keeps its digits.
+    """Return f by m, g by c and h by all m - c, increasing, with ``Pr[Bin(m, rate) = c] = e^(f + g + h)``. They are
+    small near the mode for the last m, where most of the mass is, so that their sum keeps its digits.
     """
     last = int(m[-1])
     mode = min(max(math.floor(last * rate), int(c[0])), int(c[-1]))

@@ -81,6 +81,9 @@ def _convex(eps: NDArray[np.float64], deltas: NDArray[np.float64]) -> NDArray[np
 def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUnit = 1e-15) -> Any:
     """Return the privacy loss distribution of a profile for the library dp_accounting, which composes it.
 
+    Source: Doroshenko et al. (2022), Algorithm 1, for the profile instead of a pair of laws. The same distribution
+    bounds both directions.
+
     Parameters
     ----------
     profile : PrivacyProfile
@@ -104,11 +107,6 @@ def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUn
     MissingExtra
         If dp-accounting is not installed; the extra ``central`` brings it.
 
-    Notes
-    -----
-    Source: Doroshenko et al. (2022), Algorithm 1, for the profile instead of a pair of laws. The same distribution
-    bounds both directions.
-
     Examples
     --------
     >>> from shuffledp.accounting import ClonesProfile, OtherReports, to_pld
@@ -125,9 +123,8 @@ def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUn
 
 
 def loss_distribution(step: float, deltas: NDArray[np.float64]) -> Any:
-    """Return the pessimistic loss distribution of :func:`to_pld` from upper bounds on delta at 0, step, 2 step, ...
-
-    The last delta is the mass of the infinite loss. Algorithm 1 of Doroshenko et al. (2022); it bounds both directions.
+    """Return the pessimistic loss distribution of :func:`to_pld` from upper bounds on delta at 0, step, 2 step, ... The
+    last delta is the mass of the infinite loss. Algorithm 1 of Doroshenko et al. (2022); it bounds both directions.
     """
     with needed():
         from dp_accounting.pld import (
@@ -157,6 +154,10 @@ def profile_grid(
 def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np.float64]:
     """Return the Renyi divergence that a profile implies.
 
+    ``e^((order - 1) divergence) = 1 + order (order - 1) int_0^inf (e^((order - 1) eps) + e^(-order eps)) delta(eps) d
+    eps``: derived for this project, by integrating by parts twice. If the profile is the larger delta of two
+    directions, the result may exceed both Renyi divergences.
+
     Parameters
     ----------
     profile : PrivacyProfile
@@ -174,12 +175,6 @@ def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np
     ------
     Infeasible
         If delta does not vanish, so that no order has a finite divergence.
-
-    Notes
-    -----
-    ``e^((order - 1) divergence) = 1 + order (order - 1) int_0^inf (e^((order - 1) eps) + e^(-order eps)) delta(eps) d
-    eps``: derived for this project, by integrating by parts twice. If the profile is the larger delta of two
-    directions, the result may exceed both Renyi divergences.
     """
     orders_ = np.asarray(orders, np.float64)
     if orders_.ndim != 1 or orders_.size == 0 or not (np.all(orders_ > 1) and np.all(np.isfinite(orders_))):
@@ -195,9 +190,8 @@ def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np
 
 
 def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64], goes_on: bool) -> float:
-    """Return the divergence of one order, with delta replaced by its chords in e^eps, in logs against overflow.
-
-    On a cell from a to b of width w the chord is ``(d_a (e^w - e^t) + d_b (e^t - 1)) / (e^w - 1)`` at a + t, and both
+    """Return the divergence of one order, with delta replaced by its chords in e^eps, in logs against overflow. On a
+    cell from a to b of width w the chord is ``(d_a (e^w - e^t) + d_b (e^t - 1)) / (e^w - 1)`` at a + t, and both
     weights lead to two integrals of positive functions. If delta `goes_on` beyond the last cell, and this cell has a
     share of the integral, the result is infinite.
     """
@@ -246,6 +240,8 @@ def _chord_integrals(
 def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArray[np.float64]:
     """Return a lower bound on the false negative rate of tests that distinguish two neighboring data sets.
 
+    Dong, Roth and Su (2022), Proposition 6: ``max(0, 1 - delta - e^eps fpr, e^-eps (1 - delta - fpr))``.
+
     Parameters
     ----------
     profile : PrivacyProfile
@@ -258,10 +254,6 @@ def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArr
     () or (k,) ndarray
         In [0, 1], shape of the argument. A lower bound for every attack if the profile is an upper bound: the largest
         rate that a pair (eps, delta) implies, over 241 eps.
-
-    Notes
-    -----
-    Dong, Roth and Su (2022), Proposition 6: ``max(0, 1 - delta - e^eps fpr, e^-eps (1 - delta - fpr))``.
     """
     rates = np.asarray(false_positive_rates, np.float64)
     if not (np.all(rates >= 0) and np.all(rates <= 1)):
@@ -276,6 +268,8 @@ def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArr
 def true_positive_rate(profile: PrivacyProfile, false_positive_rate: Unit) -> float:
     """Return an upper bound on the true positive rate of attacks with a given false positive rate.
 
+    Source: Dong, Roth and Su (2022); 1 minus :func:`trade_off`.
+
     Parameters
     ----------
     profile : PrivacyProfile
@@ -287,10 +281,6 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: Unit) -> fl
     -------
     float
         In [0, 1]; an upper bound for every attack if the profile is an upper bound.
-
-    Notes
-    -----
-    Source: Dong, Roth and Su (2022); 1 minus :func:`trade_off`.
     """
     return 1 - float(trade_off(profile, false_positive_rate))
 
@@ -315,6 +305,9 @@ class GaussianFit:
 def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> GaussianFit:
     """Return the smallest mu for which a profile implies mu-Gaussian differential privacy.
 
+    Dong, Roth and Su (2022), Corollary 1: mu-GDP means ``delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)``
+    for all eps.
+
     Parameters
     ----------
     profile : PrivacyProfile
@@ -326,11 +319,6 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
     -------
     GaussianFit
         Its mu is an upper bound, by chords between 241 points; about 1e-3 too large.
-
-    Notes
-    -----
-    Dong, Roth and Su (2022), Corollary 1: mu-GDP means ``delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)``
-    for all eps.
     """
     eps, delta = profile_grid(profile, negligible)
     keep = delta > negligible
@@ -349,9 +337,8 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
 def _above_chords(
     mu: float, eps: NDArray[np.float64], delta: NDArray[np.float64], keep: NDArray[np.bool_]
 ) -> bool:
-    """Return whether mu-Gaussian privacy has a delta at or above every chord.
-
-    Its delta is convex in e^eps, so that its tangents between the points suffice.
+    """Return whether mu-Gaussian privacy has a delta at or above every chord. Its delta is convex in e^eps, so that its
+    tangents between the points suffice.
     """
     a, b = eps[:-1][keep], eps[1:][keep]
     c = 0.5 * (a + b)

@@ -12,6 +12,9 @@ from shuffledp.numerics.argument_ranges import Positive
 def log_gaussian_delta(mu: Positive, eps: float) -> float:
     """Return the log of the hockey-stick divergence of Normal(mu, 1) and Normal(0, 1).
 
+    Source: Balle and Wang (2018), Theorem 8. Exact up to rounding, less than 1e-10 relative for delta above 1e-300;
+    both directions have the same divergence.
+
     Parameters
     ----------
     mu : float
@@ -23,11 +26,6 @@ def log_gaussian_delta(mu: Positive, eps: float) -> float:
     -------
     float
         ``log(Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu))``; ``-inf`` if the log underflows too.
-
-    Notes
-    -----
-    Source: Balle and Wang (2018), Theorem 8. Exact up to rounding, less than 1e-10 relative for delta above 1e-300;
-    both directions have the same divergence.
     """
     if math.isnan(eps):
         raise ValueError(f"eps must be a number, got {eps!r}.")

@@ -59,6 +59,9 @@ def grr_blanket_delta(
 ) -> float:
     """Return delta of one of n shuffled GRR reports, hidden by the other users' blanket and by dummies.
 
+    Sources: Balle, Bell, Gascon and Nissim (2019) for the blanket; :mod:`shuffledp.accounting.general.dummy_blanket`
+    for the divergence.
+
     Parameters
     ----------
     eps : float
@@ -83,11 +86,6 @@ def grr_blanket_delta(
     ------
     Infeasible
         If there are too many messages for too few values, so that the sum does not fit into memory.
-
-    Notes
-    -----
-    Sources: Balle, Bell, Gascon and Nissim (2019) for the blanket; :mod:`shuffledp.accounting.general.dummy_blanket`
-    for the divergence.
     """
     return favored_blanket_delta(eps, n, domain_size, eps_local, dummies)
 
@@ -95,10 +93,9 @@ def grr_blanket_delta(
 def favored_blanket_delta(
     eps: float, n: int, domain_size: float, eps_local: float, dummies: int = 0
 ) -> float:
-    """Return :func:`grr_blanket_delta` for reports that favor outputs of mass ``1 / domain_size``, any number >= 2.
-
-    A report is uniform with probability ``blanket_rate(domain_size, eps_local)``, else uniform among the outputs that
-    its input favors. The favored outputs of the two inputs are disjoint, which is the worst case. Arguments are not
+    """Return :func:`grr_blanket_delta` for reports that favor outputs of mass ``1 / domain_size``, any number >= 2. A
+    report is uniform with probability ``blanket_rate(domain_size, eps_local)``, else uniform among the outputs that its
+    input favors. The favored outputs of the two inputs are disjoint, which is the worst case. Arguments are not
     checked.
     """
     worst = lone_delta(eps, domain_size, eps_local)
@@ -125,6 +122,9 @@ def grr_blanket_epsilon(
 ) -> float:
     """Return the central eps of n shuffled GRR reports.
 
+    Printed: ``sqrt(14 ln(2/delta) (e^eps_local + k - 1) / (n - 1))``, Balle et al. 2019, Theorem 3.1. Both accountings
+    are upper bounds on the eps of the reports.
+
     Parameters
     ----------
     n, domain_size, eps_local
@@ -144,11 +144,6 @@ def grr_blanket_epsilon(
     ------
     Infeasible
         Printed: if delta is above ``2 e^(-27/14)``.
-
-    Notes
-    -----
-    Printed: ``sqrt(14 ln(2/delta) (e^eps_local + k - 1) / (n - 1))``, Balle et al. 2019, Theorem 3.1. Both accountings
-    are upper bounds on the eps of the reports.
 
     Examples
     --------
@@ -176,6 +171,9 @@ def blanket_local_budget(
 ) -> float:
     """Return the largest local budget for which n shuffled GRR reports are (eps, delta)-private.
 
+    Printed: ``ln(m - k + 1)``, ``m = eps^2 (n - 1) / (14 ln(2/delta))``, Balle et al. 2019, Theorem 3.1. Both
+    accountings return a lower bound on the largest budget.
+
     Parameters
     ----------
     n, domain_size
@@ -197,11 +195,6 @@ def blanket_local_budget(
     ------
     Infeasible
         Printed: if eps is above 1 or delta above ``2 e^(-27/14)``.
-
-    Notes
-    -----
-    Printed: ``ln(m - k + 1)``, ``m = eps^2 (n - 1) / (14 ln(2/delta))``, Balle et al. 2019, Theorem 3.1. Both
-    accountings return a lower bound on the largest budget.
     """
     if accounting == "exact":
         return favored_local_budget(n, domain_size, eps, delta)
@@ -214,7 +207,6 @@ def blanket_local_budget(
 
 def uniform_reports(n: int, domain_size: float, eps_local: float, dummies: int, tail: float) -> Window:
     """Return the law of the number of uniform messages besides user 1's report: the other users' blanket and dummies.
-
     `eps_local` may be ``inf``; `tail` is the mass that may be omitted on either side.
     """
     blanket = binomial_window(n - 1, blanket_rate(domain_size, eps_local), tail)
@@ -279,9 +271,8 @@ def _exact_epsilon(n: int, domain_size: int, delta: float, eps_local: float) -> 
 
 @remember(_REMEMBERED)
 def favored_local_budget(n: int, domain_size: float, eps: float, delta: float) -> float:
-    """Return the largest local budget for the reports of :func:`favored_blanket_delta`; arguments are not checked.
-
-    The search begins at the root for the typical number of uniform reports, which is much faster than the mean over all
+    """Return the largest local budget for the reports of :func:`favored_blanket_delta`; arguments are not checked. The
+    search begins at the root for the typical number of uniform reports, which is much faster than the mean over all
     numbers.
     """
     if n >= _MANY:

@@ -69,10 +69,9 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class Blanket:
-    """Law of C, the number of the other users' messages with one of the two labels.
-
-    `odds` is ``r / (1 - 2 r)``, or the mean mu of each count for a Poisson variable, or ``inf`` for a constant C.
-    `candidates` is N, or ``inf`` for a Poisson variable.
+    """Law of C, the number of the other users' messages with one of the two labels. `odds` is ``r / (1 - 2 r)``, or the
+    mean mu of each count for a Poisson variable, or ``inf`` for a constant C. `candidates` is N, or ``inf`` for a
+    Poisson variable.
     """
 
     window: Window
@@ -98,9 +97,8 @@ def check_size(variance: float, tail: float) -> None:
 
 @remember(32)
 def binomial_blanket(candidates: int, rate: float, tail: float) -> Blanket:
-    """Return the law of ``Bin(candidates, 2 rate)``, 0 < rate <= 1/2, which omits at most `tail` on either side.
-
-    Raises `Infeasible` if the window is too long for a sum.
+    """Return the law of ``Bin(candidates, 2 rate)``, 0 < rate <= 1/2, which omits at most `tail` on either side. Raises
+    `Infeasible` if the window is too long for a sum.
     """
     both = min(2 * rate, 1.0)
     check_size(candidates * both * (1 - both), tail)
@@ -110,9 +108,8 @@ def binomial_blanket(candidates: int, rate: float, tail: float) -> Blanket:
 
 @remember(32)
 def poisson_blanket(mean: float, tail: float) -> Blanket:
-    """Return the law of Poisson(2 mean), which omits at most `tail` on either side.
-
-    Raises `Infeasible` if the window is too long for a sum.
+    """Return the law of Poisson(2 mean), which omits at most `tail` on either side. Raises `Infeasible` if the window
+    is too long for a sum.
     """
     check_size(2 * mean, tail)
     return Blanket(poisson_window(2 * mean, tail), mean, math.inf)
@@ -132,9 +129,8 @@ def settled_delta(blanket_at: Callable[[float], Blanket], labels: Labels, eps: f
 
 def pair_delta(blanket: Blanket, labels: Labels, eps: float) -> float:
     """Return the hockey-stick divergence of the two laws of the counts, at most `labels.distance`, equal in both
-    directions.
-
-    Omitted mass is added to it. Otherwise the rounding error is about 1e-11 relative down to 1e-30, 1e-9 at 1e-100.
+    directions. Omitted mass is added to it. Otherwise the rounding error is about 1e-11 relative down to 1e-30, 1e-9 at
+    1e-100.
     """
     eps = min(eps, _MOST_EPS)
     decay = math.exp(-eps)

@@ -88,11 +88,10 @@ def matched_delta(
     *,
     both_rate: float | None = None,
 ) -> float:
-    """Return the exact delta of one report among m uniform messages, by the formula of the module.
-
-    `match_rate` is r, and `both_rate` is s in [max(0, 2 r - 1), r], by default ``r^2``. With infinite `eps_local` the
-    report always matches its value. The result is 0 for ``eps >= eps_local``, and else too large by at most about 1e-11
-    relative, except below 1e-300. Raises `Infeasible` if the sum over the matches does not fit into memory.
+    """Return the exact delta of one report among m uniform messages, by the formula of the module. `match_rate` is r,
+    and `both_rate` is s in [max(0, 2 r - 1), r], by default ``r^2``. With infinite `eps_local` the report always
+    matches its value. The result is 0 for ``eps >= eps_local``, and else too large by at most about 1e-11 relative,
+    except below 1e-300. Raises `Infeasible` if the sum over the matches does not fit into memory.
     """
     eps = check_nonnegative("eps", eps)
     messages = check_count("uniform_messages", uniform_messages)
@@ -107,9 +106,8 @@ def matched_delta(
 def blanketed_delta(
     eps: float, others: int, match_rate: float, eps_local: float, *, both_rate: float | None = None
 ) -> float:
-    """Return an upper bound on delta of one of ``others + 1`` shuffled reports with the same finite local budget.
-
-    The adversary learns which of the other reports are uniform, and delta is averaged over their number, Bin(others,
+    """Return an upper bound on delta of one of ``others + 1`` shuffled reports with the same finite local budget. The
+    adversary learns which of the other reports are uniform, and delta is averaged over their number, Bin(others,
     lambda). From 65,536 other reports on, blocks of 1/64 standard deviation count as their smallest number, which makes
     delta too large by up to about 1e-3 relative. Rates and errors as in :func:`matched_delta`.
     """
@@ -154,10 +152,9 @@ def mixed_matched_delta(
     block: int = 1,
     both_rate: float | None = None,
 ) -> float:
-    """Return delta of one report among a random number m of uniform messages that the adversary knows.
-
-    The law of the matches may omit `tail` on either side for every m; all omitted mass is added to delta. m is rounded
-    down to a multiple of `block`, which increases delta. Rates and zero as in :func:`matched_delta`.
+    """Return delta of one report among a random number m of uniform messages that the adversary knows. The law of the
+    matches may omit `tail` on either side for every m; all omitted mass is added to delta. m is rounded down to a
+    multiple of `block`, which increases delta. Rates and zero as in :func:`matched_delta`.
     """
     share = 1 - match_rate if both_rate is None else 1 - both_rate / match_rate
     worst = _lone(match_rate, share, eps, eps_local)

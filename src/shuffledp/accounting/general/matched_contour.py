@@ -37,10 +37,9 @@ _NONE = np.zeros((0, 2))
 
 
 def is_long(others: int, match_rate: float, eps_local: float, rows: float = math.inf) -> bool:
-    """Return whether a table over the other users' uniform reports and their matches is too large.
-
-    With infinite `eps_local`, `others` is a number of uniform messages. `rows` is the largest number of rows, one per
-    number of uniform reports.
+    """Return whether a table over the other users' uniform reports and their matches is too large. With infinite
+    `eps_local`, `others` is a number of uniform messages. `rows` is the largest number of rows, one per number of
+    uniform reports.
     """
     if eps_local == math.inf:
         return _DEVIATIONS * math.sqrt(2 * others * match_rate) > _MOST_CELLS
@@ -60,7 +59,6 @@ def contour_delta(
     floor: float = 0.0,
 ) -> float:
     """Return an upper bound on delta of :mod:`shuffledp.accounting.general.matched_blanket`, within `gap` relative.
-
     `others` are reports with the same local budget, or uniform messages for infinite `eps_local`. `eps` is in [0, 350],
     a finite `eps_local` in (0, 300]. A delta below `floor` is an upper bound without stated accuracy.
     """
@@ -93,7 +91,6 @@ def contour_budget(
     guess: float | None = None,
 ) -> float:
     """Return a lower bound on the largest local budget of a report among others, at least `eps`, at most 200 or `eps`.
-
     With `rough`, the result is up to about 1e-4 relative below the largest budget. `guess` is a value close to it.
     """
     low, high = math.log(eps), math.log(max(MOST_BUDGET, eps))

@@ -83,16 +83,14 @@ def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
 class LaplaceRandomizer:
     """Laplace noise of scale ``1 / eps_local``, added to a number in [0, 1].
 
+    Source: Dwork, McSherry, Nissim and Smith (2006). The module's description proves that the inputs 0 and 1 are the
+    worst pair. Outputs outside of [0, 1] have the likelihood ratios of 0 and 1, so that clipping to [0, 1] does not
+    change delta.
+
     Parameters
     ----------
     eps_local : float
         Nats, in (0, 300].
-
-    Notes
-    -----
-    Source: Dwork, McSherry, Nissim and Smith (2006). The module's description proves that the inputs 0 and 1 are the
-    worst pair. Outputs outside of [0, 1] have the likelihood ratios of 0 and 1, so that clipping to [0, 1] does not
-    change delta.
     """
 
     eps_local: float
@@ -222,6 +220,8 @@ class GaussianRandomizer:
 class DensityRandomizer:
     """Local randomizer with real outputs, given by its densities.
 
+    An edge is added where the least density changes from one input to another.
+
     Parameters
     ----------
     log_density : callable
@@ -243,10 +243,6 @@ class DensityRandomizer:
     ValueError
         If there are too few or too many inputs or edges. At the first use, if a function raises an error or returns
         another shape, nan, a negative probability or probabilities with a sum above 1.
-
-    Notes
-    -----
-    An edge is added where the least density changes from one input to another.
     """
 
     log_density: Callable[[float, NDArray[np.float64]], ArrayLike]

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 def group_delta(profile: PrivacyProfile, eps: float, users: int) -> float:
     """Return delta for data sets that differ in the inputs of several users; an upper bound if the profile is one.
-
     Group privacy: with e = eps / users, ``delta(e) (1 + e^e + .. + e^((users - 1) e))`` (Dwork and Roth 2014, by
     induction over the users). It is 0 for no users. A delta of 0 counts as 1e-300 before multiplication.
     """
@@ -41,6 +40,9 @@ def to_opendp(
     profile: PrivacyProfile, function: Callable[[Any], Any] | None = None, *, domain: Any = None
 ) -> Any:
     """Return a measurement of the library OpenDP with the privacy of a profile.
+
+    Source: Dwork and Roth (2014), group privacy for several users. OpenDP searches for the eps of a delta with about
+    sixty evaluations of the profile.
 
     Parameters
     ----------
@@ -69,11 +71,6 @@ def to_opendp(
     opendp.mod.OpenDPException
         If OpenDP's features ``contrib`` and ``honest-but-curious`` are not enabled. Enabling them accepts a claim that
         OpenDP does not prove.
-
-    Notes
-    -----
-    Source: Dwork and Roth (2014), group privacy for several users. OpenDP searches for the eps of a delta with about
-    sixty evaluations of the profile.
 
     Examples
     --------

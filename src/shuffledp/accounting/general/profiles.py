@@ -85,7 +85,6 @@ class Exported:
 @dataclass(frozen=True, eq=False)
 class Profile(Exported):
     """Privacy profile of `delta_at`, a function from eps (nats, >= 0) to the larger delta of the two directions.
-
     `bound`, if given, maps eps and a relative excess to an upper bound on delta, within this excess and much faster. A
     bound below 1e-24 may have a larger excess.
     """
@@ -105,6 +104,8 @@ class Profile(Exported):
 def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[np.float64]:
     """Return the hockey-stick divergence of two discrete distributions, in one direction.
 
+    Exact up to rounding, without cancellation. Source: Dwork and Roth (2014); Balle, Barthe and Gaboardi (2018).
+
     Parameters
     ----------
     log_p, log_q : (k,) array_like
@@ -121,10 +122,6 @@ def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[
     ------
     ValueError
         If the shapes differ, or an eps is nan.
-
-    Notes
-    -----
-    Exact up to rounding, without cancellation. Source: Dwork and Roth (2014); Balle, Barthe and Gaboardi (2018).
 
     Examples
     --------
@@ -261,6 +258,9 @@ class WorstOf(Exported):
 class GaussianProfile(Exported):
     """Privacy profile of a query to a trusted server with Gaussian noise (mu-Gaussian differential privacy).
 
+    Source: Balle and Wang (2018), Theorem 8. Exact up to rounding, less than 1e-9 relative down to 1e-300; both
+    directions have the same delta.
+
     Parameters
     ----------
     mu : float
@@ -273,11 +273,6 @@ class GaussianProfile(Exported):
     ------
     ValueError
         If `neighbours` is another word.
-
-    Notes
-    -----
-    Source: Balle and Wang (2018), Theorem 8. Exact up to rounding, less than 1e-9 relative down to 1e-300; both
-    directions have the same delta.
 
     Examples
     --------

@@ -82,6 +82,9 @@ def allocation_delta(
 ) -> float:
     """Return delta of a user who takes part in one of several steps, chosen uniformly.
 
+    Source: Feldman and Shenfeld (arXiv 2502.08202) for the two laws; their evaluation is derived for this project.
+    Neighbors: one user added or removed.
+
     Parameters
     ----------
     eps : float
@@ -104,11 +107,6 @@ def allocation_delta(
         1e-6 relative of an eps at which delta has a kink (1e-5 for more than 10^8 steps). For several Gaussian steps, a
         delta of 1e-4 is within about 1e-3 relative, a delta of 1e-15 within a tenth, and smaller deltas have larger
         errors.
-
-    Notes
-    -----
-    Source: Feldman and Shenfeld (arXiv 2502.08202) for the two laws; their evaluation is derived for this project.
-    Neighbors: one user added or removed.
 
     Examples
     --------
@@ -134,6 +132,8 @@ def allocation_epsilon(
 ) -> float:
     """Return the central eps of a user who takes part in one of several steps, chosen uniformly.
 
+    Source and side as in :func:`allocation_delta`.
+
     Parameters
     ----------
     delta : float
@@ -146,10 +146,6 @@ def allocation_epsilon(
     float
         Nats; at most `eps_local`. Rounded up for the upper bound, down for the lower bound: for eps_local-DP steps by
         at most 1e-5 relative, for Gaussian steps by 1e-3 if delta is at least 1e-15.
-
-    Notes
-    -----
-    Source and side as in :func:`allocation_delta`.
 
     Examples
     --------
@@ -166,10 +162,8 @@ def allocation_deltas_within(
     eps: NDArray[np.float64], steps: int, step: Step, target: float
 ) -> NDArray[np.float64]:
     """Return upper bounds on the larger delta of the two directions at rising eps (nats, >= 0), for adding or removing
-    a user.
-
-    They are about 1e-3 relative above the exact values, unless these are far below the target (Feldman and Shenfeld,
-    arXiv 2502.08202).
+    a user. They are about 1e-3 relative above the exact values, unless these are far below the target (Feldman and
+    Shenfeld, arXiv 2502.08202).
     """
     eps = np.minimum(eps, MOST_EPS)
     kind, sigma = step
@@ -199,7 +193,6 @@ def shares_ratios(steps: int, step: Step, target: float) -> bool:
 
 def allocation_end(steps: int, sigma: float, target: float) -> float:
     """Return an eps (nats, at most 350) at which delta of Gaussian steps is about `target`, rounded up by some percent.
-
     If many small ratios dominate the sum, the result uses Chernoff's bound for both directions. Otherwise it uses delta
     of the direction "remove", as delta of the direction "add" is much smaller (Feldman and Shenfeld, arXiv 2502.08202).
     """
@@ -305,10 +298,9 @@ def _alone(sigma: float, eps: float) -> float:
 def _gaussian_deltas(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Return upper bounds for one direction, at many eps by few laws of L.
-
-    For two eps the values ``G = L - e^eps`` differ by a constant, and ``1 - e^eps L`` is a multiple of such a G. One
-    law of L is therefore sufficient for all eps whose sums need about the same cells and the same tilt.
+    """Return upper bounds for one direction, at many eps by few laws of L. For two eps the values ``G = L - e^eps``
+    differ by a constant, and ``1 - e^eps L`` is a multiple of such a G. One law of L is therefore sufficient for all
+    eps whose sums need about the same cells and the same tilt.
     """
     deltas = np.zeros(eps.size)
     first = 0
@@ -322,10 +314,9 @@ def _gaussian_deltas(
 def _grouped_deltas(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Return the upper bounds of :func:`_gaussian_deltas` if the last cell depends on eps.
-
-    One law of L is used for several consecutive eps. If it is sufficient for a single eps only, the next eps are
-    evaluated one by one, at every such event twice as many.
+    """Return the upper bounds of :func:`_gaussian_deltas` if the last cell depends on eps. One law of L is used for
+    several consecutive eps. If it is sufficient for a single eps only, the next eps are evaluated one by one, at every
+    such event twice as many.
     """
     deltas = np.zeros(eps.size)
     first, one_by_one, next_time = 0, 0, 1
@@ -365,9 +356,8 @@ def _found_together(
 
 
 def _most_added(sigma: float, steps: int, eps: NDArray[np.float64], target: float) -> NDArray[np.float64]:
-    """Return Chernoff's bound on delta of the direction "add" for each eps, with the same moments for all eps.
-
-    ``E (sum (1 - e^eps L))^+ <= e^(theta t) (E e^(-theta e^eps L))^t / (e theta)``.
+    """Return Chernoff's bound on delta of the direction "add" for each eps, with the same moments for all eps. ``E (sum
+    (1 - e^eps L))^+ <= e^(theta t) (E e^(-theta e^eps L))^t / (e theta)``.
     """
     cells = _ratios(sigma, steps, 0.0, "add", target)
     values, masses = cells.law(0.0, "upper")
@@ -393,9 +383,8 @@ def _ratios(sigma: float, steps: int, eps: float, way: str, target: float) -> Ce
 def _summed(
     eps_local: float, steps: int, eps: float, way: str, side: Side, target: float | None = None
 ) -> float:
-    """Return delta of eps_local-DP steps, summed over the number of steps with the larger L.
-
-    A delta far below the target is a bound on its side, without stated accuracy.
+    """Return delta of eps_local-DP steps, summed over the number of steps with the larger L. A delta far below the
+    target is a bound on its side, without stated accuracy.
     """
     factor, most = math.exp(eps), math.exp(eps_local)
     largest = most if way == "remove" else 1.0  # of the bracket

@@ -48,7 +48,6 @@ _MOST_VALUES = 64
 @dataclass(frozen=True, eq=False)
 class LeastNumbers:
     """Law of a number of other users that the true number dominates: increasing numbers and their masses, (m,) each.
-
     ``Pr[N - 1 < x] <= omitted + sum of the masses below x`` for every x. The omitted mass may lie anywhere and counts
     as 0 other users.
     """
@@ -69,11 +68,10 @@ class LeastNumbers:
 
 
 def least_numbers(population: Population, delta: float) -> LeastNumbers:
-    """Return the smallest law of the number of other users for a population.
-
-    This is the population's law, if it has one. For a bound on the lower tail, it is a law on some points that every
-    law with this lower tail dominates; mass that the bound does not cover is on 0. Probabilities are resolved down to a
-    thousandth of `delta`. Derived for this project.
+    """Return the smallest law of the number of other users for a population. This is the population's law, if it has
+    one. For a bound on the lower tail, it is a law on some points that every law with this lower tail dominates; mass
+    that the bound does not cover is on 0. Probabilities are resolved down to a thousandth of `delta`. Derived for this
+    project.
     """
     delta = check_positive("delta", delta)
     if isinstance(population, Law):
@@ -84,10 +82,9 @@ def least_numbers(population: Population, delta: float) -> LeastNumbers:
 
 
 def numbers_at(population: Population, failures: NDArray[np.float64]) -> LeastNumbers:
-    """Return a law of the number of other users that every law with the population's lower tail dominates.
-
-    The tail is evaluated at `failures`, probabilities in (0, 1), and at some near 1; mass that the tail does not cover
-    is on 0. Derived for this project.
+    """Return a law of the number of other users that every law with the population's lower tail dominates. The tail is
+    evaluated at `failures`, probabilities in (0, 1), and at some near 1; mass that the tail does not cover is on 0.
+    Derived for this project.
     """
     failures = np.unique(np.append(failures, _LIKELY))
     reached = np.array([population.lower_bound(float(f)) for f in failures])
@@ -103,11 +100,10 @@ def numbers_at(population: Population, failures: NDArray[np.float64]) -> LeastNu
 def mixed_delta(
     delta_of: Callable[[int], float], numbers: LeastNumbers, *, gap: float = _GAP, enough: float = math.inf
 ) -> float:
-    """Return an upper bound on the mean of a delta that does not grow with the number of other users.
-
-    Consecutive numbers count as their smallest. The piece with the largest possible error is split until the bounds
-    from both ends of all pieces are within `gap` relative, after several dozen values at most. A mean certainly above
-    `enough` is not refined. Derived for this project.
+    """Return an upper bound on the mean of a delta that does not grow with the number of other users. Consecutive
+    numbers count as their smallest. The piece with the largest possible error is split until the bounds from both ends
+    of all pieces are within `gap` relative, after several dozen values at most. A mean certainly above `enough` is not
+    refined. Derived for this project.
     """
     gap = check_positive("gap", gap)
     others, total = numbers.others, np.append(0.0, np.cumsum(numbers.mass))
@@ -147,10 +143,9 @@ def mixed_delta(
 
 
 def _halfway(others: NDArray[np.int64], mass: NDArray[np.float64]) -> int:
-    """Return the first number of the upper part when a piece of two or more numbers is cut.
-
-    The cut is midway between the middles of the piece's range and mass, or in the middle of the exponents if the piece
-    spans several powers of 2. For many more users, delta is negligible and slow to compute.
+    """Return the first number of the upper part when a piece of two or more numbers is cut. The cut is midway between
+    the middles of the piece's range and mass, or in the middle of the exponents if the piece spans several powers of 2.
+    For many more users, delta is negligible and slow to compute.
     """
     first, last = int(others[0]) + 1, int(others[-1]) + 1
     if last > 4 * first:
@@ -168,7 +163,6 @@ def mean_delta(
     enough: float = math.inf,
 ) -> float:
     """Return an upper bound on the mean delta of a protocol over the number of users, at one eps (nats, >= 0).
-
     `profile_for` maps the number of all users, user 1 included, to a profile that is exact or an upper bound, or to
     None if no guarantee is known. A mean certainly above `enough` is not refined.
     """
@@ -182,9 +176,8 @@ def mean_delta(
 
 @dataclass(frozen=True)
 class Split:
-    """Number of users (user 1 included), a bound on the probability of fewer, and the remaining delta.
-
-    The total delta is ``failure + (1 - failure) delta``.
+    """Number of users (user 1 included), a bound on the probability of fewer, and the remaining delta. The total delta
+    is ``failure + (1 - failure) delta``.
     """
 
     users: int

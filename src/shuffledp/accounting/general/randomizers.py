@@ -97,6 +97,8 @@ def outputs_of(rows: list[tuple[float, float, float]]) -> Outputs:
 class SubsetSelection:
     """Random subset of given size: each subset with the input is E times as likely as each subset without it.
 
+    Source: Ye and Barg (2018). All pairs of inputs are equivalent, so that the upper bound is exact for the blanket.
+
     Parameters
     ----------
     eps_local : float
@@ -105,10 +107,6 @@ class SubsetSelection:
         Number of values k, >= 2.
     subset_size : int
         d, in [1, k - 1]; 1 is generalized randomized response.
-
-    Notes
-    -----
-    Source: Ye and Barg (2018). All pairs of inputs are equivalent, so that the upper bound is exact for the blanket.
     """
 
     eps_local: float
@@ -193,16 +191,14 @@ class GRR:
     """Generalized (k-ary) randomized response: the input with probability ``E / (E + k - 1)``, else another value
     uniformly.
 
+    Source: Kairouz, Bonawitz and Ramage (2016). All pairs of values are equivalent.
+
     Parameters
     ----------
     eps_local : float
         Nats, in (0, 300].
     domain_size : int
         Number of values k, >= 2.
-
-    Notes
-    -----
-    Source: Kairouz, Bonawitz and Ramage (2016). All pairs of values are equivalent.
     """
 
     eps_local: float
@@ -228,14 +224,12 @@ class GRR:
 class BinaryRandomizedResponse:
     """Binary randomized response: a bit is kept with probability ``E / (E + 1)``, else flipped.
 
+    Source: Warner (1965).
+
     Parameters
     ----------
     eps_local : float
         Nats, in (0, 300].
-
-    Notes
-    -----
-    Source: Warner (1965).
     """
 
     eps_local: float
@@ -259,6 +253,9 @@ class BinaryRandomizedResponse:
 class FiniteRandomizer:
     """Local randomizer with finitely many inputs and outputs, given by its table of probabilities.
 
+    The bound is the largest delta over all ordered pairs of inputs, one of each kind. It is exact up to rounding of the
+    entries. A lower bound uses the first 64 different rows only.
+
     Parameters
     ----------
     table : (inputs, outputs) sequence of sequences, or array
@@ -270,11 +267,6 @@ class FiniteRandomizer:
     ------
     ValueError
         If the table does not meet a condition.
-
-    Notes
-    -----
-    The bound is the largest delta over all ordered pairs of inputs, one of each kind. It is exact up to rounding of the
-    entries. A lower bound uses the first 64 different rows only.
 
     Examples
     --------
@@ -340,10 +332,9 @@ class FiniteRandomizer:
 
 
 def _pairs(rows: NDArray[np.float64], blanket: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Return the first ordered pair of inputs of every kind.
-
-    The keys of a pair are sums over the outputs of products of two hashes of 15 bits, exact in double precision. They
-    do not depend on the order of outputs; two kinds share all four keys with a probability of about 2^-56.
+    """Return the first ordered pair of inputs of every kind. The keys of a pair are sums over the outputs of products
+    of two hashes of 15 bits, exact in double precision. They do not depend on the order of outputs; two kinds share all
+    four keys with a probability of about 2^-56.
     """
     covered = blanket > 0
     with np.errstate(divide="ignore"):

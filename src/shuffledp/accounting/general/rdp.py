@@ -28,6 +28,8 @@ class LastOrderWarning(UserWarning):
 def gaussian_rdp(orders: ArrayLike, sigma: Sigma) -> NDArray[np.float64]:
     """Return the Renyi divergence of one Gaussian report, ``order / (2 sigma^2)``.
 
+    Source: arXiv 2206.09569, Corollary 1; Mironov (2017), Proposition 7. Exact for two records at distance 1.
+
     Parameters
     ----------
     orders : (k,) array_like of int
@@ -39,16 +41,15 @@ def gaussian_rdp(orders: ArrayLike, sigma: Sigma) -> NDArray[np.float64]:
     -------
     (k,) ndarray
         Nats. An upper bound for shuffled reports and all neighbors, because shuffling is post-processing.
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, Corollary 1; Mironov (2017), Proposition 7. Exact for two records at distance 1.
     """
     return check_orders(orders) / (2 * sigma**2)
 
 
 def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
     """Return the Renyi divergence of a sequence of mechanisms, chosen adaptively or not.
+
+    Source: arXiv 2206.09569, Lemma 1; Mironov (2017), Proposition 1. An upper bound on the divergence of the sequence,
+    exact up to rounding.
 
     Parameters
     ----------
@@ -66,11 +67,6 @@ def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
     ------
     ValueError
         If the shapes differ.
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, Lemma 1; Mironov (2017), Proposition 1. An upper bound on the divergence of the sequence,
-    exact up to rounding.
     """
     values = np.asarray(rdps, np.float64)
     counts = np.array([check_count("rounds", r) for r in rounds], np.float64)
@@ -85,6 +81,9 @@ def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
 
 def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float, float]:
     """Return the central eps implied by Renyi divergences, and the order with the smallest eps.
+
+    Source: arXiv 2206.09569, Lemma 2, from Balle et al. (2020) and Canonne, Kamath and Steinke (2020). An upper bound
+    for any list of orders if the divergences are upper bounds.
 
     Parameters
     ----------
@@ -111,11 +110,6 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[flo
     -----
     LastOrderWarning
         If the last order is the best and eps is positive, so that a longer list would probably give a smaller eps.
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, Lemma 2, from Balle et al. (2020) and Canonne, Kamath and Steinke (2020). An upper bound
-    for any list of orders if the divergences are upper bounds.
 
     Examples
     --------

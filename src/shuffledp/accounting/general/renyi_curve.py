@@ -27,6 +27,8 @@ RENYI_ORDERS: tuple[float, ...] = tuple(float(x) for x in 1 + np.geomspace(0.1, 
 class RenyiCurve:
     """Renyi differential privacy at a list of orders; the divergences of composed mechanisms add up.
 
+    Source: Mironov (2017), Proposition 1. A sum is as exact as its terms.
+
     Parameters
     ----------
     orders : (k,) ndarray
@@ -40,10 +42,6 @@ class RenyiCurve:
     ------
     ValueError
         If the shapes differ, or a number is out of its range.
-
-    Notes
-    -----
-    Source: Mironov (2017), Proposition 1. A sum is as exact as its terms.
 
     Examples
     --------
@@ -103,6 +101,9 @@ class RenyiCurve:
 def to_renyi(profile: PrivacyProfile, orders: ArrayLike | None = None) -> RenyiCurve:
     """Return the curve of Renyi divergences that a profile implies.
 
+    Source: :func:`renyi_from_profile`. The eps of composed curves is some percent above the eps of composed loss
+    distributions (:func:`composed_epsilon`).
+
     Parameters
     ----------
     profile : PrivacyProfile
@@ -122,11 +123,6 @@ def to_renyi(profile: PrivacyProfile, orders: ArrayLike | None = None) -> RenyiC
     ------
     Infeasible
         If delta does not vanish, so that no order has a finite divergence.
-
-    Notes
-    -----
-    Source: :func:`renyi_from_profile`. The eps of composed curves is some percent above the eps of composed loss
-    distributions (:func:`composed_epsilon`).
     """
     at = np.asarray(RENYI_ORDERS if orders is None else orders, np.float64)
     return RenyiCurve(at, renyi_from_profile(profile, at), profile.neighbours)

@@ -102,6 +102,8 @@ def variation_ratio_epsilon(
 ) -> float:
     """Return the smallest eps at which :func:`variation_ratio_delta` is at most delta.
 
+    Source as in :func:`variation_ratio_delta`. An upper bound if that delta is an upper bound.
+
     Parameters
     ----------
     delta : float
@@ -118,10 +120,6 @@ def variation_ratio_epsilon(
     ------
     Infeasible
         As in :func:`variation_ratio_delta`, and for infinite p if no finite eps has this delta.
-
-    Notes
-    -----
-    Source as in :func:`variation_ratio_delta`. An upper bound if that delta is an upper bound.
     """
     labels, rate, factor = _reduced(p, beta, q, sound)
     return _epsilon(delta / factor, labels, rate, candidates)

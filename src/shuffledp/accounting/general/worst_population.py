@@ -121,10 +121,8 @@ class _FixedPopulations:
 
 class _MomentProblem:
     """Moment problem of one population for several eps_central; the grid of n and the optimal basis are kept in
-    between.
-
-    `variance` is above the least variance of an integer law with this mean. `deltas` maps increasing numbers of other
-    users, (m,), and eps_central to upper bounds on delta_n, (m,).
+    between. `variance` is above the least variance of an integer law with this mean. `deltas` maps increasing numbers
+    of other users, (m,), and eps_central to upper bounds on delta_n, (m,).
     """
 
     def __init__(
@@ -141,10 +139,9 @@ class _MomentProblem:
         self._basis = [below, below + 1, _SLACK]
 
     def _dual(self, z: NDArray[np.float64], values: NDArray[np.float64]) -> _Quadratic:
-        """Return the dual quadratic on the grid, by the simplex method from the last basis.
-
-        Maximize ``sum w_i values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. The caller makes
-        every result an upper bound, so that rounding affects tightness only.
+        """Return the dual quadratic on the grid, by the simplex method from the last basis. Maximize ``sum w_i
+        values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. The caller makes every result an upper
+        bound, so that rounding affects tightness only.
         """
         weight = np.maximum(1, z**2)  # columns of size about 1 whatever the distance from the mean
         columns = np.vstack((1 / weight, z / weight, z**2 / weight))
@@ -229,9 +226,7 @@ def worst_delta(
     population: MomentBounded, reports: OtherReports, eps_local: float, eps_central: float
 ) -> float:
     """Return a proven upper bound on the exact delta over all populations with these moments, about 1e-6 relative too
-    large.
-
-    A variance below the least variance of an integer law with this mean is replaced by the least variance. The
+    large. A variance below the least variance of an integer law with this mean is replaced by the least variance. The
     population of `reports` is not used.
     """
     if eps_central >= eps_local:

@@ -69,6 +69,9 @@ def clone_delta(
 ) -> float:
     """Return the exact delta of the clones reduction.
 
+    Source: Wang et al. 2023, Lemma 2; :mod:`shuffledp.accounting.general.clones` has the formula. For user 1, who
+    always takes part, and replacement neighbors.
+
     Parameters
     ----------
     population : Population
@@ -91,11 +94,6 @@ def clone_delta(
     float
         In [0, 1]; 0 for ``eps_central >= eps_local``. An upper bound for a randomizer, above the reduction's value by
         at most 1e-10 relative, for :class:`MomentBounded` by about 1e-6.
-
-    Notes
-    -----
-    Source: Wang et al. 2023, Lemma 2; :mod:`shuffledp.accounting.general.clones` has the formula. For user 1, who
-    always takes part, and replacement neighbors.
 
     Examples
     --------
@@ -196,6 +194,10 @@ def local_budget(
 ) -> float:
     """Return the largest local budget whose shuffled reports meet (eps_central, delta).
 
+    Source: Wang et al. 2023, A(k) in equations (6) and (7). Rounded down by at most 1e-10 relative, for
+    :class:`MomentBounded` by about 1e-5. A lower bound on the budget of a randomizer if :func:`amplified_epsilon` is an
+    upper bound.
+
     Parameters
     ----------
     population : Population
@@ -216,12 +218,6 @@ def local_budget(
     ------
     Infeasible
         If the accounting does not apply to the population.
-
-    Notes
-    -----
-    Source: Wang et al. 2023, A(k) in equations (6) and (7). Rounded down by at most 1e-10 relative, for
-    :class:`MomentBounded` by about 1e-5. A lower bound on the budget of a randomizer if :func:`amplified_epsilon` is an
-    upper bound.
 
     Examples
     --------

@@ -70,17 +70,15 @@ class DummyPlan:
 def dummy_grid(population: Population) -> NDArray[np.int64]:
     """Return the numbers of dummies that :func:`optimal_dummies` tries by default.
 
+    Source: Wang et al. 2023, the text after equation (6). Exact integers. A coarser grid increases the error and does
+    not change the guarantee.
+
     Returns
     -------
     (g,) ndarray
         ``0, h, 2h, ..`` up to n', with ``h = floor(sqrt(n'))``, or ``h = ceil(n' / 10^4)`` above 1e8 users. n' is the
         number of potential users: trials + 1, others + 1, or for other populations twice the mean, an assumption, as
         the paper does not define it.
-
-    Notes
-    -----
-    Source: Wang et al. 2023, the text after equation (6). Exact integers. A coarser grid increases the error and does
-    not change the guarantee.
     """
     most = math.floor(2 * population.mean)
     if isinstance(population, Fixed):
@@ -105,6 +103,10 @@ def optimal_dummies(
 ) -> DummyPlan:
     """Return the number of dummies with the smallest expected error.
 
+    Source: Wang et al. 2023, equations (6) and (7); see :func:`error_factor`. As there can be two local minima, branch
+    and bound searches the whole grid. Results are cached. The plan's budget is rounded down as in :func:`local_budget`,
+    and its error is exact for this budget.
+
     Parameters
     ----------
     population : Law
@@ -124,12 +126,6 @@ def optimal_dummies(
     -------
     DummyPlan
         The smallest optimal k, and A(k) in nats.
-
-    Notes
-    -----
-    Source: Wang et al. 2023, equations (6) and (7); see :func:`error_factor`. As there can be two local minima, branch
-    and bound searches the whole grid. Results are cached. The plan's budget is rounded down as in :func:`local_budget`,
-    and its error is exact for this budget.
 
     Examples
     --------
@@ -195,9 +191,8 @@ class _Search:
 
 @dataclass(frozen=True)
 class _KnownBudgets:
-    """Bounds on the largest budgets A, which do not fall with the index, as two step functions searched by bisection.
-
-    A budget within A of one index is within A of every later index; a budget above A of one index is above A of every
+    """Bounds on the largest budgets A, which do not fall with the index, as two step functions searched by bisection. A
+    budget within A of one index is within A of every later index; a budget above A of one index is above A of every
     earlier index. Both lists keep only indices that improve the bounds, so that the budgets increase along them.
     """
 

@@ -79,16 +79,13 @@ def checkin_local_budget(
 ) -> float:
     """Return the largest local budget for which random check-in meets (eps_central, delta).
 
-    The inverse of :func:`checkin_epsilon`, with the same parameters and errors; `eps_central` in nats, > 0.
+    The inverse of :func:`checkin_epsilon`, with the same parameters and errors; `eps_central` in nats, > 0. Source as
+    in :func:`checkin_epsilon`. Rounded down by at most 1e-11 relative; a lower bound on the largest budget.
 
     Returns
     -------
     float
         Nats, at least `eps_central`.
-
-    Notes
-    -----
-    Source as in :func:`checkin_epsilon`. Rounded down by at most 1e-11 relative; a lower bound on the largest budget.
     """
     if accounting == "exact":
         _check_exact_checkin(rate)

@@ -62,9 +62,8 @@ def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
 
 
 def corrected_omega(reports: OtherReports, delta: float, rate: float) -> float:
-    """Return the clone bound of one-sided textbook inequalities (erratum E12; reading notes N2, N3, N9, N10).
-
-    Chernoff for binomial and Poisson laws; the stated tail with delta / 4 for each of two steps for sub-Gaussian and
+    """Return the clone bound of one-sided textbook inequalities (erratum E12; reading notes N2, N3, N9, N10). Chernoff
+    for binomial and Poisson laws; the stated tail with delta / 4 for each of two steps for sub-Gaussian and
     sub-exponential populations; Cantelli for all others.
     """
     if reports.adaptive and reports.dummies > 0:
@@ -112,11 +111,9 @@ def printed_epsilon(reports: OtherReports, delta: float, eps_local: float) -> fl
 
 def simplified_epsilon(reports: OtherReports, delta: float, eps_local: float) -> float:
     """Return eps_central of the simplified Theorem 1 (nats), inf below its stated range ``n' a / E >= 3 log(4 /
-    delta)``.
-
-    It follows from the theorem from ``14 log(4 / delta)`` on only (E4); no violation is known in between. Printed for
-    Binomial alone; for Poisson and with dummies, the same expression in the expected number of clones. Other
-    populations raise `Infeasible`.
+    delta)``. It follows from the theorem from ``14 log(4 / delta)`` on only (E4); no violation is known in between.
+    Printed for Binomial alone; for Poisson and with dummies, the same expression in the expected number of clones.
+    Other populations raise `Infeasible`.
     """
     population, k = reports.population, reports.dummies
     if isinstance(population, (Fixed, Binomial)):
@@ -135,11 +132,9 @@ def simplified_epsilon(reports: OtherReports, delta: float, eps_local: float) ->
 
 
 def corrected_epsilon(reports: OtherReports, delta: float, eps_local: float) -> float:
-    """Return eps_central of the corrected closed form (nats), inf without amplification.
-
-    It has one-sided tails with delta / 2 each for the clones and for their split (N3, N5). User 1's report is mapped
-    exactly instead of by a subsampling lemma (N6): with r the likelihood ratio without it, ``eps = log((r E + 1) / (r +
-    E))``.
+    """Return eps_central of the corrected closed form (nats), inf without amplification. It has one-sided tails with
+    delta / 2 each for the clones and for their split (N3, N5). User 1's report is mapped exactly instead of by a
+    subsampling lemma (N6): with r the likelihood ratio without it, ``eps = log((r E + 1) / (r + E))``.
     """
     omega = corrected_omega(reports, delta, reports.rate(eps_local))
     excess = _spread_ratio(omega, _log(2, delta))  # r - 1

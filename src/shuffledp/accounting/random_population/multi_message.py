@@ -72,6 +72,9 @@ _ENUMERATED = 1 << 22
 def discrete_gaussian_gap(n: ArrayLike, tau: Positive) -> NDArray[np.float64]:
     """Return the distance between a sum of discrete Gaussian variables and a single discrete Gaussian variable.
 
+    Source: Wang et al. 2023, Lemma 4, from Kairouz, Liu and Steinke (2021). Exact up to rounding; the factor is an
+    upper bound.
+
     Parameters
     ----------
     n : int or (w,) array_like of int
@@ -84,11 +87,6 @@ def discrete_gaussian_gap(n: ArrayLike, tau: Positive) -> NDArray[np.float64]:
     () or (w,) ndarray
         ``S_n = sum_(k = 1)^(n - 1) exp(-2 pi^2 tau^2 k / (k + 1))``. The probabilities of the sum are within a factor
         ``e^(10 S_n)`` of the probabilities of a discrete Gaussian with variance parameter ``n tau^2``.
-
-    Notes
-    -----
-    Source: Wang et al. 2023, Lemma 4, from Kairouz, Liu and Steinke (2021). Exact up to rounding; the factor is an
-    upper bound.
     """
     counts = np.asarray(n, np.int64)
     if counts.size and int(np.min(counts)) < 1:
@@ -191,6 +189,10 @@ def multi_expected_scale(
 ) -> float:
     """Return the scale of the discrete Gaussian noise that each user adds in MULTI-EXPECTED.
 
+    Printed, with ``S_n`` as in :func:`discrete_gaussian_gap`: ``delta_n = exp(-z^2 / 2)`` for ``z = (eps - p^2 / (2 n
+    tau^2) - 2.5 S_n) / (p / (tau sqrt(n)) + 10 S_n) > 0``, otherwise 1. The mean over N is exact because the analyzer
+    sees N. Source: Wang et al. 2023, Lemma 4 and Proposition 2.
+
     Parameters
     ----------
     population : Law
@@ -213,12 +215,6 @@ def multi_expected_scale(
     -------
     float
         The smallest tau with ``2 E[delta_N] <= delta`` for this delta, rounded up by at most 1e-11 relative.
-
-    Notes
-    -----
-    Printed, with ``S_n`` as in :func:`discrete_gaussian_gap`: ``delta_n = exp(-z^2 / 2)`` for ``z = (eps - p^2 / (2 n
-    tau^2) - 2.5 S_n) / (p / (tau sqrt(n)) + 10 S_n) > 0``, otherwise 1. The mean over N is exact because the analyzer
-    sees N. Source: Wang et al. 2023, Lemma 4 and Proposition 2.
 
     Examples
     --------
@@ -374,6 +370,10 @@ def multi_union_plan(
 def multi_exact_plan(population: Population, eps: Eps, delta: Delta) -> PolyaPlan:
     """Return the parameters of MULTI-EXACT: Polya noise for bits with exact expected delta.
 
+    Derived for this project, for the protocol of Wang et al. 2023, Theorem 5. The guarantee is an upper bound: the
+    exact mean delta of the noise over the number of users is at most delta / 2, and shares are rounded up. Replacement
+    neighbors.
+
     Parameters
     ----------
     population : Law
@@ -387,12 +387,6 @@ def multi_exact_plan(population: Population, eps: Eps, delta: Delta) -> PolyaPla
     -------
     PolyaPlan
         The largest n1 that half of delta allows, and a group order that is safe for the noise.
-
-    Notes
-    -----
-    Derived for this project, for the protocol of Wang et al. 2023, Theorem 5. The guarantee is an upper bound: the
-    exact mean delta of the noise over the number of users is at most delta / 2, and shares are rounded up. Replacement
-    neighbors.
 
     Examples
     --------

@@ -114,6 +114,9 @@ def _deltas_of_little_eps(missing: NDArray[np.float64], eps: float) -> NDArray[n
 def expected_polya_delta(population: Population, n1: Positive, eps: Eps) -> float:
     """Return the delta of Polya noise that is planned for n1 users, averaged over the number of users.
 
+    Derived for this project from :func:`negative_binomial_delta`; the mean over N is from Wang et al. 2023, Section
+    VI-A.
+
     Parameters
     ----------
     population : Law
@@ -127,11 +130,6 @@ def expected_polya_delta(population: Population, n1: Positive, eps: Eps) -> floa
     -------
     float
         ``E[delta_(N / n1)]``, exact because the analyzer sees N; rounded up by less than 1e-29.
-
-    Notes
-    -----
-    Derived for this project from :func:`negative_binomial_delta`; the mean over N is from Wang et al. 2023, Section
-    VI-A.
     """
     law = as_law(population, "the expected delta")
     return _expected(law, n1, eps)
@@ -149,6 +147,8 @@ def _expected(law: Law, n1: float, eps: float) -> float:
 def best_polya_shape(population: Population, eps: Eps, delta: Delta) -> int:
     """Return the largest number of users n1 for which the Polya noise meets half of delta.
 
+    Derived for this project. Rounded down, so that the noise is never too small.
+
     Parameters
     ----------
     population : Law
@@ -162,10 +162,6 @@ def best_polya_shape(population: Population, eps: Eps, delta: Delta) -> int:
     -------
     int
         The largest n1 with ``E[delta_(N / n1)] <= delta / 2``, at least 1. Each user adds noise of shape ``1 / n1``.
-
-    Notes
-    -----
-    Derived for this project. Rounded down, so that the noise is never too small.
     """
     law = as_law(population, "the expected delta")
     return _best_shape(law, eps, delta)
@@ -183,10 +179,9 @@ def _best_shape(law: Law, eps: float, delta: float) -> int:
 
 
 def polya_reach(shape: float, ratio: float, failure: float) -> int:
-    """Return a distance that the absolute noise exceeds with probability at most `failure`, rounded up.
-
-    `shape` is the shape of both negative binomial variables, `ratio` their alpha. The distance is the best of many
-    Chernoff bounds ``E[e^(sZ)] e^(-st)``; it holds for smaller shapes as well.
+    """Return a distance that the absolute noise exceeds with probability at most `failure`, rounded up. `shape` is the
+    shape of both negative binomial variables, `ratio` their alpha. The distance is the best of many Chernoff bounds
+    ``E[e^(sZ)] e^(-st)``; it holds for smaller shapes as well.
     """
     shape = check_positive("shape", shape)
     decay = -math.log(check_open_unit("ratio", ratio))

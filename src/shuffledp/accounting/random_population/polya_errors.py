@@ -22,6 +22,10 @@ _MOST_EPS = 350.0
 def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
     """Return ``E|X - Y|`` for independent negative binomial X, Y.
 
+    ``E|Z| = (1 / pi) integral of (1 - f(t)) / (1 - cos t)`` over (0, pi) for integer Z with characteristic function f.
+    With ``tan(t / 2) = sinh(eps / 2) e^v`` the integrand is analytic and falls exponentially on both sides, so that the
+    trapezoidal rule converges geometrically for every shape. Derived for this project.
+
     Parameters
     ----------
     shape : scalar or (m,) array_like
@@ -34,12 +38,6 @@ def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
     -------
     ndarray
         Shape of `shape`; exact up to about 1e-13 relative.
-
-    Notes
-    -----
-    ``E|Z| = (1 / pi) integral of (1 - f(t)) / (1 - cos t)`` over (0, pi) for integer Z with characteristic function f.
-    With ``tan(t / 2) = sinh(eps / 2) e^v`` the integrand is analytic and falls exponentially on both sides, so that the
-    trapezoidal rule converges geometrically for every shape. Derived for this project.
     """
     eps = check_positive("eps", eps)
     shapes = np.asarray(shape, np.float64)

@@ -36,6 +36,8 @@ _FRACTION_BITS = 60
 def security_bits(eps: EpsAt, delta: Delta) -> float:
     """Return the security sigma of the shares for a given part of delta.
 
+    Source: Wang et al. 2023, Lemma 3, corrected for misprint E24; in bits (E25). Exact up to rounding.
+
     Parameters
     ----------
     eps : float
@@ -47,10 +49,6 @@ def security_bits(eps: EpsAt, delta: Delta) -> float:
     -------
     float
         ``sigma = log2((1 + e^eps) / delta)``, bits.
-
-    Notes
-    -----
-    Source: Wang et al. 2023, Lemma 3, corrected for misprint E24; in bits (E25). Exact up to rounding.
     """
     return float(np.logaddexp(0.0, eps) - math.log(delta)) / math.log(2)
 
@@ -153,9 +151,8 @@ def _hash_shares(sigma: float, order: int, users: int) -> int:
 
 
 def most_users(population: Population) -> int:
-    """Return a bound that the number of users, user 1 included, exceeds with probability at most 1e-12.
-
-    Raises `Infeasible` if the population has no bound on the upper tail.
+    """Return a bound that the number of users, user 1 included, exceeds with probability at most 1e-12. Raises
+    `Infeasible` if the population has no bound on the upper tail.
     """
     if isinstance(population, Law):
         return 1 + population.quantile(1 - TOO_MANY)

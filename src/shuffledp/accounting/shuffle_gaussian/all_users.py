@@ -54,6 +54,10 @@ _CHUNK = 256
 def shuffle_gaussian_rdp(orders: ArrayLike, n: FromOne, sigma: Sigma) -> NDArray[np.float64]:
     """Return the Renyi divergence of n shuffled Gaussian reports, for the pair of Theorem 1.
 
+    Source: arXiv 2206.09569, Theorem 1, with caveats (a) to (d) of the module. Exact for this pair, up to rounding. It
+    is an upper bound for all replacement neighbors if the pair is the worst, a conjecture. The cost is quadratic in the
+    largest order.
+
     Parameters
     ----------
     orders : (k,) array_like of int
@@ -68,12 +72,6 @@ def shuffle_gaussian_rdp(orders: ArrayLike, n: FromOne, sigma: Sigma) -> NDArray
     (k,) ndarray
         Nats, relative error below 1e-12, mostly 1e-14. At most ``order / (2 sigma^2)``, with equality for n = 1.
 
-    Notes
-    -----
-    Source: arXiv 2206.09569, Theorem 1, with caveats (a) to (d) of the module. Exact for this pair, up to rounding. It
-    is an upper bound for all replacement neighbors if the pair is the worst, a conjecture. The cost is quadratic in the
-    largest order.
-
     Examples
     --------
     >>> from shuffledp.accounting import shuffle_gaussian_rdp
@@ -87,6 +85,9 @@ def shuffle_gaussian_rdp(orders: ArrayLike, n: FromOne, sigma: Sigma) -> NDArray
 
 def enough_orders(n: FromOne, sigma: Sigma, delta: Delta, rounds: FromOne = 1) -> int:
     """Return a largest order for n shuffled reports in each round; larger orders do not improve eps.
+
+    Source: experiments with the divergence of arXiv 2206.09569, Theorem 1. An estimate, not part of the guarantee: eps
+    is valid for any list of orders.
 
     Parameters
     ----------
@@ -104,11 +105,6 @@ def enough_orders(n: FromOne, sigma: Sigma, delta: Delta, rounds: FromOne = 1) -
     int
         In [22, 4096]. Near ``2 sigma^2 ln n`` the divergence grows by orders of magnitude; the best order is never far
         above this value. With few reports or little noise, the result is the best order of a single Gaussian report.
-
-    Notes
-    -----
-    Source: experiments with the divergence of arXiv 2206.09569, Theorem 1. An estimate, not part of the guarantee: eps
-    is valid for any list of orders.
     """
     jump = 2 * sigma**2 * math.log(n)
     alone = 1 + sigma * math.sqrt(2 * math.log(1 / delta) / rounds)
@@ -119,6 +115,9 @@ def shuffle_gaussian_epsilons(
     n: FromOne, sigma: Sigma, rounds: Sequence[FromOne], delta: Delta, most_order: Order | None = None
 ) -> NDArray[np.float64]:
     """Return the central eps of n shuffled Gaussian reports after each of several numbers of rounds.
+
+    Source: arXiv 2206.09569, Theorem 1, Lemmas 1 and 2, with caveats (a) to (d) of the module. An upper bound for the
+    pair of Theorem 1, and for all neighbors if this pair is the worst.
 
     Parameters
     ----------
@@ -136,11 +135,6 @@ def shuffle_gaussian_epsilons(
     -------
     (m,) ndarray
         Nats.
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, Theorem 1, Lemmas 1 and 2, with caveats (a) to (d) of the module. An upper bound for the
-    pair of Theorem 1, and for all neighbors if this pair is the worst.
     """
     last = checked_most_order(most_order, n, sigma, delta)
     rdp = _remembered_rdp(n, sigma, last)
@@ -173,11 +167,10 @@ def checked_most_order(most_order: int | None, n: int, sigma: float, delta: floa
 
 @remember(_REMEMBERED)
 def log_cumulants(sigma: float, last: int) -> NDArray[np.float64]:
-    """Return the logs of the cumulants 0 to `last` of X, shape (last + 1,); the first is a placeholder.
-
-    The cumulants count connected graphs on labeled vertices with weight ``(q - 1)^edges``; hence they are positive.
-    ``kappa_{m+2} = sum_k C(m, k) (q^(k+1) - 1) kappa_{k+1} kappa_{m-k+1}`` follows from ``G'(x) = G(q x)`` for ``G(x) =
-    sum q^(k(k-1)/2) x^k / k!``. Divided by factorials, no binomials are needed.
+    """Return the logs of the cumulants 0 to `last` of X, shape (last + 1,); the first is a placeholder. The cumulants
+    count connected graphs on labeled vertices with weight ``(q - 1)^edges``; hence they are positive. ``kappa_{m+2} =
+    sum_k C(m, k) (q^(k+1) - 1) kappa_{k+1} kappa_{m-k+1}`` follows from ``G'(x) = G(q x)`` for ``G(x) = sum
+    q^(k(k-1)/2) x^k / k!``. Divided by factorials, no binomials are needed.
     """
     exponent = np.arange(1, last + 1) / sigma**2
     weight = exponent + np.log(-np.expm1(-exponent))  # log(q^k - 1) without overflow
@@ -201,9 +194,8 @@ def log_central_moments(sizes: NDArray[np.int64], sigma: float, last: int) -> ND
 
 
 def _log_moments(sizes: NDArray[np.int64], sigma: float, last: int, *, central: bool) -> NDArray[np.float64]:
-    """Return logs of moments from cumulants: ``M_l = sum_j C(l-1, j-1) kappa_j n^(1-j) M_{l-j}``; j > 1 if central.
-
-    For moments about 0, the recurrence computes ``M_l - 1`` without its term j = 1.
+    """Return logs of moments from cumulants: ``M_l = sum_j C(l-1, j-1) kappa_j n^(1-j) M_{l-j}``; j > 1 if central. For
+    moments about 0, the recurrence computes ``M_l - 1`` without its term j = 1.
     """
     cumulants = log_cumulants(sigma, last)
     log_sizes = np.log(sizes.astype(np.float64))

@@ -102,6 +102,10 @@ def checkin_shuffle_gaussian_rdp_theorem3(
 ) -> NDArray[np.float64]:
     """Return the bound of Theorem 3 on the divergence of shuffled check-in with Gaussian reports.
 
+    Source: arXiv 2206.09569, equation (13). Its condition, that the moments fall with n, always holds, because means of
+    exchangeable variables are a reverse martingale. An upper bound on the printed sum, and on the divergence only if
+    the sum is a bound, see (e).
+
     Parameters
     ----------
     orders, n, rate, sigma
@@ -114,12 +118,6 @@ def checkin_shuffle_gaussian_rdp_theorem3(
     -------
     (k,) ndarray
         Nats, relative error below 1e-12, mostly 1e-14.
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, equation (13). Its condition, that the moments fall with n, always holds, because means of
-    exchangeable variables are a reverse martingale. An upper bound on the printed sum, and on the divergence only if
-    the sum is a bound, see (e).
     """
     orders = check_orders(orders)
     sizes = np.array([1, _size_after(n, rate, split)])
@@ -133,6 +131,9 @@ def best_checkin_shuffle_gaussian_rdp_theorem3(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the bound of Theorem 3 with the best Delta for each order, and this Delta.
 
+    Source: arXiv 2206.09569, equation (13). An upper bound on the printed sum, as
+    :func:`checkin_shuffle_gaussian_rdp_theorem3`.
+
     Parameters
     ----------
     orders, n, rate, sigma
@@ -144,11 +145,6 @@ def best_checkin_shuffle_gaussian_rdp_theorem3(
         Nats. The smallest bound on two nested grids of Delta; the second has steps of about 1e-4 or of one participant.
     splits : (k,) ndarray
         In [0, 1].
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, equation (13). An upper bound on the printed sum, as
-    :func:`checkin_shuffle_gaussian_rdp_theorem3`.
     """
     orders = check_orders(orders)
     alone = log_subsampled_excess(orders, np.ones(1, np.int64), np.array([rate]), sigma, "printed")
@@ -183,6 +179,8 @@ def checkin_shuffle_gaussian_epsilon(
 ) -> float:
     """Return the central eps after `rounds` >= 1 rounds of :func:`checkin_shuffle_gaussian_rdp`.
 
+    Source: arXiv 2206.09569, equation (11), Lemmas 1 and 2. An upper bound if the divergences are upper bounds.
+
     Parameters
     ----------
     n, rate, sigma, form
@@ -197,10 +195,6 @@ def checkin_shuffle_gaussian_epsilon(
     -------
     float
         Nats.
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, equation (11), Lemmas 1 and 2. An upper bound if the divergences are upper bounds.
     """
     curve = partial(_remembered_checkin, n, rate, sigma, form)
     return epsilon_of_curve(curve, max(1, round(n * rate)), sigma, rounds, delta, most_order)
@@ -219,6 +213,8 @@ def checkin_theorem3_epsilon(
     """Return the central eps after `rounds` rounds of Theorem 3, with one Delta, or without `split` the best Delta per
     order.
 
+    Source: arXiv 2206.09569, Theorem 3, Lemmas 1 and 2. An upper bound on the eps of the printed sum; see caveat (e).
+
     Parameters
     ----------
     n, rate, sigma, split
@@ -230,10 +226,6 @@ def checkin_theorem3_epsilon(
     -------
     float
         Nats.
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, Theorem 3, Lemmas 1 and 2. An upper bound on the eps of the printed sum; see caveat (e).
     """
     curve = partial(_remembered_theorem3, n, rate, sigma, split)
     return epsilon_of_curve(curve, max(1, round(n * rate)), sigma, rounds, delta, most_order)

@@ -58,7 +58,6 @@ def outside(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int6
 
 def log_masses(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the logs of the probabilities of blocks of numbers of participants, or of upper bounds for long blocks.
-
     Blocks inside the window are short, so that a difference of tails on their side of the mean is accurate.
     """
     low, high, step = _window(n, rate)
@@ -76,10 +75,9 @@ def log_masses(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.i
 
 
 def log_mass(n: int, rate: float, first: int, last: int) -> float:
-    """Return the log of an upper bound on the probability of first .. last participants; exact for one number.
-
-    Away from the mode, successive probabilities fall at least geometrically. A block that contains the mode has at most
-    its length times the largest probability.
+    """Return the log of an upper bound on the probability of first .. last participants; exact for one number. Away
+    from the mode, successive probabilities fall at least geometrically. A block that contains the mode has at most its
+    length times the largest probability.
     """
     count = last - first + 1
     mode = math.floor((n + 1) * rate)

@@ -61,6 +61,10 @@ def subsampled_shuffle_gaussian_rdp(
 ) -> NDArray[np.float64]:
     """Return a bound on the divergence of m shuffled Gaussian reports, of users drawn without replacement from n.
 
+    Source: arXiv 2206.09569, Theorem 2, with caveats (a) to (d) and (f). Replacement neighbors. ``printed`` and
+    ``convex`` are upper bounds for all neighbors if the pair of Theorem 1 is the worst; ``pair`` is exact for this
+    pair.
+
     Parameters
     ----------
     orders : (k,) array_like of int
@@ -76,12 +80,6 @@ def subsampled_shuffle_gaussian_rdp(
     -------
     (k,) ndarray
         Nats, relative error below 1e-12, mostly 1e-14.
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, Theorem 2, with caveats (a) to (d) and (f). Replacement neighbors. ``printed`` and
-    ``convex`` are upper bounds for all neighbors if the pair of Theorem 1 is the worst; ``pair`` is exact for this
-    pair.
 
     Examples
     --------
@@ -99,6 +97,9 @@ def subsampled_shuffle_gaussian_rdp(
 def subsampled_rdp(rdp: ArrayLike, rate: Unit) -> NDArray[np.float64]:
     """Return Renyi divergences of any mechanism after sampling without replacement, by equation (10).
 
+    Source: arXiv 2206.09569, equation (10); Wang, Balle and Kasiviswanathan (2019), Theorem 9, with an infinite
+    divergence of infinite order. An upper bound for any mechanism whose divergences are at most `rdp`.
+
     Parameters
     ----------
     rdp : (k,) array_like
@@ -110,11 +111,6 @@ def subsampled_rdp(rdp: ArrayLike, rate: Unit) -> NDArray[np.float64]:
     -------
     (k,) ndarray
         Divergences at the same orders, nats.
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, equation (10); Wang, Balle and Kasiviswanathan (2019), Theorem 9, with an infinite
-    divergence of infinite order. An upper bound for any mechanism whose divergences are at most `rdp`.
     """
     values = np.asarray(rdp, np.float64)
     if values.ndim != 1 or values.size == 0 or not np.all(values >= 0):
@@ -143,6 +139,8 @@ def subsampled_shuffle_gaussian_epsilon(
 ) -> float:
     """Return the central eps after `rounds` >= 1 rounds of :func:`subsampled_shuffle_gaussian_rdp`.
 
+    Source: arXiv 2206.09569, Theorem 2, Lemmas 1 and 2. An upper bound if the divergences are upper bounds.
+
     Parameters
     ----------
     n, m, sigma, form
@@ -157,10 +155,6 @@ def subsampled_shuffle_gaussian_epsilon(
     -------
     float
         Nats.
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, Theorem 2, Lemmas 1 and 2. An upper bound if the divergences are upper bounds.
     """
     curve = partial(_remembered_subsampled, n, m, sigma, form)
     return epsilon_of_curve(curve, m, sigma, rounds, delta, most_order)
@@ -170,6 +164,8 @@ def subsampled_gaussian_epsilon(
     *, rate: Rate, sigma: Sigma, rounds: FromOne, delta: Delta, most_order: Order | None = None
 ) -> float:
     """Return the central eps of Gaussian reports under Theorem 2 without shuffling, ``order / (2 sigma^2)`` per report.
+
+    Source: arXiv 2206.09569, Theorem 2 with Corollary 1. A proven upper bound for all neighbors.
 
     Parameters
     ----------
@@ -184,10 +180,6 @@ def subsampled_gaussian_epsilon(
     -------
     float
         Nats.
-
-    Notes
-    -----
-    Source: arXiv 2206.09569, Theorem 2 with Corollary 1. A proven upper bound for all neighbors.
     """
     return epsilon_of_curve(
         lambda last: subsampled_rdp(gaussian_rdp(np.arange(2, last + 1), sigma), rate),
@@ -202,10 +194,9 @@ def log_subsampled_excess(
     sigma: float,
     form: str,
 ) -> NDArray[np.float64]:
-    """Return the log of the excess E for each order and each pair of a size and a rate, shape (k, m).
-
-    The size is the number of reports, the rate the probability that a given user is among them; pairs may belong to
-    different numbers of users.
+    """Return the log of the excess E for each order and each pair of a size and a rate, shape (k, m). The size is the
+    number of reports, the rate the probability that a given user is among them; pairs may belong to different numbers
+    of users.
     """
     last = int(orders.max())
     log_rates = np.log(rates)
@@ -252,7 +243,6 @@ def epsilon_of_curve(
     most_order: int | None,
 ) -> float:
     """Return eps (nats) after `rounds` rounds; `curve` maps the largest order to the divergences from order 2 on.
-
     Without `most_order`, the largest order is :func:`enough_orders` for one round of `reports` reports, at most 512.
     """
     last = checked_most_order(most_order, reports, sigma, delta)
