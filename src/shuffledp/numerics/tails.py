@@ -71,7 +71,6 @@ def log_binomial_pmfs(
 
 
 def _deviances(x: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return `_deviance` elementwise, x > 0."""
     t = (x - mean) / mean
     adding = np.abs(t) <= 0.1
     far = ~adding
@@ -132,7 +131,6 @@ _SMALL = np.array([0.0, *(_stirling_error(n) for n in range(1, 16))])
 
 
 def _stirling_errors(n: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log n! minus Stirling's formula, elementwise, for integers n >= 1."""
     s = 1 / (n * n)
     series = (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s / 1188)))) / n
     small = n < 16

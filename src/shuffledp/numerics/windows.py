@@ -43,7 +43,7 @@ def _point_mass(x: int) -> Window:
 
 def _reach(variance: float, log_inverse: float) -> float:
     """Return a distance that a sum of independent variables in [0, 1] exceeds with probability <= exp(-log_inverse).
-    Bernstein's inequality, which holds for Poisson variables too, as limits of such sums.
+    Bernstein's inequality, for Poisson variables too.
     """
     return log_inverse / 3 + math.sqrt(log_inverse**2 / 9 + 2 * variance * log_inverse)
 

@@ -266,9 +266,7 @@ def _losses(profile: AllocationProfile, negligible: float) -> Any:
 
 
 def _thinned(width: float, points: int, steps: int, step: Step, negligible: float) -> NDArray[np.float64]:
-    """Return delta at multiples of `width`; where delta is negligible, by chords in e^eps over several multiples, from
-    above.
-    """
+    """Return delta at multiples of `width`; where it is negligible, an upper bound by long chords in e^eps."""
     eps = np.asarray(width * np.arange(points), np.float64)
     near = math.ceil(allocation_end(steps, step[1], _SMALL * negligible) / width)
     places = np.unique(np.append(np.arange(min(near, points)), np.arange(near, points + _APART - 1, _APART)))

@@ -206,7 +206,6 @@ def _log_mean(p: float, tilt: float) -> float:
 
 
 def _expm1_rest(x: float) -> float:
-    """Return ``e^x - 1 - x``."""
     if abs(x) > 0.1:
         return math.expm1(x) - x
     return (
@@ -217,7 +216,6 @@ def _expm1_rest(x: float) -> float:
 
 
 def _sine_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``sin x - x``."""
     square = x * x
     series = (
         x
@@ -269,9 +267,7 @@ def _from_top(parts: NDArray[np.float64], behind: NDArray[np.float64]) -> NDArra
 
 
 def _waves(theta: NDArray[np.float64], places: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
-    """Return cosines and, below them, sines of ``-theta place``, (2 L, K), for equally spaced places, as blocks of
-    columns.
-    """
+    """Return cosines above sines of ``-theta place``, (2 L, K), for equally spaced places, in blocks of columns."""
     # a product of few angles, as sines cost more than products
     width = math.ceil(math.sqrt(places.size))
     fine = np.exp(-1j * np.outer(theta, places[:width] - places[0]))
@@ -284,9 +280,7 @@ def _waves(theta: NDArray[np.float64], places: NDArray[np.int64]) -> Sequence[ND
 def _sums(
     terms: Sequence[NDArray[np.complex128]], waves: Sequence[NDArray[np.float64]]
 ) -> Sequence[NDArray[np.float64]]:
-    """Return the real parts of sums of terms (B, L) times ``e^(-i theta place)``, (B, K) each, by a product of
-    matrices.
-    """
+    """Return real parts of sums of terms (B, L) times ``e^(-i theta place)``, (B, K) each, by matrix products."""
     left = np.concatenate([np.concatenate((term.real, -term.imag), axis=1) for term in terms])
     return np.split(_product(left, waves), len(terms))
 

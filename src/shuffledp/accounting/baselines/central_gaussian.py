@@ -160,9 +160,7 @@ def central_replacement_epsilon(
 
 @remember(1024)
 def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float, method: str) -> float:
-    """Return eps by dp_accounting, for one user added or removed; `noise_multiplier` is relative to the
-    sensitivity C.
-    """
+    """Return eps by dp_accounting for one user added or removed; the noise is relative to the sensitivity C."""
     with needed():
         import dp_accounting
         from dp_accounting import pld, rdp

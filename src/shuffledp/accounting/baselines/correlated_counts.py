@@ -279,7 +279,6 @@ def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
     guess = math.log(2 / delta)
 
     def pairs(log_decay: float) -> float:
-        """Return the number of pairs, infinite if the noise is too wide."""
         nonlocal guess
         if log_decay not in found:
             found[log_decay] = _smallest_noise(eps / 2, delta / 2, eps_one, math.exp(log_decay), guess)

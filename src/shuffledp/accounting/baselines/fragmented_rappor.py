@@ -124,9 +124,7 @@ def _roughly(n: int, eps: float, delta: float, guess: float) -> tuple[float, flo
 
 
 def _worst_known(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
-    """Return the log odds of the flip probability for ``worst_case``, or of `guess`, and the slope of log delta
-    there.
-    """
+    """Return log odds of the flip probability for ``worst_case``, or of `guess`, and the slope of log delta."""
     try:
         p = _flip_probability(n, eps, delta, "worst_case")
     except Infeasible:

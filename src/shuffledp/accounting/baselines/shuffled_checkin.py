@@ -294,7 +294,6 @@ def _clones_profile(
 
 
 def _log_gaussian_profile(mu: float, eps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return :func:`shuffledp.accounting.log_gaussian_delta` for each eps."""
     first = log_ndtr(mu / 2 - eps / mu)
     gap = eps + log_ndtr(-mu / 2 - eps / mu) - first
     with np.errstate(divide="ignore"):

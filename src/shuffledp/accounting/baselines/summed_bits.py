@@ -227,5 +227,4 @@ def _convex(t: NDArray[np.float64], value: NDArray[np.float64]) -> NDArray[np.in
 
 
 def _from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of all values from each index on, followed by 0."""
     return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))

@@ -275,9 +275,7 @@ def _largest_root(
     delta: float,
     hint: float | None,
 ) -> float:
-    """Return the largest root, an eps, of several lower bounds; a bound above the target at one root has a larger
-    root.
-    """
+    """Return the largest root, an eps, of bounds; a bound above the target at one root has a larger root."""
     best = 0.0
     if hint:
         at = hint * (1 - FROM_HINT)

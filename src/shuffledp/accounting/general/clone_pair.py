@@ -61,5 +61,4 @@ class ClonePair:
 
 
 def _log_odds(eps_local: float) -> float:
-    """Return ``log(E + 1)``."""
     return eps_local + math.log1p(math.exp(-eps_local))

@@ -125,9 +125,7 @@ def clone_divergences(start: int, stop: int, eps_local: float, eps_central: floa
 
 
 def _tail_over_point(j: int, c: int) -> float:
-    """Return ``Pr[Bin(c, 1/2) > j] / Pr[Bin(c, 1/2) = j]`` for j >= c / 2, where incomplete beta functions lose
-    digits.
-    """
+    """Return ``Pr[Bin(c, 1/2) > j] / Pr[Bin(c, 1/2) = j]``, j >= c / 2; incomplete beta functions lose digits."""
     total, last, start = 0.0, 1.0, j
     while start < c and last > 1e-18 * total:
         k = np.arange(start, min(start + _BLOCK, c), dtype=np.float64)

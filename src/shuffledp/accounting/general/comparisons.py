@@ -63,9 +63,7 @@ def differences(
 
 
 def normal_mass(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mass of the standard normal law between two points, elementwise; small masses have full relative
-    accuracy.
-    """
+    """Return the standard normal mass between two points, elementwise, with full relative accuracy."""
     turned = low + high > 0
     a, b = np.where(turned, -high, low), np.where(turned, -low, high)
     upper, lower = log_ndtr(b), log_ndtr(a)

@@ -61,9 +61,7 @@ class MovingCount:
 
     @cached_property
     def sorted(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Log ratios in ascending order, (m,), and the masses of `held` and `absent` from each ratio on, (m + 1,)
-        each.
-        """
+        """Ascending log ratios, (m,), and the masses of `held` and `absent` from each ratio on, (m + 1,)."""
         ratio = self.log_ratio
         order = np.argsort(ratio, kind="stable")
         order = order[~np.isnan(ratio[order])]

@@ -180,9 +180,7 @@ def _divergences_of_pairs(
 def half_masses(
     j: NDArray[np.float64], c: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return ``Pr[Bin(c, 1/2) = j]`` and ``Pr[Bin(c, 1/2) > j]``, shape of j, (w,) or (rows, w), for c (w,); 0 for j >
-    c.
-    """
+    """Return ``Pr[Bin(c, 1/2) = j]`` and ``Pr[Bin(c, 1/2) > j]`` for c (w,), j (w,) or (rows, w); 0 for j > c."""
     inside = j <= c
     x = np.where(inside, j, 0.0)
     n = np.broadcast_to(c, x.shape)
@@ -270,9 +268,7 @@ def binary_blanket_deltas(messages: NDArray[np.int64], eps: float, eps_local: fl
 def remembered_mean(
     messages: Window, domain_size: int, eps: float, eps_local: float, tail: float
 ) -> float | None:
-    """Return :func:`mixed_blanket_delta` from cached deltas of single numbers; None if T has too many values for a
-    table.
-    """
+    """Return :func:`mixed_blanket_delta` from cached deltas; None if T has too many values for a table."""
     worst = lone_delta(eps, domain_size, eps_local)
     total = messages.omitted * worst
     begin = messages.start

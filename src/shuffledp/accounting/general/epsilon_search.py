@@ -136,9 +136,7 @@ def search_epsilon(
 
 
 def _slope(function: Callable[[float], float], at: float, seen: list[float], low: float) -> float:
-    """Return the slope of a function between `at` and a point of `seen` at a moderate distance; nan if it is not
-    finite.
-    """
+    """Return the slope of a function between `at` and a point of `seen` nearby; nan if it is not finite."""
     apart = [x for x in seen if _NEAR / 2 <= abs(x - at) <= _FAR and math.isfinite(function(x))]
     if not apart and at - _NEAR <= low:
         return math.nan

@@ -144,9 +144,7 @@ def loss_distribution(step: float, deltas: NDArray[np.float64]) -> Any:
 def profile_grid(
     profile: PrivacyProfile, negligible: float = 1e-15, points: int = _POINTS
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return a grid of eps from 0 to a delta of at most `negligible`, finer near 0, and a convex delta there, (points +
-    1,).
-    """
+    """Return eps from 0 to a delta of at most `negligible`, finer near 0, and a convex delta, (points + 1,)."""
     eps = profile_end(profile, negligible) * np.linspace(0.0, 1.0, points + 1) ** 1.5
     return eps, _profile_at(profile, eps)
 
@@ -221,9 +219,7 @@ def _gauss() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _chord_integrals(
     power: float, width: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the logs of the integrals of ``e^(-power s) (1 - e^-s)`` and ``e^(-power s) (e^-s - e^-width)`` from 0 to
-    width.
-    """
+    """Return logs of the integrals of ``e^(-power s)`` times ``1 - e^-s`` and ``e^-s - e^-width``, from 0 to width."""
     many = power * width > 1  # there the closed forms do not cancel
     first, last = -np.expm1(-power * width) / power, -np.expm1(-(power + 1) * width) / (power + 1)
     nodes, weights = _gauss()
@@ -337,9 +333,7 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
 def _above_chords(
     mu: float, eps: NDArray[np.float64], delta: NDArray[np.float64], keep: NDArray[np.bool_]
 ) -> bool:
-    """Return whether mu-Gaussian privacy has a delta at or above every chord. Its delta is convex in e^eps, so that its
-    tangents between the points suffice.
-    """
+    """Return whether mu-Gaussian privacy is above every chord, by tangents, as its delta is convex in e^eps."""
     a, b = eps[:-1][keep], eps[1:][keep]
     c = 0.5 * (a + b)
     slope = -ndtr(-mu / 2 - c / mu)

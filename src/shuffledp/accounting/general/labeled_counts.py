@@ -53,9 +53,7 @@ _SUMMED_EPS = 3.0
 
 @dataclass(frozen=True)
 class Labels:
-    """Law of user 1's message: probabilities of user 1's label, of the other label (less than `own`), and of no
-    message.
-    """
+    """Law of user 1's message: probabilities of user 1's label, of the other label, and of no message."""
 
     own: float
     other: float

@@ -186,7 +186,6 @@ def mixed_matched_delta(
 
 
 def _kappa(eps: float, eps_local: float) -> float:
-    """Return ``(e^eps - 1) / (E - 1)``."""
     if eps_local == math.inf:
         return 0.0
     return math.exp(eps - eps_local) * math.expm1(-eps) / math.expm1(-eps_local)

@@ -57,9 +57,7 @@ def _cells(
     blanket: tuple[float, ...],
     lost: float,
 ) -> Cells:
-    """Return cells between edges; in each cell the blanket is the density of the input with the least mass in the
-    cell.
-    """
+    """Return cells between edges; the blanket in a cell is the density of the input with the least mass there."""
     low, high = edges[:-1], edges[1:]
     own, other = mass(pair[0], low, high), mass(pair[1], low, high)
     least = np.min([mass(x, low, high) for x in blanket], axis=0)

@@ -429,9 +429,7 @@ def _pure(eps_local: float, way: str) -> Comparison:
 
 
 def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> Cells:
-    """Return cells of outputs in units of the sensitivity: Q has mean 0, P mean 1; `enough` is the log of ``2 t
-    e^eps``.
-    """
+    """Return cells in units of the sensitivity: Q has mean 0, P mean 1; `enough` is the log of ``2 t e^eps``."""
     last = 1 - sigma * float(ndtri(min(cut, 0.1)))
     decided = sigma**2 * enough + 0.5
     alone = way == "remove" and decided < last

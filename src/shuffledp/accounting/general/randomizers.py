@@ -142,9 +142,7 @@ class SubsetSelection:
         return k * decay / (d + (k - d) * decay)
 
     def _both(self) -> tuple[float, float, float]:
-        """Return the probabilities that a uniform subset contains both of two values, one given value only, or no value
-        of the two.
-        """
+        """Return the probabilities that a uniform subset has both of two values, only a given one, or neither."""
         k, d = self.domain_size, self.subset_size
         pairs = k * (k - 1)
         return d * (d - 1) / pairs, d * (k - d) / pairs, (k - d) * (k - d - 1) / pairs

@@ -61,7 +61,6 @@ class _Quadratic(NamedTuple):
     square: float
 
     def least(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the minimum over each interval [low, high]."""
         if self.square <= 0:
             z = low if self.linear >= 0 else high
         else:
@@ -70,9 +69,7 @@ class _Quadratic(NamedTuple):
 
 
 def _first_grid(mean: float, deviation: float) -> NDArray[np.int64]:
-    """Return a grid with few points near 0 and far above the mean, many around it, and the last beyond every support
-    point.
-    """
+    """Return a grid, coarse near 0 and far above the mean, fine around it, that ends beyond every support point."""
     most = math.ceil(max(2 * mean + 3 * deviation, mean + 2 * deviation**2 / mean) + 10)
     steps = np.unique(np.round(np.geomspace(1, most, 48)))
     around = np.concatenate((mean - steps, mean + steps, [mean], steps, [0.0]))
@@ -81,9 +78,7 @@ def _first_grid(mean: float, deviation: float) -> NDArray[np.int64]:
 
 
 class _FixedPopulations:
-    """Exact deltas for fixed numbers of other users and one eps_local, with cached laws of the clones and shared
-    divergences.
-    """
+    """Exact deltas for fixed numbers of other users and one eps_local, with cached laws of the clones."""
 
     def __init__(self, eps_local: float, rate: float, tail: float) -> None:
         self._eps_local = eps_local

@@ -246,9 +246,7 @@ _remembered_budget = remember(_REMEMBERED)(_local_budget)
 
 
 def _closed_budget(reports: OtherReports, eps_central: float, delta: float, accounting: str) -> float:
-    """Return the inverse of a closed form, which increases in eps_local up to the end of its range and is infinite
-    beyond.
-    """
+    """Return the inverse of a closed form, which increases in eps_local and is infinite beyond its range."""
     form = _CLOSED_FORMS[accounting]
     if form(reports, delta, eps_central) > eps_central:
         return eps_central

@@ -161,11 +161,9 @@ class _Search:
     reduction: str
 
     def reports(self, dummies: int) -> OtherReports:
-        """Return the other users' reports with k dummies."""
         return OtherReports(self.law, dummies, self.adaptive, self.reduction)
 
     def plan(self, dummies: int, factor: float, guess: float | None) -> DummyPlan:
-        """Return the plan with k dummies, given its error factor and a first guess of A(k)."""
         reports = self.reports(dummies)
         if guess is None:
             eps_local = _remembered_budget(reports, self.eps_central, self.delta, self.accounting)
@@ -183,7 +181,6 @@ class _Search:
         return _CLOSED_FORMS[self.accounting](reports, self.delta, eps_local) <= self.eps_central
 
     def budget_for(self, variance: float) -> float:
-        """Return the eps_local with this :func:`report_variance`."""
         if self.objective == "laplace":
             return 1 / math.sqrt(variance)
         return 2 * math.asinh(0.5 / math.sqrt(variance))

@@ -15,7 +15,6 @@ from shuffledp.populations import Binomial, Fixed, Poisson, SubExponential, SubG
 
 
 def _log(numerator: float, delta: float) -> float:
-    """Return ``log(numerator / delta)`` without overflow for small delta."""
     return math.log(numerator) - math.log(delta)
 
 

@@ -169,9 +169,7 @@ def _expected_delta(law: Law, tau: float, eps: float, precision: int, accounting
 
 
 def _gaussian_deltas(mu: NDArray[np.float64], eps: float, gap: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return hockey-stick divergences of Normal(mu, 1) and Normal(0, 1); true and normal densities differ by a factor
-    e^gap.
-    """
+    """Return deltas of Normal(mu, 1) and Normal(0, 1) if true and normal densities differ by a factor e^gap."""
     left = eps - 20 * gap  # negative for large gaps: then delta is near 1, as it must be
     upper = log_ndtr(mu / 2 - left / mu)
     ratio = np.minimum(left + log_ndtr(-mu / 2 - left / mu) - upper, 0.0)

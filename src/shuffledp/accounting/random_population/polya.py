@@ -79,7 +79,6 @@ def negative_binomial_delta(shape: NonNegative, eps: Eps) -> float:
 
 
 def _deltas(shapes: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
-    """Return :func:`negative_binomial_delta` for (w,) shapes."""
     missing = np.maximum(1 - shapes, 0.0)
     if eps > _MOST_EPS:
         return missing

@@ -60,7 +60,6 @@ def error_factor(law: Law, dummies: int, *, adaptive: bool = False, stray_factor
 def _error_factors(
     law: Law, dummies: NDArray[np.int64], adaptive: bool, stray_factor: bool
 ) -> NDArray[np.float64]:
-    """Return :func:`error_factor` for each of several numbers of dummies."""
     window = law.window()
     n = window.support + 1.0
     inverse, square = window.pmf / n, window.pmf / n**2
