@@ -180,11 +180,6 @@ class Empirical(Law):
         ``pmf[i]`` is the probability that N - 1 = start + i. Sums to 1 within 1e-9 and is then normalized.
     start : int
         Smallest number of other users, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If an entry is negative or not finite, or if the sum is not 1.
     """
 
     pmf: tuple[float, ...]

@@ -20,8 +20,7 @@ class Source(Protocol):
 class SystemBits:
     """Cryptographic random bits of the operating system, for deployments.
 
-    Every call reads from the operating system (:mod:`secrets`) and keeps no bits, so that forked processes never share
-    bits.
+    Every call reads from :mod:`secrets` and keeps no bits, so that forked processes never share bits.
     """
 
     def bits(self, count: int) -> int:
@@ -34,7 +33,7 @@ SYSTEM_BITS = SystemBits()
 
 
 class OutOfBits(EOFError):  # noqa: N818  (says what is the case, as Infeasible does)
-    """Error of a list of bits without further bits."""
+    """Error of a draw that needs more bits than a list has."""
 
 
 class FixedBits:

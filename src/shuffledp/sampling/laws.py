@@ -197,10 +197,9 @@ def negative_binomial_clusters(
     -----
     The irrational mean number of clusters, ``-shape ln(1 - ratio)``, is not used. The sum of the sizes is drawn first.
     Given the sum, independent Poisson numbers with these means have Ewens' sampling formula with parameter `shape` as
-    their law. The Chinese restaurant process draws it with rational coins (Pitman, Combinatorial Stochastic Processes,
-    2006):
-    the i-th unit begins a cluster with probability ``shape / (shape + i - 1)``, else it joins the cluster of a uniform
-    earlier unit.
+    their law. The Chinese restaurant process draws from it with rational coins (Pitman, Combinatorial Stochastic
+    Processes, 2006): the i-th unit begins a cluster with probability ``shape / (shape + i - 1)``, else it joins the
+    cluster of a uniform earlier unit.
     """
     weight = rational("negative_binomial_clusters: shape", shape, least=0)
     sizes: list[int] = []

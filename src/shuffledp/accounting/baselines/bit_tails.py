@@ -4,7 +4,7 @@ Let S be a sum of independent bits, ones and zeros that are each flipped with pr
 integrals: with K(s) the log of the mean of ``e^(s (S - mean))`` and any tilt lambda > 0
 
 .. math:: \Pr[S \ge j] = \frac{1}{2 \pi} \int_{-\pi}^{\pi} \frac{e^{K(s) - s (j - mean)}}{1 - e^{-s}} d\theta, \qquad
-    s = \lambda + i \theta,
+    s = \lambda + i \theta .
 
 The probabilities have the same integral without the denominator. The trapezoidal rule with M points adds the tails at
 ``j + M, j - M, ..`` times ``e^(lambda M), e^(-lambda M), ..``. At a tilt of about four standard deviations, thirty

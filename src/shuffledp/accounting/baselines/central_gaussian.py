@@ -1,5 +1,4 @@
-"""Central DP-SGD by the accountants of dp_accounting, for the central curves in Figure 1a of the shuffle Gaussian
-paper.
+"""Central DP-SGD by dp_accounting, for the central curves in Figure 1a of the shuffle Gaussian paper.
 
 Relation and sensitivity
 ------------------------
@@ -47,8 +46,7 @@ _MOST_NOISE = 1e4
 def central_gaussian_epsilon(
     *, rate: float, noise_multiplier: float, rounds: int, delta: float, method: CentralMethod = "rdp"
 ) -> float:
-    """Return the central eps of noisy sums of clipped gradients, each user sampled with probability `rate` in each
-    round.
+    """Return the central eps of noisy sums of clipped gradients, with Poisson sampling of the users.
 
     Neighbors differ by one record that is added or removed, so that the sensitivity is the clipping norm C. Source:
     Mironov, Talwar and Zhang (2019), arXiv 1908.10530, for the Renyi divergence of the sampled Gaussian mechanism;
@@ -57,7 +55,7 @@ def central_gaussian_epsilon(
     Parameters
     ----------
     rate : float
-        In (0, 1).
+        Probability that a user is sampled in a round, in (0, 1).
     noise_multiplier : float
         Standard deviation of the sum's noise over the clipping norm C, > 0.
     rounds : int
@@ -93,8 +91,7 @@ def central_gaussian_epsilon(
 def central_replacement_epsilon(
     *, n: int, m: int, noise_multiplier: float, rounds: int, delta: float
 ) -> float:
-    """Return the central eps of `rounds` noisy sums over m of n users, drawn without replacement, for replacement
-    neighbors.
+    """Return the central eps of noisy sums over m of n users for replacement neighbors.
 
     Neighbors differ in one record of norm at most C, so that the sensitivity is 2 C and the event has
     ``noise_multiplier / 2``.
@@ -102,7 +99,7 @@ def central_replacement_epsilon(
     Parameters
     ----------
     n, m : int
-        Number of users, and number of users in each sum, 1 <= m <= n.
+        Number of users, and number of users in each sum, drawn without replacement, 1 <= m <= n.
     noise_multiplier : float
         Standard deviation of the sum's noise over the clipping norm C, not over the sensitivity 2 C, > 0.
     rounds : int
@@ -132,7 +129,7 @@ def central_replacement_epsilon(
 
     Examples
     --------
-    Ten rounds with a tenth of a thousand users each:
+    Ten rounds with 100 of 1,000 users each:
 
     >>> from shuffledp.accounting import central_replacement_epsilon
     >>> eps = central_replacement_epsilon(n=1000, m=100, noise_multiplier=4.0, rounds=10, delta=1e-5)

@@ -155,8 +155,6 @@ def counter_delta(eps: float, noise: CounterNoise) -> float:
 
     Raises
     ------
-    ValueError
-        If eps is below ``eps_1``.
     Infeasible
         If the sum does not fit into memory.
     """

@@ -1,7 +1,6 @@
 """Number of uniform tuples that every user adds in the private-coin Hadamard protocol.
 
-A user sends one tuple of tau entries, uniform in the codeword of the user's value, and rho tuples, uniform among all. A
-uniform
+A user sends one tuple of tau entries, uniform in the codeword of the user's value, and rho uniform tuples. A uniform
 tuple matches a value with probability ``h = 2^-tau``, and two values independently. Two accountings:
 
 ``printed``

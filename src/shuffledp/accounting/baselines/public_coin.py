@@ -74,7 +74,7 @@ class _Losses:
 
 
 def public_coin_rows(domain_size: int, failure: float = 0.1) -> int:
-    """Return tau, the number of rows, ``ceil(log2(2 k / beta))``.
+    """Return tau, the number of rows: ``log2(2 k / beta)``, rounded up.
 
     Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, the count-min sketch of Section 4.
 

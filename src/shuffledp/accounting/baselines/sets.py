@@ -148,9 +148,7 @@ class SeparatePlan:
         return sum(group.n for group in self.groups)
 
     def expected_sse(self, spread: float | None = None, *, truth: str = "empirical") -> float:
-        """Return the expected squared error, summed over the items; parameters as in
-        :meth:`SegmentedPlan.expected_sse`.
-        """
+        """Return the expected sum of squared errors; parameters as in :meth:`SegmentedPlan.expected_sse`."""
         spread = checked_spread(spread, self.groups[0].domain_size, self.groups[0].set_size)
         check_choice("truth", truth, TRUTHS)
         pairs = list(zip(self.groups, self.weights, strict=True))

@@ -1,6 +1,4 @@
-"""Accounting for any shuffle protocol: divergences, the clones and blanket reductions, conversion of Renyi
-divergences.
-"""
+"""Accounting for any shuffle protocol: divergences, clones and blanket reductions, Renyi conversion."""
 
 from shuffledp.lazy_api import topic
 

@@ -1,10 +1,10 @@
 r"""Exact evaluation of the clones reduction.
 
 Feldman, McMillan and Talwar (2021) reduce the shuffled output of N users with an eps_local-LDP randomizer to two
-counts. With C clones among the others, ``E = e^eps_local``, ``A ~ Bin(C, 1/2)`` and ``B ~ Bern(E / (E + 1))``, the pair
-``P = (A + B, C - A + 1 - B)``, ``Q = (A + 1 - B, C - A + B)`` dominates the two outputs: every (eps, delta) that holds
-for P and Q holds for the shuffled reports, for user 1 and replacement neighbors. The converse does not hold: the values
-are exact for the pair and upper bounds for a randomizer.
+counts. With C clones among the other reports, ``E = e^eps_local``, ``A ~ Bin(C, 1/2)`` and ``B ~ Bern(E / (E + 1))``,
+the pair ``P = (A + B, C - A + 1 - B)``, ``Q = (A + 1 - B, C - A + B)`` dominates the two outputs: every (eps, delta)
+that holds for P and Q holds for the shuffled reports, for user 1 and replacement neighbors. The converse does not hold:
+the values are exact for the pair and upper bounds for a randomizer.
 
 Given C = c, the likelihood ratio of P and Q is increasing in the first count, hence ([wang2023]_, Lemma 2; the formula
 is derived for this project)
@@ -171,7 +171,7 @@ class OtherReports:
 
     @property
     def expected(self) -> float:
-        """Expected number of these reports; for adaptive dummies, the larger of the mean population and k."""
+        """Expected number of other reports; for adaptive dummies, the larger of the mean population and k."""
         mean = self.population.mean
         return max(mean, self.dummies) if self.adaptive else mean + self.dummies
 

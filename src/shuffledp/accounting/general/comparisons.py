@@ -1,8 +1,8 @@
 r"""Comparisons of a report under two inputs with a measure that the other users' reports contain.
 
 In two neighboring data sets, user 1 holds the input 0 or 1. The randomizer's output y has the density R0 or R1, and w
-is a measure that every other user's report contains: the *blanket*. For n shuffled reports ([balle2019]_, Theorem 4.2
-and Lemma 5.3; [su2025]_)
+is a measure that every other user's report contains: the *blanket*. For n shuffled reports, delta is the mean of a
+positive part ([balle2019]_, Theorem 4.2 and Lemma 5.3; [su2025]_):
 
 .. math:: G = \frac{R_0(y) - e^\epsilon R_1(y)}{w(y)} \text{ with y from w,} \quad G = 0 \text{ with the probability
 that w misses,}
@@ -39,14 +39,10 @@ class Comparison(Protocol):
     """Two inputs of a randomizer, compared with a blanket."""
 
     def law(self, eps: float, side: Side) -> _Law:
-        """Return values and masses, (m,) each, of a law above (``upper``) or below (``lower``) the law of G in the
-        convex order.
-        """
+        """Return values and masses, (m,) each, of a law above (upper) or below (lower) G in the convex order."""
 
     def uncovered(self, eps: float, side: Side) -> float:
-        """Return a bound, on the given side, on the contribution to delta of outputs that the blanket does not
-        contain.
-        """
+        """Return a bound on the contribution to delta of outputs that the blanket does not contain."""
 
     @property
     def spread(self) -> float:

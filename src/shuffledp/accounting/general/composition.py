@@ -1,5 +1,4 @@
-"""Composition of mechanisms on the same users: shuffled batches, the same or different, and queries of a trusted
-server.
+"""Composition of mechanisms on the same users: shuffled batches and queries of a trusted server.
 
 Profiles become loss distributions on a common grid, which dp_accounting composes.
 """

@@ -8,11 +8,11 @@ t, let ``F(a, b) = \int (R(a) - e R(b) - t W)^+``. Then F(a, b) <= F(0, 1) for a
 Proof. As ``(f)^+ = f + (-f)^+`` and the integral of f does not depend on a and b, t < 0 is the case of ``1/e`` and
 ``|t|/e`` with inputs reflected; let t >= 0. F changes with a by ``eps_local (R(a)(A, y > a) - R(a)(A, y < a))``, where
 A is the set with a positive integrand, and with b by ``e eps_local (R(b)(A, y < b) - R(b)(A, y > b))``. ``R(a) / R(b)``
-never rises. ``R(a) / W`` is constant up to min(a, 1/2), falls from a to 1/2 if a < 1/2, rises from 1/2 to a if a > 1/2,
-and is constant afterwards. For a <= 1/2, or if A reaches to the left end, A is a half-line. Then F does not fall with b
-and does not rise with a, so that b may move up to 1 and a down to 0. Otherwise A lies in y > 1/2. With R(b) >= W, F is
-at most ``H(1 - a)``, ``H(z) = \int_{y < 1/2} (R(z) - (e + t) W)^+``, by reflection. H does not rise with z up to 1/2 by
-the same argument, and ``H(0)`` is at most F(0, 1).
+never increases. ``R(a) / W`` is constant up to min(a, 1/2), falls from a to 1/2 if a < 1/2, rises from 1/2 to a if a >
+1/2, and is constant afterwards. For a <= 1/2, or if A reaches to the left end, A is a half-line. Then F does not fall
+with b and does not rise with a, so that b may move up to 1 and a down to 0. Otherwise A lies in y > 1/2. With R(b) >=
+W, F is at most ``H(1 - a)``, ``H(z) = \int_{y < 1/2} (R(z) - (e + t) W)^+``, by reflection. H does not rise with z up
+to 1/2 by the same argument, and ``H(0)`` is at most F(0, 1).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class LaplaceRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``: the adversary learns which reports come from the blanket."""
+        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -156,8 +156,8 @@ class GaussianRandomizer:
     -----
     No local budget holds with delta 0. Outputs far outside of the interval are cut off: their mass under user 1's input
     is added to delta, once and not once per user, since ``(a + b)^+ <= a^+ + b^+``. The two ends of the interval are
-    compared. It is not proven that they are the worst pair. An inequality of single reports that would imply it was
-    true for some thousand random inputs and thresholds.
+    compared. It is not proven that they are the worst pair. A sufficient inequality for single reports is true for some
+    thousand random inputs and thresholds.
     """
 
     sigma: float
@@ -180,9 +180,7 @@ class GaussianRandomizer:
         return _ENDS
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return the ends of the interval, against the blanket, or against other users who all hold an end or the
-        middle.
-        """
+        """Return the ends of the interval, against the blanket, or against other users at an end or the middle."""
         tail = check_open_unit("GaussianRandomizer: tail", tail)
         if side == "upper":
             return (self._against((0.0, 1.0), tail),)
@@ -269,9 +267,7 @@ class DensityRandomizer:
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return all ordered pairs of inputs, against the least density, or against other users who all hold one
-        input.
-        """
+        """Return all ordered pairs of inputs, against the least density, or against other users at one input."""
         edges = self._edges()
         pairs = permutations(self.inputs, 2)
         if side == "upper":

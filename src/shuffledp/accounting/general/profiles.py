@@ -118,11 +118,6 @@ def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[
     () or (m,) ndarray
         ``sum max(p - e^eps q, 0)``; exchange the arguments for the other direction.
 
-    Raises
-    ------
-    ValueError
-        If the shapes differ, or an eps is nan.
-
     Examples
     --------
     >>> import numpy as np
@@ -157,11 +152,6 @@ class CountPair(Exported):
         profile is an upper bound if ``omitted > 0``.
     neighbours, view, source, kind
         See :class:`PrivacyProfile`.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, `omitted` is negative, or a distribution has a mass above 1.
     """
 
     log_p: NDArray[np.float64]
@@ -202,11 +192,6 @@ class WorstOf(Exported):
     ----------
     profiles : tuple of PrivacyProfile
         At least one, all for the same neighboring relation and view.
-
-    Raises
-    ------
-    ValueError
-        If there are no profiles, or if their relations or views differ.
     """
 
     profiles: tuple[PrivacyProfile, ...]
@@ -223,9 +208,7 @@ class WorstOf(Exported):
 
     @property
     def kind(self) -> Kind:
-        """``exact`` if all profiles are exact, else the common kind of the other profiles; ``approximate`` if these
-        kinds differ.
-        """
+        """``exact`` if all profiles are, else the common kind of the others; ``approximate`` if it differs."""
         kinds = {p.kind for p in self.profiles} - {"exact"}
         if not kinds:
             return "exact"
@@ -268,11 +251,6 @@ class GaussianProfile(Exported):
         replacing one vector of norm at most C changes a sum of such vectors by up to 2 C.
     neighbours : str
         Neighboring relation, ``replace_one`` or ``add_remove``.
-
-    Raises
-    ------
-    ValueError
-        If `neighbours` is another word.
 
     Examples
     --------

@@ -8,12 +8,12 @@ Q,
           \delta_{add} = E \Bigl( 1 - \frac{e^\epsilon}{t} \sum_i L(y_i) \Bigr)^+ .
 
 For eps_local-DP steps, the laws P and Q of binary randomized response dominate all others. Then L has two values, and
-the mean is a sum over the number of steps with the larger value. Gaussian steps, and a number of steps for which this
-sum is too long, have the sums of t shuffled reports whose other users all hold the same value. They are evaluated in
-the same way (:mod:`shuffledp.accounting.general.blanket`), with L cut into cells in the convex order. If a single L
-exceeds t e^eps, the sum is positive for all other values. In the direction "remove", cells up to this value are
-therefore sufficient: L beyond the last cell adds ``E (L - last)^+``, which has a closed form. The cost hence does not
-grow as sigma falls.
+the mean is a sum over the number of steps with the larger value. Gaussian steps have the same sums as t shuffled
+reports if all other users hold the same value. These sums are evaluated as in
+:mod:`shuffledp.accounting.general.blanket`, with L cut into cells in the convex order; so are the sums of too many
+eps_local-DP steps. If a single L exceeds t e^eps, the sum is positive for all other values. In the direction "remove",
+cells up to this value are therefore sufficient: L beyond the last cell adds ``E (L - last)^+``, which has a closed
+form. The cost hence does not grow as sigma falls.
 
 Unlike amplification by shuffling, the guarantee does not use the noise of other users: it holds even if all of them
 collude. Neighbors differ by one user who is added or removed. For replacement, both directions compose to (2 eps, (1 +
@@ -103,10 +103,10 @@ def allocation_delta(
     Returns
     -------
     float
-        In [0, 1]. For eps_local-DP steps, within 1e-8 relative of delta for binary randomized response, except within
-        1e-6 relative of an eps at which delta has a kink (1e-5 for more than 10^8 steps). For several Gaussian steps, a
-        delta of 1e-4 is within about 1e-3 relative, a delta of 1e-15 within a tenth, and smaller deltas have larger
-        errors.
+        In [0, 1]; an upper or a lower bound, by `bound`. For eps_local-DP steps, within 1e-8 relative of delta for
+        binary randomized response, except within 1e-6 relative of an eps at which delta has a kink (1e-5 for more than
+        10^8 steps). For several Gaussian steps, a delta of 1e-4 is within about 1e-3 relative, a delta of 1e-15 within
+        a tenth, and smaller deltas have larger errors.
 
     Examples
     --------

@@ -9,8 +9,10 @@ Let ``delta_n(eps)`` hold, with parameters that do not depend on the number of p
 - *The mean over n is the guarantee.* Under replacement neighbors the number of participants does not depend on user 1's
   input. If the view contains this number, the divergence of the two views is exactly ``E[delta_N(eps)]``, for the worst
   data set of the other users in every round. Otherwise the divergence is at most this mean, by convexity.
-- *A stochastically smaller number is enough.* As ``delta_n`` does not grow with n, the mean may be taken over any law
-  that N dominates. Consecutive numbers may count as their smallest. If only a bound on the lower tail is known, ``Pr[N
+- *A stochastically smaller number is sufficient.* As ``delta_n`` does not grow with n, the mean may be taken over any
+  law
+  that N dominates. Several consecutive numbers may be replaced by the smallest of them. If only a bound on the lower
+  tail is known, ``Pr[N
   - 1 < x] <= B(x)``, the law with the distribution function B is the smallest possible law. A law on two points gives a
   *tail bound with split delta*: ``delta <= Pr[N < n0] + delta_n0``.
 

@@ -123,12 +123,12 @@ class SubsetSelection:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``: the adversary learns which reports come from the blanket."""
+        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return one pair of inputs, against the blanket, or against other users who all hold a third, the first or the
-        second input.
+        """Return one pair of inputs, against the blanket, or against other users at a third input or one of the
+        pair.
         """
         if side == "upper":
             return (self._against_blanket(),)
@@ -186,10 +186,10 @@ class SubsetSelection:
 @guarded_methods
 @dataclass(frozen=True)
 class GRR:
-    """Generalized (k-ary) randomized response: the input with probability ``E / (E + k - 1)``, else another value
-    uniformly.
+    """Generalized randomized response: the input with probability ``E / (E + k - 1)``, else another value.
 
-    Source: Kairouz, Bonawitz and Ramage (2016). All pairs of values are equivalent.
+    Source: Kairouz, Bonawitz and Ramage (2016). All other values are equally likely, and all pairs of values are
+    equivalent.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ class GRR:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``: the adversary learns which reports come from the blanket."""
+        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -238,7 +238,7 @@ class BinaryRandomizedResponse:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``: the adversary learns which reports come from the blanket."""
+        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -260,11 +260,6 @@ class FiniteRandomizer:
         Row x has the probabilities of the outputs for the input x. Each row sums to 1 within 1e-9 and is then
         normalized. At least 2 inputs, at most 2^24 entries, and at most 4032 kinds of ordered pairs of inputs; pairs
         that differ in the order of the outputs only are of one kind.
-
-    Raises
-    ------
-    ValueError
-        If the table does not meet a condition.
 
     Examples
     --------
@@ -305,13 +300,11 @@ class FiniteRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``: the adversary learns which reports come from the blanket."""
+        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return all ordered pairs of inputs, each kind once, against the blanket or against other users who all hold
-        one input.
-        """
+        """Return all kinds of ordered pairs of inputs, against the blanket or against other users at one input."""
         every = self._rows
         _, places = np.unique(every, axis=0, return_index=True)
         rows = every[np.sort(places)] if len(places) > 1 else every[:2]

@@ -62,11 +62,6 @@ def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
     -------
     (k,) ndarray
         Sum per order, nats.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
     """
     values = np.asarray(rdps, np.float64)
     counts = np.array([check_count("rounds", r) for r in rounds], np.float64)
@@ -100,11 +95,6 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[flo
         Nats, >= 0; the minimum over the orders. ``inf`` if no order has a finite divergence.
     order : float
         First order with this minimum.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
 
     Warns
     -----

@@ -38,11 +38,6 @@ class RenyiCurve:
     neighbours : str
         Neighboring relation.
 
-    Raises
-    ------
-    ValueError
-        If the shapes differ, or a number is out of its range.
-
     Examples
     --------
     Sixteen shuffled batches and one query of a trusted server:

@@ -2,19 +2,20 @@ r"""Delta of randomized response with few other reports of two given values, by 
 
 Contour integrals are slow for it, because the number of matching reports is a lattice without smoothing. Two sides:
 
-- the upper bound is the blanket's, by a table over the numbers of the other users' uniform reports and of their matches
-  (:mod:`shuffledp.accounting.general.dummy_blanket`);
-- the lower bounds are for data sets in which all other users hold one value: a third value, user 1's value, or the
+- The upper bound is the blanket's, by a table over the numbers of the other users' uniform reports and of their matches
+  (:mod:`shuffledp.accounting.general.dummy_blanket`).
+- The lower bounds are for data sets in which all other users hold one value: a third value, user 1's value, or the
   value that replaces it. With the n reports of such a data set, ``delta = E (G_1 + .. + G_n)^+ / n`` as in
-  :mod:`shuffledp.accounting.general.comparisons`, where G has few values. Let m be the number of reports with one of
-  user 1's two values (only the one that no other user holds, if they hold the other), d the number of reports with any
-  other value that no user holds, and ``x = e^eps``. The sum of all G is linear in m and d. If the other users hold a
-  third value, the sum also depends on b ~ Bin(m, 1/2), the number of the m reports with the value that replaces
-  user 1's:
+  :mod:`shuffledp.accounting.general.comparisons`, where G has few values.
+
+Let m be the number of reports with one of user 1's two values (if the other users hold one of them, with the other
+one), d the number of reports with any other value that no user holds, and ``x = e^eps``. The sum of all G is linear in
+m and d. If the other users hold a third value, the sum also depends on b ~ Bin(m, 1/2), the number of the m reports
+with the value that replaces user 1's:
 
 .. math:: \sum G = (E - x) m - (x - 1) \bigl(d + (n - m - d) / E\bigr) - (E - 1) (1 + x) b .
 
-    Consecutive numbers d count as their mean. As the positive part is convex, the result is a lower bound.
+Consecutive numbers d count as their mean. As the positive part is convex, the result is a lower bound.
 
 Conventions: eps in nats; replacement neighbors; E = e^eps_local. Derived for this project.
 """

@@ -126,7 +126,7 @@ def amplified_epsilon(
     Parameters
     ----------
     population : Population
-        Number of other users.
+        Number of other users; `Infeasible` if `accounting` does not apply to it.
     eps_local : float
         Local budget, nats, > 0.
     delta : float
@@ -140,11 +140,6 @@ def amplified_epsilon(
     -------
     float
         Nats, in [0, eps_local]; `eps_local` if the formula gives no amplification.
-
-    Raises
-    ------
-    Infeasible
-        If the accounting does not apply to the population.
 
     Notes
     -----
@@ -201,7 +196,7 @@ def local_budget(
     Parameters
     ----------
     population : Population
-        Number of other users.
+        Number of other users; `Infeasible` if `accounting` does not apply to it.
     eps_central : float
         Central target, nats, > 0.
     delta : float
@@ -212,12 +207,7 @@ def local_budget(
     Returns
     -------
     float
-        Nats, at least `eps_central`, with which every report is private without shuffling.
-
-    Raises
-    ------
-    Infeasible
-        If the accounting does not apply to the population.
+        Nats, at least `eps_central`: with this local budget, reports meet the guarantee without shuffling.
 
     Examples
     --------

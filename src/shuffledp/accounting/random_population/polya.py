@@ -63,8 +63,8 @@ def negative_binomial_delta(shape: NonNegative, eps: Eps) -> float:
     With ``c_j = C(j + r - 1, j)`` the noise has ``P(z) ~ alpha^|z| sum_j c_j c_(j+|z|) alpha^(2j)``. For r < 1 the c_j
     fall, hence the sum falls in abs(z), and ``P(z) <= alpha P(z - 1)`` for every z >= 1. The hockey-stick divergence is
     the sum over z >= 1, ``delta = ((1 + e^eps) P(0) - (e^eps - 1)) / 2``. As ``P(0)`` is a hypergeometric function, two
-    of its transformations give ``delta = (e^eps - 1) / 2 * (F(1 - r, 1/2; 1; sech(eps/2)^2) - 1)``. A trapezoidal rule
-    that converges geometrically integrates it, a positive function, without cancellation.
+    of its transformations give ``delta = (e^eps - 1) / 2 * (F(1 - r, 1/2; 1; sech(eps/2)^2) - 1)``. It is evaluated as
+    an integral of a positive function, without cancellation, by a trapezoidal rule that converges geometrically.
 
     Derived for this project; Wang et al. 2023, Theorem 5, needs the case r = 1. Exact up to rounding. Replacement of
     one bit.

@@ -41,17 +41,13 @@ def population_lower_bound(
         ``printed``: Table II; not valid for a binomial law with a rate below about 0.38 (erratum E16), nor for
         :class:`SubGaussian` with a variance proxy as scale. ``corrected``: Chernoff, Cantelli and the definitions of
         the populations; always valid. ``exact``: the largest integer n1 with ``Pr[N >= n1] >= 1 - delta``, for
-        :class:`MomentBounded` under every law with these moments.
+        :class:`MomentBounded` under every law with these moments; `Infeasible` for :class:`SubGaussian` and
+        :class:`SubExponential`.
 
     Returns
     -------
     float or int
         Bound on N, user 1 included, at least 1; an int if exact.
-
-    Raises
-    ------
-    Infeasible
-        If exact, for :class:`SubGaussian` and :class:`SubExponential`.
 
     Notes
     -----
@@ -128,7 +124,7 @@ def population_shortfall(population: Population, bound: NonNegative) -> float:
     Parameters
     ----------
     population : Population
-        Number of *other* users.
+        Number of *other* users; `Infeasible` for :class:`SubGaussian` and :class:`SubExponential`.
     bound : float
         Finite, at least 0; includes user 1.
 
@@ -137,11 +133,6 @@ def population_shortfall(population: Population, bound: NonNegative) -> float:
     float
         ``Pr[N < bound]``, too small by at most 1e-29; for :class:`MomentBounded`, the largest value over all laws on
         the integers with these moments.
-
-    Raises
-    ------
-    Infeasible
-        For :class:`SubGaussian` and :class:`SubExponential`.
 
     Notes
     -----

@@ -71,18 +71,13 @@ def share_count(
     n : int, optional
         Number of users, at least 1, if known. For n >= 19, the result holds for more users too.
     form : {"printed", "balle", "any_n"}
-        ``printed``: Wang et al. 2023, for every n. ``balle``: Balle et al. 2020, for n >= 19. ``any_n``: for the given
-        n, or for every n without it; a single user needs one message only.
+        ``printed``: Wang et al. 2023, for every n. ``balle``: Balle et al. 2020, for a given n >= 19. ``any_n``: for
+        the given n, or for every n without it; a single user needs one message only.
 
     Returns
     -------
     int
         Number of messages per user, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If `group_order` is not an integer >= 2, or if n is below 19 or not given for ``balle``.
 
     Notes
     -----
@@ -175,7 +170,7 @@ def group_order(
     Parameters
     ----------
     population : Population
-        Number of *other* users.
+        Number of *other* users: a law for ``printed``, an upper bound for ``safe``; else `Infeasible`.
     precision : int
         Largest value p of a user, at least 1.
     tau : float
@@ -191,11 +186,6 @@ def group_order(
     -------
     int
         q, at least 2.
-
-    Raises
-    ------
-    Infeasible
-        If `population` is not a law (``printed``), or has no upper bound (``safe``).
 
     Notes
     -----

@@ -1,5 +1,4 @@
-"""Renyi differential privacy of the shuffle Gaussian mechanism, for all orders at once and without sums over
-partitions.
+"""Renyi differential privacy of the shuffle Gaussian mechanism, without sums over partitions.
 
 n users add Gaussian noise to one record each, and a shuffler permutes the n reports (arXiv 2206.09569). Neighboring
 data sets differ in one record, which is replaced by another.
@@ -7,8 +6,8 @@ data sets differ in one record, which is replaced by another.
 Theorem 1 is the divergence of one pair of data sets: all records are equal, or all but one. With ``q = e^(1/sigma^2)``
 and X log-normal with ``E X^k = q^(k(k-1)/2)``, the likelihood ratio is the mean of n independent copies of X, and the
 divergence of order l is ``log(E mean^l) / (l - 1)``. The cumulants of X give the moments of a mean, and follow from a
-recurrence of positive terms. Without cancellation, tiny divergences keep their relative accuracy. The order and n are
-independent.
+recurrence of positive terms. Without cancellation, tiny divergences keep their relative accuracy. The order may be
+above n.
 
 Properties and caveats
 ----------------------

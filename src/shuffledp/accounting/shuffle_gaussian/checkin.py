@@ -75,9 +75,10 @@ def checkin_shuffle_gaussian_rdp(
     Returns
     -------
     (k,) ndarray
-        Nats, rounded up, with rounding errors of 1e-11 relative. Too large by less than 1e-11 relative if 24 standard
-        deviations of the number of participants are below 4096 users. Otherwise the number of participants is in blocks
-        of 1/4096 of this range, and the excess is too large by up to ``order`` times the relative width of a block.
+        Nats. Never too small, except for rounding errors of 1e-11 relative. Too large by less than 1e-11 relative if 24
+        standard deviations of the number of participants are below 4096 users. Otherwise the number of participants is
+        in blocks of 1/4096 of this range, and the excess is too large by up to ``order`` times the relative width of a
+        block.
 
     Notes
     -----
@@ -177,7 +178,7 @@ def checkin_shuffle_gaussian_epsilon(
     form: CheckinForm = "convex",
     most_order: Order | None = None,
 ) -> float:
-    """Return the central eps after `rounds` >= 1 rounds of :func:`checkin_shuffle_gaussian_rdp`.
+    """Return the central eps (nats) after `rounds` >= 1 rounds of :func:`checkin_shuffle_gaussian_rdp`.
 
     Source: arXiv 2206.09569, equation (11), Lemmas 1 and 2. An upper bound if the divergences are upper bounds.
 
@@ -190,11 +191,6 @@ def checkin_shuffle_gaussian_epsilon(
     most_order : int, optional
         Largest order, in [2, 4096]; by default from :func:`enough_orders`, at most 512, with a warning if the last
         order is the best.
-
-    Returns
-    -------
-    float
-        Nats.
     """
     curve = partial(_remembered_checkin, n, rate, sigma, form)
     return epsilon_of_curve(curve, max(1, round(n * rate)), sigma, rounds, delta, most_order)
@@ -210,8 +206,9 @@ def checkin_theorem3_epsilon(
     split: Unit | None = None,
     most_order: Order | None = None,
 ) -> float:
-    """Return the central eps after `rounds` rounds of Theorem 3, with one Delta, or without `split` the best Delta per
-    order.
+    """Return the central eps (nats) after `rounds` rounds of Theorem 3.
+
+    Without `split`, each order has its best Delta.
 
     Source: arXiv 2206.09569, Theorem 3, Lemmas 1 and 2. An upper bound on the eps of the printed sum; see caveat (e).
 
@@ -221,11 +218,6 @@ def checkin_theorem3_epsilon(
         As in :func:`checkin_shuffle_gaussian_rdp_theorem3`.
     rounds, delta, most_order
         As in :func:`checkin_shuffle_gaussian_epsilon`.
-
-    Returns
-    -------
-    float
-        Nats.
     """
     curve = partial(_remembered_theorem3, n, rate, sigma, split)
     return epsilon_of_curve(curve, max(1, round(n * rate)), sigma, rounds, delta, most_order)

@@ -137,7 +137,7 @@ def subsampled_shuffle_gaussian_epsilon(
     form: SubsampledForm = "convex",
     most_order: Order | None = None,
 ) -> float:
-    """Return the central eps after `rounds` >= 1 rounds of :func:`subsampled_shuffle_gaussian_rdp`.
+    """Return the central eps (nats) after `rounds` >= 1 rounds of :func:`subsampled_shuffle_gaussian_rdp`.
 
     Source: arXiv 2206.09569, Theorem 2, Lemmas 1 and 2. An upper bound if the divergences are upper bounds.
 
@@ -150,11 +150,6 @@ def subsampled_shuffle_gaussian_epsilon(
     most_order : int, optional
         Largest order, in [2, 4096]; by default from :func:`enough_orders`, at most 512, with a warning if the last
         order is the best.
-
-    Returns
-    -------
-    float
-        Nats.
     """
     curve = partial(_remembered_subsampled, n, m, sigma, form)
     return epsilon_of_curve(curve, m, sigma, rounds, delta, most_order)
@@ -163,9 +158,10 @@ def subsampled_shuffle_gaussian_epsilon(
 def subsampled_gaussian_epsilon(
     *, rate: Rate, sigma: Sigma, rounds: FromOne, delta: Delta, most_order: Order | None = None
 ) -> float:
-    """Return the central eps of Gaussian reports under Theorem 2 without shuffling, ``order / (2 sigma^2)`` per report.
+    """Return the central eps (nats) of Gaussian reports under Theorem 2 without shuffling.
 
-    Source: arXiv 2206.09569, Theorem 2 with Corollary 1. A proven upper bound for all neighbors.
+    Source: arXiv 2206.09569, Theorem 2 with Corollary 1. The divergence of a report is ``order / (2 sigma^2)``. A
+    proven upper bound for all neighbors.
 
     Parameters
     ----------
@@ -175,11 +171,6 @@ def subsampled_gaussian_epsilon(
         Standard deviation of the noise per unit of replacement distance, > 0.
     rounds, delta, most_order
         As in :func:`subsampled_shuffle_gaussian_epsilon`.
-
-    Returns
-    -------
-    float
-        Nats.
     """
     return epsilon_of_curve(
         lambda last: subsampled_rdp(gaussian_rdp(np.arange(2, last + 1), sigma), rate),
