@@ -1,7 +1,7 @@
 """Checks of the kinds and ranges of arguments, from annotations.
 
-A flag must be True or False, not a text; a number must not be nan; a population must be a population. ``Annotated[kind,
-check]`` declares a range, see :mod:`shuffledp.numerics.argument_ranges`.
+A flag must be True or False, not a text; a number must not be nan; a population must be a population.
+``Annotated[kind, check]`` declares a range, see :mod:`shuffledp.numerics.argument_ranges`.
 """
 
 from __future__ import annotations

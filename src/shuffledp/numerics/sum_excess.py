@@ -246,10 +246,10 @@ def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDA
 def expected_positive_part(
     summands: Summands, side: Side = "upper", *, gap: float = _GAP, floor: float = 0.0
 ) -> float:
-    """Return an upper or lower bound on the mean of the positive part of a sum. The distance of the two bounds is ``2
-    gap`` relative, larger for many values, where this gap is too expensive. Below `floor`, and below about 1e-295, the
-    upper bound is Chernoff's and the lower bound is 0. Rounding errors, about 1e-15 times the number of summands, are
-    added on the chosen side.
+    """Return an upper or lower bound on the mean of the positive part of a sum. The distance of the two bounds is
+    ``2 gap`` relative, larger for many values, where this gap is too expensive. Below `floor`, and below about 1e-295,
+    the upper bound is Chernoff's and the lower bound is 0. Rounding errors, about 1e-15 times the number of summands,
+    are added on the chosen side.
     """
     keep = (summands.masses > 0) & (summands.values != 0)
     values, masses = summands.values[keep], summands.masses[keep]

@@ -32,8 +32,8 @@ def geometric(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     Returns
     -------
     int
-        Exact law. The expected number of bits is at most ``2 / (1 - ratio)`` for a rational ratio, and at most ``3.2 L
-        + 15`` for ``exp(-s/t)``, with L the bits of t.
+        Exact law. The expected number of bits is at most ``2 / (1 - ratio)`` for a rational ratio, and at most
+        ``3.2 L + 15`` for ``exp(-s/t)``, with L the bits of t.
     """
     checked = _ratio("geometric: ratio", ratio)
     if not isinstance(checked, Exponential):
@@ -73,8 +73,8 @@ def discrete_laplace(scale: Rational | int, source: Source = SYSTEM_BITS) -> int
 def discrete_gaussian(sigma_squared: Rational | int, source: Source = SYSTEM_BITS) -> int:
     """Draw integers with probabilities proportional to ``exp(-y^2 / (2 sigma^2))``.
 
-    A :func:`discrete_laplace` number Y of scale ``t = floor(sigma) + 1`` is accepted with probability ``exp(-(|Y| -
-    sigma^2 / t)^2 / (2 sigma^2))`` (Canonne, Kamath and Steinke 2020, Algorithm 3).
+    A :func:`discrete_laplace` number Y of scale ``t = floor(sigma) + 1`` is accepted with probability
+    ``exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))`` (Canonne, Kamath and Steinke 2020, Algorithm 3).
 
     Parameters
     ----------
@@ -135,8 +135,8 @@ def logarithmic(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     -------
     int
         Exact law: J, a :func:`geometric` number plus 1, is accepted with probability ``1 / J``, without the irrational
-        constant of the law (derived for this project). The expected number of proposals is ``ratio / ((1 - ratio) ln(1
-        / (1 - ratio)))``.
+        constant of the law (derived for this project). The expected number of proposals is
+        ``ratio / ((1 - ratio) ln(1 / (1 - ratio)))``.
     """
     checked = _ratio("logarithmic: ratio", ratio)
     while True:
@@ -165,8 +165,8 @@ def negative_binomial(shape: Rational | int, ratio: Probability, source: Source 
     Returns
     -------
     int
-        Exact law. Each whole unit of the shape needs one :func:`geometric` number. The fractional part f needs ``(1 -
-        ratio)^(f - 1)`` attempts in expectation.
+        Exact law. Each whole unit of the shape needs one :func:`geometric` number. The fractional part f needs
+        ``(1 - ratio)^(f - 1)`` attempts in expectation.
     """
     whole, rest = divmod(rational("negative_binomial: shape", shape, least=0), 1)
     checked = _ratio("negative_binomial: ratio", ratio)

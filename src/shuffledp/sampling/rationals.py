@@ -78,10 +78,10 @@ def probability(name: str, value: Probability) -> Fraction | Exponential:
 
 
 def exponential_from_below(exponent: Fraction, bits: int) -> int:
-    """Return an integer at most ``2^bits exp(exponent)``, and less than 1 + 2^-64 below it. ``exp(x) = exp(x /
-    2^h)^(2^h)`` with ``x / 2^h < 1``, by a Taylor series of positive terms and h squarings in integers, each rounded
-    down. Guard bits keep the sum of the rounding errors, one unit of the last place each, below 2^-64 of a unit of the
-    result.
+    """Return an integer at most ``2^bits exp(exponent)``, and less than 1 + 2^-64 below it.
+    ``exp(x) = exp(x / 2^h)^(2^h)`` with ``x / 2^h < 1``, by a Taylor series of positive terms and h squarings in
+    integers, each rounded down. Guard bits keep the sum of the rounding errors, one unit of the last place each, below
+    2^-64 of a unit of the result.
     """
     halvings = max(0, int(exponent).bit_length())
     # The result has up to 1.45 x bits before the point; squaring doubles the relative error each time.

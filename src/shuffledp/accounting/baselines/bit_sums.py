@@ -13,8 +13,8 @@ THIRD_PARTY = Standing(
 
 def bit_sum_rate(n: int, eps: float, delta: float) -> float:
     """Return the published probability, in (0, 1), that a user sends a fair coin in place of the bit. Cheu, Smith,
-    Ullman, Zeber and Zhilyaev (2019), as quoted by code of third parties: ``64 ln(4/delta) / (eps^2 n)`` for ``eps >=
-    sqrt(192 ln(4/delta) / n)``, else ``1 - eps sqrt(n / (432 ln(4/delta)))``. The text of the theorem was not
+    Ullman, Zeber and Zhilyaev (2019), as quoted by code of third parties: ``64 ln(4/delta) / (eps^2 n)`` for
+    ``eps >= sqrt(192 ln(4/delta) / n)``, else ``1 - eps sqrt(n / (432 ln(4/delta)))``. The text of the theorem was not
     available. In all comparisons this rate is above the rate of the exact bound.
     """
     weight = math.log(4 / delta)

@@ -1,15 +1,16 @@
 r"""Histograms with correlated noise: a counter per value, with noise that cancels and noise that remains.
 
-The messages for a value j are +1 and -1. All users together send ``U+ = n_j + Z1 + Z3`` messages +1 and ``U- = Z2 +
-Z3`` messages -1. Z1 and Z2 are geometric with ratio ``q = e^(-eps_1)``, Z3 is negative binomial with shape r and ratio
-p, ``Pr[Z3 = z] = C(z + r - 1, z) (1 - p)^r p^z``. The estimate ``U+ - U-`` has the noise Z1 - Z2, a discrete Laplace
-variable; Z3 cancels and hides the summands. Each of the two counters that change has half of the budget, (eps/2,
-delta/2), with ``eps_1 = (1 - g) eps / 2`` and ``eps_2 = min(1/2, g eps / 2)``; g is the *share* of Z3. Two accountings:
+The messages for a value j are +1 and -1. All users together send ``U+ = n_j + Z1 + Z3`` messages +1 and
+``U- = Z2 + Z3`` messages -1. Z1 and Z2 are geometric with ratio ``q = e^(-eps_1)``, Z3 is negative binomial with shape
+r and ratio p, ``Pr[Z3 = z] = C(z + r - 1, z) (1 - p)^r p^z``. The estimate ``U+ - U-`` has the noise Z1 - Z2, a
+discrete Laplace variable; Z3 cancels and hides the summands. Each of the two counters that change has half of the
+budget, (eps/2, delta/2), with ``eps_1 = (1 - g) eps / 2`` and ``eps_2 = min(1/2, g eps / 2)``; g is the *share* of Z3.
+Two accountings:
 
 ``printed``
-    The closed forms of Ghazi, Kumar, Manurangsi and Pagh (arXiv 2106.04247), with ``delta_2 = delta / (2 (e^eps_1 + 2
-    e^(2 eps_1)))`` and ``Delta = ceil(ln(1/delta_2) / eps_1)``: *corrected* ``p = e^(-0.2 eps_2 / Delta)``,
-    ``r = 3 (1 + ln(1/delta_2))``; *conference* ``p = e^(-0.1 eps_2 / Delta)``,
+    The closed forms of Ghazi, Kumar, Manurangsi and Pagh (arXiv 2106.04247), with
+    ``delta_2 = delta / (2 (e^eps_1 + 2 e^(2 eps_1)))`` and ``Delta = ceil(ln(1/delta_2) / eps_1)``: *corrected*
+    ``p = e^(-0.2 eps_2 / Delta)``, ``r = 3 (1 + ln(1/delta_2))``; *conference* ``p = e^(-0.1 eps_2 / Delta)``,
     ``r = 50 e^(eps_2 / Delta) ln(1/delta_2)``, which the authors declare erroneous.
 ``exact``
     The divergence itself, with the r and p of the fewest expected messages.
@@ -21,9 +22,9 @@ and the law of a counter with one more user is shifted in u. Hence, for ``eps >=
           \sum_w [q K(w - 1) - e^\epsilon K(w)]^+ \Bigr\}.
 
 The second sum is empty, as ``K(w) >= q^2 K(w - 1)`` and ``e^eps q >= 1``. The first one ends at the first w whose term
-is not positive. For r >= 1, D is log-concave, and so is K, a convolution of D and a geometric sequence. For r < 1, ``d
-= D(w) / D(w - 1)`` is below 1. Once the ratio ``K(w) / K(w - 1) = q^2 + d (1 - q^2 K(w - 2) / K(w - 1))`` is at most
-``e^eps q >= 1``, it remains so. Without Z3, delta is ``1 - q``, so that no pairs are needed for a larger delta.
+is not positive. For r >= 1, D is log-concave, and so is K, a convolution of D and a geometric sequence. For r < 1,
+``d = D(w) / D(w - 1)`` is below 1. Once the ratio ``K(w) / K(w - 1) = q^2 + d (1 - q^2 K(w - 2) / K(w - 1))`` is at
+most ``e^eps q >= 1``, it remains so. Without Z3, delta is ``1 - q``, so that no pairs are needed for a larger delta.
 
 Conventions: eps in nats; replacement neighbors for the histogram, one user more or less for a counter; the adversary is
 the analyzer, who knows the inputs of all other users.
@@ -128,8 +129,8 @@ def _odds(decay: float) -> float:
 
 
 def both_counters_delta(eps: float, noise: CounterNoise) -> float:
-    """Return delta of the two counters that change: twice delta of one counter at eps / 2, and 1 for eps below ``2
-    eps_1``. Dwork and Roth 2014, Theorem 3.16; derived for this project.
+    """Return delta of the two counters that change: twice delta of one counter at eps / 2, and 1 for eps below
+    ``2 eps_1``. Dwork and Roth 2014, Theorem 3.16; derived for this project.
     """
     if eps < 2 * noise.eps_geometric:
         return 1.0

@@ -49,8 +49,9 @@ _FINE_DECADES = 8.0
 def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     """Return the central eps of n shuffled reports by the closed form of the clones bound.
 
-    Source: Feldman, McMillan and Talwar (2021), Theorem 3.1, before simplification: ``log(1 + tanh(eps_local / 2) (8
-    sqrt(E log(4/delta) / n) + 8 E / n))`` with ``E = e^eps_local``. Replacement neighbors.
+    Source: Feldman, McMillan and Talwar (2021), Theorem 3.1, before simplification:
+    ``log(1 + tanh(eps_local / 2) (8 sqrt(E log(4/delta) / n) + 8 E / n))`` with ``E = e^eps_local``. Replacement
+    neighbors.
 
     Parameters
     ----------

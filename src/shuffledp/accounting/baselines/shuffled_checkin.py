@@ -105,8 +105,8 @@ def checkin_generic_rdp(
 ) -> NDArray[np.float64]:
     """Return the Renyi divergences of one round by the generic bound.
 
-    Source: Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151: Theorem 2, applied to :func:`profile_rdp` of ``n
-    rate`` reports.
+    Source: Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151: Theorem 2, applied to :func:`profile_rdp` of
+    ``n rate`` reports.
 
     Parameters
     ----------
@@ -214,10 +214,11 @@ def profile_rdp(
 
     Notes
     -----
-    If delta(eps) bounds both directions, ``e^((l-1) divergence)`` is at most ``1 + l (l - 1) int_0^inf (e^((l-1) eps) +
-    e^(-l eps)) delta(eps) d eps``. An exact profile is convex in e^eps. Between two points it is therefore below the
-    chord of any upper bound at these points, which bounds the integral from above with an error of second order. Beyond
-    the last point, delta of one report bounds the profile. Derived for this project.
+    If delta(eps) bounds both directions, ``e^((l-1) divergence)`` is at most
+    ``1 + l (l - 1) int_0^inf (e^((l-1) eps) + e^(-l eps)) delta(eps) d eps``. An exact profile is convex in e^eps.
+    Between two points it is therefore below the chord of any upper bound at these points, which bounds the integral
+    from above with an error of second order. Beyond the last point, delta of one report bounds the profile. Derived for
+    this project.
     """
     orders = check_orders(orders)
     mu = 1 / check_positive("sigma", sigma)
@@ -279,8 +280,8 @@ def _clones_profile(
     eps: NDArray[np.float64], reports: int, budgets: NDArray[np.float64], local: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the smallest delta of the clones bound over the local pairs, for each eps; above 1 if no pair is valid.
-    The closed form of the clones bound, solved for delta: ``4 exp(-k a^2 / E)``, where ``8 a = (e^eps - 1) / tanh(eps_0
-    / 2) - 8 E / k``.
+    The closed form of the clones bound, solved for delta: ``4 exp(-k a^2 / E)``, where
+    ``8 a = (e^eps - 1) / tanh(eps_0 / 2) - 8 E / k``.
     """
     e = np.exp(budgets)
     a = (np.expm1(eps)[:, None] / np.tanh(budgets / 2) - 8 * e / reports) / 8

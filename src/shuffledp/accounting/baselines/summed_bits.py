@@ -8,9 +8,9 @@ of a product,
 .. math:: \delta(a, c) = D_{e^\epsilon}(P_a \times P_c \,\|\, Q_a \times Q_c), \qquad
     P_a = S_a * B(1 - p), \quad Q_a = S_a * B(p), \quad S_a = \mathrm{Bin}(a, 1 - p) * \mathrm{Bin}(N - a, p),
 
-where B is the law of a single bit. Data sets are pairs with a <= c. The other direction of the divergence is (N - c, N
-- a), and the factors may be exchanged. The worst delta is therefore the largest ``delta(a, c)`` over the square ``0 <=
-a, c <= N``.
+where B is the law of a single bit. Data sets are pairs with a <= c. The other direction of the divergence is the pair
+``(N - c, N - a)``, and the factors may be exchanged. The worst delta is therefore the largest ``delta(a, c)`` over the
+square ``0 <= a, c <= N``.
 
 The bound for all data sets has three steps:
 

@@ -12,9 +12,9 @@ is derived for this project)
 .. math:: D(c) = a \Pr[\mathrm{Bin}(c, 1/2) \ge x_0 - 1] - b \Pr[\mathrm{Bin}(c, 1/2) \ge x_0],
           \quad \delta = \sum_c \Pr[C = c] \, D(c)
 
-with ``a = (E - e^eps) / (E + 1)``, ``b = (E e^eps - 1) / (E + 1)``, ``x_0 = floor(theta (c + 1)) + 1`` and ``theta =
-1/2 + tanh(eps / 2) / (2 tanh(eps_local / 2))``. Exchanging the two counts exchanges P and Q, so that both directions
-have the same delta.
+with ``a = (E - e^eps) / (E + 1)``, ``b = (E e^eps - 1) / (E + 1)``, ``x_0 = floor(theta (c + 1)) + 1`` and
+``theta = 1/2 + tanh(eps / 2) / (2 tanh(eps_local / 2))``. Exchanging the two counts exchanges P and Q, so that both
+directions have the same delta.
 
 .. [wang2023] Wang et al., "Shuffle Differential Private Data Aggregation for Random Population", TPDS 2023.
 """
@@ -93,9 +93,9 @@ def unamplified_budget(eps_central: float, delta: float) -> float:
 
 
 def clone_divergences(start: int, stop: int, eps_local: float, eps_central: float) -> NDArray[np.float64]:
-    """Return D(c), the hockey-stick divergence of P and Q given c clones, for c = start, .., stop - 1. Requires ``0 <=
-    eps_central < eps_local`` (nats). D(c) does not increase with c; its relative error is about 1e-12 for all but
-    negligible values.
+    """Return D(c), the hockey-stick divergence of P and Q given c clones, for c = start, .., stop - 1. Requires
+    ``0 <= eps_central < eps_local`` (nats). D(c) does not increase with c; its relative error is about 1e-12 for all
+    but negligible values.
     """
     slope = math.tanh(eps_central / 2) / math.tanh(eps_local / 2)
     c = np.arange(start, stop, dtype=np.float64)

@@ -1,9 +1,9 @@
 r"""Exact privacy of one report among uniform messages.
 
 User 1's report is shuffled with m messages drawn uniformly from k values: dummies, or the uniform reports of other
-users under generalized randomized response (GRR). GRR with budget eps_local keeps the input with probability ``1 -
-lambda`` and else draws a uniform value, ``lambda = k / (E + k - 1)``, ``E = e^eps_local``. With ``eps_local = inf`` the
-report is the input.
+users under generalized randomized response (GRR). GRR with budget eps_local keeps the input with probability
+``1 - lambda`` and else draws a uniform value, ``lambda = k / (E + k - 1)``, ``E = e^eps_local``. With
+``eps_local = inf`` the report is the input.
 
 For the inputs 1 and 2, the law of the view depends on the counts (a, b) of these two values only. Relative to the law
 in which all m + 1 messages are uniform, the densities of the two views are ``lambda + (1 - lambda) k a / (m + 1)`` and
@@ -13,13 +13,13 @@ Summing over ``a + b = c + 1`` gives
 .. math:: \delta = (1 - \lambda) \sum_c \Pr[T = c] \, \bigl( (1 - \rho) \Pr[X_c = j]
           - (e^\epsilon - 1 + 2 \rho) \Pr[X_c > j] \bigr)^+
 
-with ``X_c ~ Bin(c, 1/2)``, ``rho = kappa (m + 1) / (c + 1)``, ``kappa = (e^eps - 1) / (E - 1)`` and ``j = floor((kappa
-(m + 1) + e^eps (c + 1)) / (1 + e^eps))``. For ``eps_local = inf``, rho is 0, and the summand is the divergence of the
-clones reduction with c clones and infinite local budget. :mod:`shuffledp.accounting.general.matched_blanket` with
-disjoint matches of rate 1/k has the same delta; the form here is fast for a random m. Exchanging the two inputs
-exchanges a and b, so that both directions have the same delta, as have all pairs of inputs. Replacement neighbors; the
-adversary knows the inputs of all other users. Derived for this project; the paper on dummies (arXiv 2009.13738) has
-bounds only.
+with ``X_c ~ Bin(c, 1/2)``, ``rho = kappa (m + 1) / (c + 1)``, ``kappa = (e^eps - 1) / (E - 1)`` and
+``j = floor((kappa (m + 1) + e^eps (c + 1)) / (1 + e^eps))``. For ``eps_local = inf``, rho is 0, and the summand is the
+divergence of the clones reduction with c clones and infinite local budget.
+:mod:`shuffledp.accounting.general.matched_blanket` with disjoint matches of rate 1/k has the same delta; the form here
+is fast for a random m. Exchanging the two inputs exchanges a and b, so that both directions have the same delta, as
+have all pairs of inputs. Replacement neighbors; the adversary knows the inputs of all other users. Derived for this
+project; the paper on dummies (arXiv 2009.13738) has bounds only.
 """
 
 from __future__ import annotations
@@ -324,9 +324,9 @@ def _average(
     eps_local: float,
 ) -> float:
     """Return the weighted sum, over m, of the bracket's mean over c; m and c are consecutive integers. While j is the
-    same for all m, the bracket is linear in m, so that each c needs two moments of m. As ``Pr[Bin(m, 2 / k) = c] = f(m)
-    g(c) h(m - c)``, these moments are correlations of two vectors. Only for the c at which j changes within these m,
-    the terms are summed one by one.
+    same for all m, the bracket is linear in m, so that each c needs two moments of m. As
+    ``Pr[Bin(m, 2 / k) = c] = f(m) g(c) h(m - c)``, these moments are correlations of two vectors. Only for the c at
+    which j changes within these m, the terms are summed one by one.
     """
     if domain_size == 2:
         return float(

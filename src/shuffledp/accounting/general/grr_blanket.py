@@ -1,8 +1,8 @@
 """Amplification by the privacy blanket of generalized randomized response (GRR).
 
-n users send one GRR report each over k values, and the reports are shuffled. With probability ``lambda = k /
-(e^eps_local + k - 1)`` a report is uniform, independently of its user's value. The uniform reports of the other users
-are the blanket that hides user 1. Two accountings:
+n users send one GRR report each over k values, and the reports are shuffled. With probability
+``lambda = k / (e^eps_local + k - 1)`` a report is uniform, independently of its user's value. The uniform reports of
+the other users are the blanket that hides user 1. Two accountings:
 
 ``printed``
     Balle, Bell, Gascon and Nissim 2019, Theorem 3.1, if the conditions of its proof hold, and local privacy,

@@ -3,8 +3,8 @@ r"""Exact privacy of one report among uniform messages that match values.
 A message may *match* a value. A local-hashing report (H, y) matches x if ``H(x) = y``, a Hadamard tuple if all its
 entries are in the codeword of x, a row of bits if its bit of x is set, a subset if it contains x. A uniform message
 matches x with probability r, x' with probability r, and both values with probability s. User 1's report is uniform with
-probability lambda, else uniform among the messages that match user 1's value, ``lambda = 1 / (1 + r (E - 1))``, ``E =
-e^eps_local``; ``eps_local = inf`` gives lambda = 0.
+probability lambda, else uniform among the messages that match user 1's value, ``lambda = 1 / (1 + r (E - 1))``,
+``E = e^eps_local``; ``eps_local = inf`` gives lambda = 0.
 
 * Local hashing with randomized response over d' cells: ``r = 1/d'``, ``s = r^2``.
 * Tuples of tau Hadamard codewords: ``r = 2^-tau``, ``s = r^2``, ``eps_local = inf``.
@@ -12,18 +12,19 @@ e^eps_local``; ``eps_local = inf`` gives lambda = 0.
 * Subsets of d of k values: ``r = d/k``, ``s = r (d - 1)/(k - 1)``.
 * Values (d = 1) have disjoint matches, ``r = 1/k``, ``s = 0``: generalized randomized response, and dummies.
 
-Under the law in which all M = m + 1 messages are uniform, the density of the view for input x is ``lambda + (1 -
-lambda) a / (r M)``, where a messages match x. For x' it is the same with b. The numbers (A, B, C) of messages that
-match x only, x' only and both are multinomial with rates ``r - s``, ``r - s``, ``s``. With a = A + C and b = B + C,
+Under the law in which all M = m + 1 messages are uniform, the density of the view for input x is
+``lambda + (1 - lambda) a / (r M)``, where a messages match x. For x' it is the same with b. The numbers (A, B, C) of
+messages that match x only, x' only and both are multinomial with rates ``r - s``, ``r - s``, ``s``. With a = A + C and
+b = B + C,
 
 .. math:: \delta = \frac{1 - \lambda}{r M} \, E\bigl[ (a - e^\epsilon b - \kappa M)^+ \bigr],
           \quad \kappa = \frac{e^\epsilon - 1}{E - 1}.
 
-Exchanging the inputs exchanges a and b, so that both directions have the same delta. **Independent** matches, ``s =
-r^2``: a and b are independent with law Bin(M, r), and the sum needs a tail of one count for every value of the other.
-**In general** let C be the number of the other m messages that match both values, and T the number that match exactly
-one: ``C ~ Bin(m, s)`` and ``T ~ Bin(m - C, 2 (r - s)/(1 - s))``. With ``X ~ Bin(T, 1/2)``, ``S = (e^eps - 1) C + kappa
-M``, ``rho = S / (T + 1)`` and ``j = floor((e^eps (T + 1) + S) / (1 + e^eps))``
+Exchanging the inputs exchanges a and b, so that both directions have the same delta. **Independent** matches,
+``s = r^2``: a and b are independent with law Bin(M, r), and the sum needs a tail of one count for every value of the
+other. **In general** let C be the number of the other m messages that match both values, and T the number that match
+exactly one: ``C ~ Bin(m, s)`` and ``T ~ Bin(m - C, 2 (r - s)/(1 - s))``. With ``X ~ Bin(T, 1/2)``,
+``S = (e^eps - 1) C + kappa M``, ``rho = S / (T + 1)`` and ``j = floor((e^eps (T + 1) + S) / (1 + e^eps))``
 
 .. math:: \delta = (1 - \lambda) (1 - s / r) \, E\bigl[ (1 - \rho) \Pr[X = j]
           - (e^\epsilon - 1 + 2 \rho) \Pr[X > j] \bigr]^+ .

@@ -1,8 +1,8 @@
 """Hockey-stick divergences and privacy profiles.
 
-The hockey-stick divergence of p and q at eps is ``sum max(p - e^eps q, 0)``, the smallest delta with ``p(S) <= e^eps
-q(S) + delta`` for every event S. A privacy profile is its maximum over both directions and all pairs of neighboring
-data sets, as a function of eps.
+The hockey-stick divergence of p and q at eps is ``sum max(p - e^eps q, 0)``, the smallest delta with
+``p(S) <= e^eps q(S) + delta`` for every event S. A privacy profile is its maximum over both directions and all pairs of
+neighboring data sets, as a function of eps.
 """
 
 from __future__ import annotations

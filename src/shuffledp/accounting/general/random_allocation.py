@@ -1,8 +1,8 @@
 r"""Random allocation: every user takes part in one of t steps, chosen uniformly, and all t outputs are seen.
 
-If the output of one step has the law P with the user and Q without, the t outputs have the laws ``(1/t) sum_i Q^(i-1) P
-Q^(t-i)`` and Q^t (Feldman and Shenfeld, arXiv 2502.08202; also balls and bins). With L = P / Q and independent y_i from
-Q,
+If the output of one step has the law P with the user and Q without, the t outputs have the laws
+``(1/t) sum_i Q^(i-1) P Q^(t-i)`` and Q^t (Feldman and Shenfeld, arXiv 2502.08202; also balls and bins). With L = P / Q
+and independent y_i from Q,
 
 .. math:: \delta_{remove} = E \Bigl( \frac1t \sum_i L(y_i) - e^\epsilon \Bigr)^+ , \qquad
           \delta_{add} = E \Bigl( 1 - \frac{e^\epsilon}{t} \sum_i L(y_i) \Bigr)^+ .
@@ -356,8 +356,8 @@ def _found_together(
 
 
 def _most_added(sigma: float, steps: int, eps: NDArray[np.float64], target: float) -> NDArray[np.float64]:
-    """Return Chernoff's bound on delta of the direction "add" for each eps, with the same moments for all eps. ``E (sum
-    (1 - e^eps L))^+ <= e^(theta t) (E e^(-theta e^eps L))^t / (e theta)``.
+    """Return Chernoff's bound on delta of the direction "add" for each eps, with the same moments for all eps.
+    ``E (sum (1 - e^eps L))^+ <= e^(theta t) (E e^(-theta e^eps L))^t / (e theta)``.
     """
     cells = _ratios(sigma, steps, 0.0, "add", target)
     values, masses = cells.law(0.0, "upper")

@@ -1,6 +1,6 @@
 """Guarantees for a random number of users, from the guarantees for every fixed number.
 
-Let ``delta_n(eps)`` hold, with parameters that do not depend on the number of participants, when n others take part.
+Let ``delta_n(eps)`` hold, with parameters that do not depend on the number of participants, if n other users take part.
 
 - *It does not grow with n.* The view with one more honest user is a randomized function of the view without this user:
   draw the user's messages, whose input the analyzer may know, and shuffle them in. Post-processing never increases a
@@ -10,11 +10,9 @@ Let ``delta_n(eps)`` hold, with parameters that do not depend on the number of p
   input. If the view contains this number, the divergence of the two views is exactly ``E[delta_N(eps)]``, for the worst
   data set of the other users in every round. Otherwise the divergence is at most this mean, by convexity.
 - *A stochastically smaller number is sufficient.* As ``delta_n`` does not grow with n, the mean may be taken over any
-  law
-  that N dominates. Several consecutive numbers may be replaced by the smallest of them. If only a bound on the lower
-  tail is known, ``Pr[N
-  - 1 < x] <= B(x)``, the law with the distribution function B is the smallest possible law. A law on two points gives a
-  *tail bound with split delta*: ``delta <= Pr[N < n0] + delta_n0``.
+  law that N dominates. Several consecutive numbers may be replaced by the smallest of them. If only a bound on the
+  lower tail is known, ``Pr[N - 1 < x] <= B(x)``, the law with the distribution function B is the smallest possible law.
+  A law on two points gives a *tail bound with split delta*: ``delta <= Pr[N < n0] + delta_n0``.
 
 Conventions: eps in nats; replacement neighbors; n counts the *other* users, as in :mod:`shuffledp.populations`. All
 deltas are upper bounds. Derived for this project; the tail bound is from Wang et al. 2023, Section VI-A.
@@ -191,9 +189,9 @@ def best_split(numbers: LeastNumbers, delta: float, *, noise_shares: bool = Fals
     """Return the number of users for a tail bound, and the remaining delta, for a total `delta`.
 
     With `noise_shares`, users add shares of one noise: the error falls with the number of users and hardly depends on
-    delta, so that the tail and the guarantee have half of delta each. Otherwise amplification needs about ``log(2 /
-    delta)`` users for a given effect, and the split minimizes this measure. The result is valid for either value. Union
-    bound: Wang et al. 2023, Section VI-A.
+    delta, so that the tail and the guarantee have half of delta each. Otherwise amplification needs about
+    ``log(2 / delta)`` users for a given effect, and the split minimizes this measure. The result is valid for either
+    value. Union bound: Wang et al. 2023, Section VI-A.
     """
     failures = numbers.shortfalls
     most = 0.5 * delta if noise_shares else delta

@@ -111,8 +111,8 @@ def to_renyi(profile: PrivacyProfile, orders: ArrayLike | None = None) -> RenyiC
     -------
     RenyiCurve
         An upper bound if the profile is one. ``RenyiCurve(accountant.orders, accountant.rdp)`` is the curve of a
-        ``dp_accounting.rdp.RdpAccountant``, and ``dp_accounting.rdp.compute_epsilon(curve.orders, curve.divergences,
-        delta)`` is an eps of any curve.
+        ``dp_accounting.rdp.RdpAccountant``, and
+        ``dp_accounting.rdp.compute_epsilon(curve.orders, curve.divergences, delta)`` is an eps of any curve.
 
     Raises
     ------

@@ -3,8 +3,8 @@
 User 1's randomizer has likelihood ratios of at most p between any two inputs and total variation at most beta. The
 likelihood ratio between user 1's message and any other user's message is at most q. Then every other message hides
 user 1's message with probability ``r = beta p / ((p - 1) q)`` for each of user 1's two inputs. The reduction is the
-pair of counts of :mod:`shuffledp.accounting.general.labeled_counts` with ``own = beta p / (p - 1)``, ``other = beta /
-(p - 1)`` and ``silent = 1 - own - other``.
+pair of counts of :mod:`shuffledp.accounting.general.labeled_counts` with ``own = beta p / (p - 1)``,
+``other = beta / (p - 1)`` and ``silent = 1 - own - other``.
 
 By the theorem, the divergence of this pair is an upper bound for the shuffled messages. The bound holds if ``silent``
 is 0, that is ``beta = (p - 1) / (p + 1)``. Otherwise user 1's randomizer has a residual component that depends on

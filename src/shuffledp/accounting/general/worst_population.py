@@ -134,9 +134,9 @@ class _MomentProblem:
         self._basis = [below, below + 1, _SLACK]
 
     def _dual(self, z: NDArray[np.float64], values: NDArray[np.float64]) -> _Quadratic:
-        """Return the dual quadratic on the grid, by the simplex method from the last basis. Maximize ``sum w_i
-        values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. The caller makes every result an upper
-        bound, so that rounding affects tightness only.
+        """Return the dual quadratic on the grid, by the simplex method from the last basis. Maximize
+        ``sum w_i values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. The caller makes every result
+        an upper bound, so that rounding affects tightness only.
         """
         weight = np.maximum(1, z**2)  # columns of size about 1 whatever the distance from the mean
         columns = np.vstack((1 / weight, z / weight, z**2 / weight))

@@ -86,8 +86,8 @@ def clone_delta(
     adaptive : bool
         If True, ``max(dummies - (N - 1), 0)`` dummies bring the other users up to `dummies`.
     reduction : {"clones", "randomized_response"}
-        ``clones`` holds for every eps_local-LDP randomizer; ``randomized_response`` has the higher clone rate ``2 /
-        (e^eps_local + 1)`` and holds for binary randomized response only.
+        ``clones`` holds for every eps_local-LDP randomizer; ``randomized_response`` has the higher clone rate
+        ``2 / (e^eps_local + 1)`` and holds for binary randomized response only.
 
     Returns
     -------

@@ -229,9 +229,9 @@ def _optimum(search: _Search, ks: tuple[int, ...]) -> DummyPlan:
     a full scan.
 
     A does not fall because the number of clones grows stochastically with k (exact), and because every Omega increases
-    with k if it is positive, hence if a closed form is finite: with mean m and spread ``sqrt(S)``, ``Omega = m -
-    sqrt(S) > 0`` bounds the derivative of the spread by the derivative of m. At k = 0 Theorem 2 can be better than
-    Theorem 4b at small k (N9), so that k = 0 is evaluated separately.
+    with k if it is positive, hence if a closed form is finite: with mean m and spread ``sqrt(S)``,
+    ``Omega = m - sqrt(S) > 0`` bounds the derivative of the spread by the derivative of m. At k = 0 Theorem 2 can be
+    better than Theorem 4b at small k (N9), so that k = 0 is evaluated separately.
     """
     factors = _error_factors(search.law, np.array(ks), search.adaptive, search.stray_factor)
     best_index, best = 0, search.plan(0, float(factors[0]), None)

@@ -187,9 +187,9 @@ def multi_expected_scale(
 ) -> float:
     """Return the scale of the discrete Gaussian noise that each user adds in MULTI-EXPECTED.
 
-    Printed, with ``S_n`` as in :func:`discrete_gaussian_gap`: ``delta_n = exp(-z^2 / 2)`` for ``z = (eps - p^2 / (2 n
-    tau^2) - 2.5 S_n) / (p / (tau sqrt(n)) + 10 S_n) > 0``, otherwise 1. The mean over N is exact because the analyzer
-    sees N. Source: Wang et al. 2023, Lemma 4 and Proposition 2.
+    Printed, with ``S_n`` as in :func:`discrete_gaussian_gap`: ``delta_n = exp(-z^2 / 2)`` for
+    ``z = (eps - p^2 / (2 n tau^2) - 2.5 S_n) / (p / (tau sqrt(n)) + 10 S_n) > 0``, otherwise 1. The mean over N is
+    exact because the analyzer sees N. Source: Wang et al. 2023, Lemma 4 and Proposition 2.
 
     Parameters
     ----------
@@ -206,8 +206,8 @@ def multi_expected_scale(
         positive means delta = 1). ``exact``: the hockey-stick divergence of the normal law with the same variance, not
         an upper bound. The discrete sum has lattice effects of the relative order ``(z / (tau sqrt(n)))^2`` in delta, z
         about 4, on either side: 2 % for one user at eps 0.5, below 0.01 % for a hundred users, but three quarters for
-        one user at eps 4 and delta 0.1. For a guarantee, use the tau of a calibrated ``get("frequency",
-        "multi_expected")``, which sums over the laws of the integers.
+        one user at eps 4 and delta 0.1. For a guarantee, use the tau of a calibrated
+        ``get("frequency", "multi_expected")``, which sums over the laws of the integers.
 
     Returns
     -------

@@ -83,8 +83,8 @@ def report_variance(eps_local: float, objective: str = "randomized_response") ->
     eps_local : float
         Nats, > 0.
     objective : {"randomized_response", "laplace"}
-        ``randomized_response``: ``E / (E - 1)^2``, for the unbiased estimate of one bit. ``laplace``: ``1 /
-        eps_local^2``.
+        ``randomized_response``: ``E / (E - 1)^2``, for the unbiased estimate of one bit. ``laplace``:
+        ``1 / eps_local^2``.
 
     Returns
     -------

@@ -69,8 +69,8 @@ def checkin_shuffle_gaussian_rdp(
     sigma : float
         Standard deviation of the noise per unit of replacement distance, > 0.
     form : {"printed", "conditional", "convex", "pair"}
-        ``printed``: equation (10) at rate `rate` for every number k of participants. ``conditional``: at rate ``k /
-        n``. ``convex`` and ``pair``: the forms of :func:`subsampled_shuffle_gaussian_rdp`, at rate ``k / n``.
+        ``printed``: equation (10) at rate `rate` for every number k of participants. ``conditional``: at rate
+        ``k / n``. ``convex`` and ``pair``: the forms of :func:`subsampled_shuffle_gaussian_rdp`, at rate ``k / n``.
 
     Returns
     -------

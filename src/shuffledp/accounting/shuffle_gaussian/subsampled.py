@@ -4,8 +4,8 @@ Source: arXiv 2206.09569, Theorem 2. Every bound has the form ``log(1 + E) / (or
 for m reports at rate g = m / n, with T_l the excess of m shuffled reports without sampling:
 
 ``printed``
-    Equation (10), for any mechanism (Wang, Balle and Kasiviswanathan 2019, Theorem 9). For any amount of noise, ``E >=
-    2 g^3 C(order, 3)``.
+    Equation (10), for any mechanism (Wang, Balle and Kasiviswanathan 2019, Theorem 9). For any amount of noise,
+    ``E >= 2 g^3 C(order, 3)``.
 ``convex``
     ``E = g T_l``: ``e^((l - 1) divergence)`` is jointly convex, and E is 0 if the user who differs is not drawn. Never
     above the divergence without sampling. If both hold, the smaller of ``printed`` and ``convex`` holds.
