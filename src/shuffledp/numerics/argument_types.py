@@ -190,9 +190,7 @@ class _Names(dict[str, Any]):
 
 
 def checks_of(function: Callable[..., Any]) -> dict[str, Check | None]:
-    """Return the check of each parameter from a function's annotations; None if a plug-in's annotation cannot be
-    evaluated.
-    """
+    """Return the check of each parameter from a function's annotations; None for a plug-in's invalid annotation."""
     module = inspect.unwrap(function).__globals__
     names = _Names(module)
     checks = {}

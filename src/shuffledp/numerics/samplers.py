@@ -72,7 +72,7 @@ def discrete_gaussian(sigma: ArrayLike, rng: np.random.Generator, size: Size = N
 
 
 def discrete_gaussian_pmf(sigma: float) -> NDArray[np.float64]:
-    """Return the probabilities of -K..K, (2K+1,), for a discrete Gaussian; K is ``ceil(39 sigma)``, beyond which they
+    """Return the probabilities of -K..K, (2K+1,), for a discrete Gaussian; beyond ``K = ceil(39 sigma)`` they
     underflow.
     """
     sigma = check_positive("discrete_gaussian_pmf: sigma", sigma)

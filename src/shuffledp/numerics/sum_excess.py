@@ -81,8 +81,7 @@ def expm1(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
 @dataclass(frozen=True, eq=False)
 class Summands:
     """Law of one summand, by finite values and their masses, (m,) each, and the number of summands (`copies` > 0). The
-    rest of the mass is at 0. With `poisson`, the number of summands is a Poisson variable of mean `copies`, else an
-    integer.
+    rest of the mass is at 0. With `poisson`, the number of summands is a Poisson variable of mean `copies`.
     """
 
     values: NDArray[np.float64]

@@ -81,8 +81,7 @@ class Binomial(Law):
 
     Examples
     --------
-    10,000 other users who take part with probability 0.1 each, and a lower bound that fails in at most one of a million
-    rounds:
+    10,000 users who take part with probability 0.1, and a lower bound that fails with probability 1e-6:
 
     >>> from shuffledp.populations import Binomial
     >>> others = Binomial(10_000, 0.1)

@@ -138,7 +138,7 @@ def counter_noise(
     eps_geometric : rational
         eps_1 > 0 of the noise that remains, nats.
     shape, decay : rational
-        r >= 0 and ``-ln p`` > 0 of the noise that cancels. The protocol ``correlated_noise`` has all three as
+        r >= 0 and ``-ln p`` > 0 of the noise that cancels. The protocol ``correlated_noise`` has these three
         attributes.
     source : Source, optional
         Source of uniform bits; by default the operating system.

@@ -52,7 +52,7 @@ def discrete_laplace(scale: Rational | int, source: Source = SYSTEM_BITS) -> int
     Parameters
     ----------
     scale : rational
-        > 0; ``Delta / eps``, both as fractions, for an eps-DP sum of sensitivity Delta.
+        Positive; ``Delta / eps``, both as fractions, for an eps-DP sum of sensitivity Delta.
     source : Source, optional
         Source of uniform bits; by default the operating system.
 
@@ -60,8 +60,7 @@ def discrete_laplace(scale: Rational | int, source: Source = SYSTEM_BITS) -> int
     -------
     int
         Exact law: a sign and a :func:`geometric` number, drawn again for a negative zero (Canonne, Kamath and Steinke
-        2020, Algorithm 2). The expected number of bits is at most ``7 L + 32``, with L the bits of the scale's
-        numerator.
+        2020, Algorithm 2). The expected number of bits is at most ``7 L + 32``, L the bits of the numerator.
     """
     ratio = Exponential(1 / positive_rational("discrete_laplace: scale", scale))
     while True:
@@ -107,7 +106,7 @@ def poisson(mean: Rational | int, source: Source = SYSTEM_BITS) -> int:
     Parameters
     ----------
     mean : rational
-        >= 0. The time is proportional to the mean.
+        At least 0; the time is proportional to it.
     source : Source, optional
         Source of uniform bits; by default the operating system.
 
@@ -156,7 +155,7 @@ def negative_binomial(shape: Rational | int, ratio: Probability, source: Source 
     Parameters
     ----------
     shape : rational
-        >= 0, any fraction; the time grows with the shape.
+        At least 0, any fraction; the time grows with the shape.
     ratio : rational or Exponential
         In [0, 1) or ``exp(-x)`` with x > 0.
     source : Source, optional

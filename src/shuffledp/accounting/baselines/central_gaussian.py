@@ -3,8 +3,7 @@
 Relation and sensitivity
 ------------------------
 Both functions have the argument `noise_multiplier`, the standard deviation of the sum's noise over the clipping norm C.
-The events of dp_accounting have the standard deviation over the sensitivity, the largest change of the sum between
-neighbors:
+The events of dp_accounting have the standard deviation over the sensitivity, the largest change of the sum:
 
 =============================  ===================  ===========  ========================
 function                       relation             sensitivity  noise of the event
@@ -59,7 +58,7 @@ def central_gaussian_epsilon(
     noise_multiplier : float
         Standard deviation of the sum's noise over the clipping norm C, > 0.
     rounds : int
-        >= 1.
+        Number of rounds, >= 1.
     delta : float
         In (0, 1).
     method : {"rdp", "rdp_to_63", "pld"}
@@ -103,7 +102,7 @@ def central_replacement_epsilon(
     noise_multiplier : float
         Standard deviation of the sum's noise over the clipping norm C, not over the sensitivity 2 C, > 0.
     rounds : int
-        >= 1.
+        Number of rounds, >= 1.
     delta : float
         In (0, 1).
 

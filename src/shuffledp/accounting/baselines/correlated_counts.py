@@ -151,8 +151,7 @@ def counter_delta(eps: float, noise: CounterNoise) -> float:
     Returns
     -------
     float
-        In [0, 1], the larger delta of the two directions; exact up to rounding, about 1e-10 relative, except below
-        1e-300.
+        In [0, 1], for the worse direction; exact up to rounding, about 1e-10 relative, except below 1e-300.
 
     Raises
     ------
@@ -216,8 +215,7 @@ def correlated_noise(
 ) -> CounterNoise:
     """Return the noise of every counter for an (eps, delta)-private histogram.
 
-    Source: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247, Theorem 13 for Z3; ``exact`` is derived for this
-    project.
+    Source: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247, Theorem 13 for Z3; ``exact``: this project.
 
     Parameters
     ----------

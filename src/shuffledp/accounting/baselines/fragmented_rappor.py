@@ -72,8 +72,7 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
 
     Examples
     --------
-    The flip probability if all other users hold a third value (as published), and a probability proven for every data
-    set:
+    The published flip probability, and a flip probability that is proven for every data set:
 
     >>> from shuffledp.accounting import rappor_flip_probability
     >>> for calibration in ("optimistic", "sound"):

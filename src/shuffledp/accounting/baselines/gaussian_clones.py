@@ -183,7 +183,7 @@ def optimal_composition(eps: float, delta: float, rounds: int, target_delta: flo
     delta : float
         In [0, 1).
     rounds : int
-        >= 1.
+        Number of rounds, >= 1.
     target_delta : float
         In (0, 1).
 
@@ -232,12 +232,11 @@ def gaussian_clones_epsilon(
     sigma : float
         Standard deviation of the noise, > 0.
     rounds : int
-        >= 1.
+        Number of rounds, >= 1.
     delta : float
         In (0, 1), for all rounds together.
     sensitivity : float
-        Largest distance of two records, > 0. In Table 1 of the paper it is 2 for this bound, and 1 for the paper's
-        method.
+        Largest distance of two records, > 0. Table 1 of the paper has 2 for this bound and 1 for its own.
     calibration : {"classical", "analytic"}
         As in :func:`gaussian_local_epsilon`.
     search : {"printed", "fine"}

@@ -83,8 +83,7 @@ def public_coin_rows(domain_size: int, failure: float = 0.1) -> int:
     domain_size : int
         k, >= 2.
     failure : float
-        beta, in (0, 1), an upper bound on the probability that some value shares its cell with other values in all
-        rows.
+        beta, in (0, 1), a bound on the probability that some value shares its cell in every row.
     """
     domain_size = check_count("domain_size", domain_size, 2)
     failure = check_open_unit("failure", failure)
@@ -201,8 +200,7 @@ def public_coin_rate(
 ) -> float:
     """Return gamma, the probability that a user marks a cell as noise.
 
-    Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Lemma 4.10; ``exact`` is derived for this
-    project.
+    Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Lemma 4.10; ``exact``: this project.
 
     Parameters
     ----------

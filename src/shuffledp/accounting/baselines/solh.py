@@ -95,8 +95,7 @@ def solh_report(
     Raises
     ------
     Infeasible
-        Printed: if eps is above 1 or delta above ``2 e^(-27/14)``, or if there are less than two cells or no local
-        budget.
+        Printed: if eps > 1, ``delta > 2 e^(-27/14)``, or there are less than two cells or no local budget.
 
     Examples
     --------

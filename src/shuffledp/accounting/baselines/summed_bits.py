@@ -82,8 +82,7 @@ def summed_bits_delta(
     others: int, flip_probability: float, eps: float, omitted: float, *, rough: bool = False
 ) -> float:
     """Return a bound on delta of two sums of randomized bits, for every data set of the other users (`others` >= 1).
-    Each law of a sum omits at most the mass `omitted`, which is added to delta. A rough bound is larger and a few times
-    faster.
+    Each law of a sum omits at most the mass `omitted`, which is added to delta. A rough bound is larger and faster.
     """
     # narrow laws are looked at as closely in both cases
     rough = rough and _is_wide(others, flip_probability, omitted)

@@ -14,9 +14,8 @@ Two sides:
 ``lower``
     All other users hold the same input. This data set is possible, so that no smaller delta holds for the randomizer.
 
-Conventions: eps in nats; replacement neighbors; the analyzer knows the inputs of all other users; `users` includes user
-1. Derived for this project, from Balle, Bell, Gascon and Nissim (2019) and the evaluation by Su, Cheng and Wang (arXiv
-2504.07414).
+Conventions: eps in nats; replacement neighbors; the analyzer knows the inputs of all other users. Derived for this
+project, from Balle, Bell, Gascon and Nissim (2019) and the evaluation by Su, Cheng and Wang (arXiv 2504.07414).
 """
 
 from __future__ import annotations
@@ -103,8 +102,7 @@ def blanket_randomizer_delta(
     eps : float
         Nats, >= 0.
     bound : {"upper", "lower"}
-        ``upper``: no data set of the other users has a larger delta, for the pairs of inputs that the randomizer
-        compares.
+        ``upper``: no data set of the other users has a larger delta, for the compared pairs of inputs.
         ``lower``: the largest delta of data sets in which all other users hold the same input.
 
     Returns

@@ -14,8 +14,7 @@ moving them to their mean gives a smaller law. Outputs that w does not contain a
 delta, because such an output identifies user 1's report.
 
 .. [balle2019] Balle, Bell, Gascon and Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019.
-.. [su2025] Su, Cheng and Wang, arXiv 2504.07414: the same with a Fourier transform on a grid, values rounded up or
-down.
+.. [su2025] Su, Cheng and Wang, arXiv 2504.07414: the same with a Fourier transform on a grid.
 """
 
 from __future__ import annotations

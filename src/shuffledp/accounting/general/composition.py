@@ -44,8 +44,8 @@ def composed_epsilon(
         Number of uses of each mechanism, >= 1; 1 if not given.
     step : float, optional
         Distance of losses on the grid, nats, > 0. If not given, 1/128 of the eps at which the first profile ends, or
-        1/50,000 of the eps at which the last profile ends. Required for loss distributions, equal to their
-        ``value_discretization_interval``.
+        1/50,000 of the eps at which the last profile ends. For loss distributions, their
+        ``value_discretization_interval``, required.
 
     Returns
     -------

@@ -45,8 +45,8 @@ NEIGHBOURS = ("replace_one", "add_remove")
 @dataclass(frozen=True, eq=False)
 class MovingCount:
     """Two laws of one count: masses of the same m values with user 1's value on this count (`held`) and without
-    (`absent`). `omitted` is an upper bound on the mass that either law omits. The masses are accurate in the relative
-    sense.
+    (`absent`). `omitted` is an upper bound on the mass that either law omits. The masses have full relative
+    accuracy.
     """
 
     held: NDArray[np.float64]
@@ -109,7 +109,7 @@ def worst_pair_delta(first: MovingCount, second: MovingCount, eps: float) -> flo
 
 def single_delta(count: MovingCount, eps: float) -> float:
     """Return the larger delta of the two directions for one count with and without user 1's message. Neighbors: one
-    user more or less, or one bit replaced. Omitted mass is added to delta. Otherwise the rounding error is about 1e-12
+    user more or less, or one bit replaced. Omitted mass is added to delta. The rounding error is about 1e-12
     relative.
     """
     factor = math.exp(min(eps, _MOST_EPS))

@@ -71,9 +71,7 @@ def _kept_rate(domain_size: float, eps_local: float) -> float:
 
 
 def lone_delta(eps: float, domain_size: float, eps_local: float) -> float:
-    """Return delta of a single GRR report, ``(E - e^eps) / (E + k - 1)``, or 0 for ``eps >= eps_local``. Uniform
-    messages never increase it.
-    """
+    """Return delta of a single GRR report, ``(E - e^eps) / (E + k - 1)``; uniform messages never increase it."""
     if eps >= eps_local:
         return 0.0
     return -math.expm1(eps - eps_local) / (1 + (domain_size - 1) * math.exp(-eps_local)) * LAST_DIGITS
@@ -125,8 +123,8 @@ def mixed_dummy_delta(window: Window, eps: float) -> float:
 
 def likely_delta(messages: int, domain_size: int, eps: float) -> float:
     """Return a lower bound on delta of a report without noise, used to choose an omitted mass that is negligible beside
-    delta. The conditional divergence falls with T, and T is at most two deviations above its mean with probability >=
-    1/2.
+    delta. The conditional divergence falls with T, and T exceeds its mean by at most two deviations with probability
+    >= 1/2.
     """
     rate = 2 / domain_size
     mean = messages * rate

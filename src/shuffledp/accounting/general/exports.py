@@ -5,9 +5,8 @@ holds in both directions; at negative eps, ``delta(-eps) = 1 - e^-eps (1 - delta
 a function of e^eps. Hence the largest convex function below an upper bound on a grid is an upper bound too, and so is
 the chord between two points. The result of a conversion is therefore a bound on the same side as the profile.
 
-Sources: Doroshenko et al. 2022 ("Connect the dots"); Dong, Roth and Su 2022 (trade-off functions and mu-GDP); Zhu,
-Dong and Wang 2022 (profiles of dominating pairs). The formula of the Renyi divergence is derived by integration by
-parts.
+Sources: Doroshenko et al. 2022 ("Connect the dots"); Dong, Roth and Su 2022 (trade-off functions and mu-GDP); Zhu, Dong
+and Wang 2022 (profiles of dominating pairs). The formula of the Renyi divergence follows by integration by parts.
 """
 
 from __future__ import annotations
@@ -290,8 +289,7 @@ class GaussianFit:
     mu : float
         The mechanism is mu-GDP for all eps with delta above the argument `negligible`.
     regret : float
-        Largest difference between the trade-off functions of the profile and of mu-GDP, in [0, 1]: 0 if the profile is
-        Gaussian.
+        Largest difference between the trade-off functions of the profile and of mu-GDP, in [0, 1]; 0 if both are equal.
     """
 
     mu: float

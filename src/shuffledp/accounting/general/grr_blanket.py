@@ -94,9 +94,8 @@ def favored_blanket_delta(
     eps: float, n: int, domain_size: float, eps_local: float, dummies: int = 0
 ) -> float:
     """Return :func:`grr_blanket_delta` for reports that favor outputs of mass ``1 / domain_size``, any number >= 2. A
-    report is uniform with probability ``blanket_rate(domain_size, eps_local)``, else uniform among the outputs that its
-    input favors. The favored outputs of the two inputs are disjoint, which is the worst case. Arguments are not
-    checked.
+    report is uniform with probability ``blanket_rate(domain_size, eps_local)``, else uniform among the outputs that
+    its input favors. The favored outputs of the two inputs are disjoint, the worst case. Arguments are not checked.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
@@ -272,7 +271,7 @@ def _exact_epsilon(n: int, domain_size: int, delta: float, eps_local: float) -> 
 @remember(_REMEMBERED)
 def favored_local_budget(n: int, domain_size: float, eps: float, delta: float) -> float:
     """Return the largest local budget for the reports of :func:`favored_blanket_delta`; arguments are not checked. The
-    search begins at the root for the typical number of uniform reports, which is much faster than the mean over all
+    search begins at the root for the typical number of uniform reports, which is faster than the mean over all
     numbers.
     """
     if n >= _MANY:

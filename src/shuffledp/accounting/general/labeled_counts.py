@@ -114,9 +114,7 @@ def poisson_blanket(mean: float, tail: float) -> Blanket:
 
 
 def settled_delta(blanket_at: Callable[[float], Blanket], labels: Labels, eps: float) -> float:
-    """Return :func:`pair_delta` with negligible omitted mass; `blanket_at` maps the mass that may be omitted to the law
-    of C.
-    """
+    """Return :func:`pair_delta` with negligible omitted mass; `blanket_at` maps the omitted mass to the law of C."""
     tail = _FIRST_TAIL
     value = pair_delta(blanket_at(tail), labels, eps)
     while tail > _FLOOR and 2 * tail * labels.distance > _OMITTED * value:
@@ -127,7 +125,7 @@ def settled_delta(blanket_at: Callable[[float], Blanket], labels: Labels, eps: f
 
 def pair_delta(blanket: Blanket, labels: Labels, eps: float) -> float:
     """Return the hockey-stick divergence of the two laws of the counts, at most `labels.distance`, equal in both
-    directions. Omitted mass is added to it. Otherwise the rounding error is about 1e-11 relative down to 1e-30, 1e-9 at
+    directions. Omitted mass is added to it. The rounding error is about 1e-11 relative down to 1e-30, 1e-9 at
     1e-100.
     """
     eps = min(eps, _MOST_EPS)

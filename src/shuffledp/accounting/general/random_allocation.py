@@ -183,9 +183,7 @@ def allocation_deltas_within(
 
 
 def shares_ratios(steps: int, step: Step, target: float) -> bool:
-    """Return whether one law of L is sufficient for all eps: several Gaussian steps, of which no single one dominates
-    the sum.
-    """
+    """Return whether one law of L is sufficient for all eps: several Gaussian steps, none dominating the sum."""
     kind, sigma = step
     many = kind == "gaussian" and sigma >= _SMOOTH_SIGMA and steps >= _SMOOTH_STEPS
     return many and not _ratios(sigma, steps, 0.0, "remove", target).exact_excess

@@ -77,9 +77,7 @@ def check_randomizer(randomizer: object) -> None:
 
 
 def checked_budget(name: str, eps_local: float) -> float:
-    """Return the local budget as a float; raise `ValueError` with the randomizer's name unless it is in (0, 300]
-    nats.
-    """
+    """Return the local budget as a float; raise `ValueError` for the randomizer unless it is in (0, 300] nats."""
     number = check_positive(f"{name}: eps_local", eps_local)
     if number > MOST_EPS_LOCAL:
         raise ValueError(f"{name}: eps_local must be at most {MOST_EPS_LOCAL:g}, got {eps_local!r}.")
@@ -127,9 +125,7 @@ class SubsetSelection:
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return one pair of inputs, against the blanket, or against other users at a third input or one of the
-        pair.
-        """
+        """Return one pair of inputs, against the blanket, or against other users at a third input or at one of both."""
         if side == "upper":
             return (self._against_blanket(),)
         third = (self._against_third(),) if self.domain_size > 2 else ()
@@ -188,7 +184,7 @@ class SubsetSelection:
 class GRR:
     """Generalized randomized response: the input with probability ``E / (E + k - 1)``, else another value.
 
-    Source: Kairouz, Bonawitz and Ramage (2016). All other values are equally likely, and all pairs of values are
+    Source: Kairouz, Bonawitz and Ramage (2016). All other values are equally likely; all pairs of values are
     equivalent.
 
     Parameters

@@ -122,8 +122,7 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[flo
 def best_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float, float]:
     """Return the result of :func:`rdp_to_epsilon` without a warning, for lists that are short on purpose.
 
-    Parameters, results, errors and source as in :func:`rdp_to_epsilon`; eps in nats. An upper bound for any list of
-    orders.
+    Parameters, results and source as in :func:`rdp_to_epsilon`; eps in nats. An upper bound for any list of orders.
     """
     orders_ = np.asarray(orders, np.float64)
     values = np.asarray(rdp, np.float64)

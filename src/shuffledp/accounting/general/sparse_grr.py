@@ -84,8 +84,8 @@ def data_set_deltas(
     k: int, users: int, eps_local: float, target: float
 ) -> tuple[Callable[[float], float], ...]:
     """Return functions from eps in [0, eps_local) to a lower bound on delta, one per value that all other users hold.
-    They hold a third value (if k > 2), user 1's value, or the value that replaces it. A billionth of `target` is
-    negligible.
+    They hold a third value (if k > 2), user 1's value, or the value that replaces it. Deltas below ``1e-9 target``
+    are negligible.
     """
     tail = max(_TABLE * target, _LEAST_TAIL)
 

@@ -79,8 +79,7 @@ def variation_ratio_delta(
     -----
     Source: arXiv 2407.19639, Theorem 1, for ``sound=False``; the module's description derives the replacement.
     ``sound=True`` is an upper bound for every randomizer with these p, beta and q, as is ``sound=False`` without a
-    residual component. With a residual component, the exact delta can be above the result of ``sound=False`` (erratum
-    SEG-6.2).
+    residual component. With a residual component, the exact delta can be above it (erratum SEG-6.2).
 
     Examples
     --------

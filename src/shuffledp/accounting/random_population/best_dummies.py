@@ -114,8 +114,7 @@ def optimal_dummies(
     eps_central, delta, adaptive, accounting, reduction
         As in :func:`local_budget`, which returns A(k).
     grid : sequence of int, optional
-        Numbers of dummies to try, each >= 0; :func:`dummy_grid` by default. k = 0 (Theorem 1 or 2) is always tried as
-        well.
+        Numbers of dummies to try, each >= 0; :func:`dummy_grid` by default. k = 0 (Theorem 1 or 2) is always tried.
     objective : {"randomized_response", "laplace"}
         Error to minimize; see :func:`report_variance`.
     stray_factor : bool

@@ -350,7 +350,7 @@ def multi_union_plan(
     -----
     Source: Wang et al. 2023, Theorem 5: at least n1 users add at least the noise of the two-sided geometric mechanism.
     With ``corrected`` and ``exact``, fewer users take part with probability at most delta / 2. With ``printed``, the
-    probability can be larger for a binomial population (erratum RP-E16). The other numbers are rounded up. Replacement
+    probability can be larger for a binomial population (erratum RP-E16). Other numbers are rounded up. Replacement
     neighbors.
 
     Examples
@@ -368,9 +368,8 @@ def multi_union_plan(
 def multi_exact_plan(population: Population, eps: Eps, delta: Delta) -> PolyaPlan:
     """Return the parameters of MULTI-EXACT: Polya noise for bits with exact expected delta.
 
-    Derived for this project, for the protocol of Wang et al. 2023, Theorem 5. The guarantee is an upper bound: the
-    exact mean delta of the noise over the number of users is at most delta / 2, and shares are rounded up. Replacement
-    neighbors.
+    Derived for this project, for the protocol of Wang et al. 2023, Theorem 5. An upper bound: the exact mean delta of
+    the noise over the number of users is at most delta / 2, and shares are rounded up. Replacement neighbors.
 
     Parameters
     ----------
@@ -445,8 +444,7 @@ def multi_expected_plan(
     -----
     Source: Wang et al. 2023, Algorithms 1 and 2, Proposition 2. ``printed`` errs on the safe side. With ``exact`` the
     scale is an estimate without guarantee (:func:`multi_expected_scale`): deploy the protocol multi_expected, whose
-    ``calibrate`` increases tau until the integers meet the budget. Shares and group order are rounded up. Replacement
-    neighbors.
+    ``calibrate`` increases tau to meet the budget. Shares and group order are rounded up. Replacement neighbors.
     """
     law = as_law(population, "the expected delta")
     precision = math.ceil(math.sqrt(law.mean + 1))

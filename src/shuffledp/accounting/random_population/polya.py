@@ -113,8 +113,7 @@ def _deltas_of_little_eps(missing: NDArray[np.float64], eps: float) -> NDArray[n
 def expected_polya_delta(population: Population, n1: Positive, eps: Eps) -> float:
     """Return the delta of Polya noise that is planned for n1 users, averaged over the number of users.
 
-    Derived for this project from :func:`negative_binomial_delta`; the mean over N is from Wang et al. 2023, Section
-    VI-A.
+    Derived from :func:`negative_binomial_delta` for this project; mean over N: Wang et al. 2023, Section VI-A.
 
     Parameters
     ----------

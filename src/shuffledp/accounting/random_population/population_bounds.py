@@ -41,8 +41,7 @@ def population_lower_bound(
         ``printed``: Table II; not valid for a binomial law with a rate below about 0.38 (erratum E16), nor for
         :class:`SubGaussian` with a variance proxy as scale. ``corrected``: Chernoff, Cantelli and the definitions of
         the populations; always valid. ``exact``: the largest integer n1 with ``Pr[N >= n1] >= 1 - delta``, for
-        :class:`MomentBounded` under every law with these moments; `Infeasible` for :class:`SubGaussian` and
-        :class:`SubExponential`.
+        :class:`MomentBounded` under every law with these moments; `Infeasible` for other bounds.
 
     Returns
     -------

@@ -77,8 +77,8 @@ def checkin_shuffle_gaussian_rdp(
     (k,) ndarray
         Nats. Never too small, except for rounding errors of 1e-11 relative. Too large by less than 1e-11 relative if 24
         standard deviations of the number of participants are below 4096 users. Otherwise the number of participants is
-        in blocks of 1/4096 of this range, and the excess is too large by up to ``order`` times the relative width of a
-        block.
+        in blocks of 1/4096 of this range, and the excess is too large by up to ``order`` times a block's relative
+        width.
 
     Notes
     -----

@@ -24,9 +24,7 @@ _SPLIT = 8
 
 
 def first_blocks(n: int, rate: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first and last numbers of blocks that cover 1 .. n: a window of short blocks, and all below and above
-    it.
-    """
+    """Return the first and last numbers of blocks that cover 1 .. n: a window of short blocks, and the rest."""
     low, high, step = _window(n, rate)
     first = np.arange(low, high + 1, step, dtype=np.int64)
     last = np.minimum(first + step - 1, high)
