@@ -40,8 +40,8 @@ _LEAST_LOG = -650.0
 
 
 def chernoff_excess(summands: Summands) -> float:
-    """Return Chernoff's upper bound on the mean of the positive part of a sum, ``x^+ <= e^(theta x) / (e theta)``, for
-    the best of some theta.
+    """Return Chernoff's bound on the mean of the positive part of a sum, ``x^+ <= e^(theta x) / (e theta)``, for the
+    best of several theta.
     """
     unit = float(np.max(summands.values, initial=0.0))
     if unit <= 0:

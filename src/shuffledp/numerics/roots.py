@@ -115,7 +115,7 @@ def walk_to_minimum(
 
 
 def golden_section(function: Callable[[float], float], low: float, high: float, width: float) -> None:
-    """Evaluate a function around its minimum until the bracket has the given width; the function caches its values."""
+    """Evaluate a function around its minimum until the bracket has the given width; the caller records the values."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     while high - low > width:
         if function(left) <= function(right):

@@ -18,8 +18,8 @@ _CHOICES = np.array([[math.comb(n, c) for c in range(_BLOCK)] for n in range(_BL
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """Probabilities of consecutive integers from `start` on, (w,), accurate in the relative sense. `omitted` is an
-    upper bound on the mass that `pmf` omits, inside or outside of the window.
+    """Probabilities of consecutive integers from `start` on, (w,), with full relative accuracy. `omitted` is an upper
+    bound on the mass that `pmf` omits, inside or outside of the window.
     """
 
     start: int

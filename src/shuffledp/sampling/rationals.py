@@ -45,7 +45,7 @@ def rational(
     below: int | None = None,
 ) -> Fraction:
     """Return `value` as a Fraction if it is an integer or a Fraction in the range, else raise ValueError. Floating
-    point numbers are rejected, because 0.1 is not 1/10, and callers must choose one of the two.
+    point numbers are rejected, because the float 0.1 is not 1/10, and callers must choose between them.
     """
     if isinstance(value, Rational) and not isinstance(value, bool):
         number = value if type(value) is Fraction else Fraction(int(value.numerator), int(value.denominator))

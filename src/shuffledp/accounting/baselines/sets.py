@@ -76,8 +76,8 @@ def mm_plan(
     calibration : {"variation_ratio", "numeric", "analytic"}
         ``variation_ratio``: m_k of the segmented protocol, with the fewest messages. The published calibrations are for
         one item at ``eps / s`` and the delta of group composition, with mu blanket messages per item. ``numeric`` is
-        the smallest mu with ``Pr[X + 1 >= e^eps Y] <= delta`` for X, Y ~ Poisson(mu); ``analytic`` is ``mu = 32 ln(2 /
-        delta) / eps^2``. In the paper's settings they have 1.5 to 1.7 and 15 to 17 times the messages.
+        the smallest mu with ``Pr[X + 1 >= e^eps Y] <= delta`` for X, Y ~ Poisson(mu); ``analytic`` is
+        ``mu = 32 ln(2 / delta) / eps^2``. In the paper's settings they have 1.5 to 1.7 and 15 to 17 times the messages.
 
     Returns
     -------
@@ -184,8 +184,9 @@ def sep_mm_plan(
     domain_size, set_size, accounting, calibration
         As in :func:`mm_plan`.
     weights : {"equal", "printed", "inverse_variance"}
-        ``equal``: SepMM. ``printed``: Weighted SepMM, the inverse standard deviations ``1 / sqrt(d s^2 ln(1/delta) /
-        (n_k eps_k)^2 + s / n_k)``; the paper writes n, which may mean n_k (reading note SEG-N6.4.7).
+        ``equal``: SepMM. ``printed``: Weighted SepMM, the inverse standard deviations
+        ``1 / sqrt(d s^2 ln(1/delta) / (n_k eps_k)^2 + s / n_k)``; the paper writes n, which may mean n_k (reading note
+        SEG-N6.4.7).
         ``inverse_variance``: the best weights, ``1 / (V_k + spread / n_k)``, V_k the blanket messages' variance.
     spread : float, optional
         ``sum_j w_j (1 - w_j)`` for ``inverse_variance``; its largest value, ``s (1 - s / d)``, if not given.

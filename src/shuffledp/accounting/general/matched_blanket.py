@@ -155,7 +155,8 @@ def mixed_matched_delta(
 ) -> float:
     """Return delta of one report among a random number m of uniform messages that the adversary knows. The law of the
     matches may omit `tail` on either side for every m; all omitted mass is added to delta. m is rounded down to a
-    multiple of `block`, which increases delta. Rates and zero as in :func:`matched_delta`.
+    multiple of `block`, which increases delta. Rates as in :func:`matched_delta`; the result is 0 for
+    ``eps >= eps_local``.
     """
     share = 1 - match_rate if both_rate is None else 1 - both_rate / match_rate
     worst = _lone(match_rate, share, eps, eps_local)

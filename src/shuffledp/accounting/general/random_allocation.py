@@ -313,8 +313,8 @@ def _grouped_deltas(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
     """Return the upper bounds of :func:`_gaussian_deltas` if the last cell depends on eps. One law of L is used for
-    several consecutive eps. If it is sufficient for a single eps only, the next eps are evaluated one by one, at every
-    such event twice as many.
+    several consecutive eps. If a law is sufficient for a single eps only, the next eps are evaluated one by one;
+    their number doubles every time.
     """
     deltas = np.zeros(eps.size)
     first, one_by_one, next_time = 0, 0, 1

@@ -134,7 +134,7 @@ class _MomentProblem:
         self._basis = [below, below + 1, _SLACK]
 
     def _dual(self, z: NDArray[np.float64], values: NDArray[np.float64]) -> _Quadratic:
-        """Return the dual quadratic on the grid, by the simplex method from the last basis. Maximize
+        """Return the dual quadratic on the grid, by the simplex method from the last basis. The program maximizes
         ``sum w_i values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. The caller makes every result
         an upper bound, so that rounding affects tightness only.
         """
@@ -234,7 +234,7 @@ def worst_delta(
 
 
 def worst_epsilon(population: MomentBounded, reports: OtherReports, eps_local: float, delta: float) -> float:
-    """Return the smallest eps_central (nats) for all populations with these moments, up to 1e-5 relative too large."""
+    """Return the smallest eps_central (nats) for all these populations, rounded up by about 1e-5 relative."""
     only = _only_law(population)
     if only is not None:
         return exact_epsilon(replace(reports, population=only), eps_local, delta)
@@ -255,7 +255,7 @@ def worst_epsilon(population: MomentBounded, reports: OtherReports, eps_local: f
 def worst_local_budget(
     population: MomentBounded, reports: OtherReports, eps_central: float, delta: float
 ) -> float:
-    """Return the largest eps_local (nats) for all populations with these moments, up to 1e-5 relative too small."""
+    """Return the largest eps_local (nats) for all these populations, rounded down by about 1e-5 relative."""
     only = _only_law(population)
     if only is not None:
         return exact_local_budget(replace(reports, population=only), eps_central, delta)

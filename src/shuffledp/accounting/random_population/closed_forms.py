@@ -133,7 +133,7 @@ def simplified_epsilon(reports: OtherReports, delta: float, eps_local: float) ->
 def corrected_epsilon(reports: OtherReports, delta: float, eps_local: float) -> float:
     """Return eps_central of the corrected closed form (nats), inf without amplification. It has one-sided tails with
     delta / 2 each for the clones and for their split (N3, N5). User 1's report is mapped exactly instead of by a
-    subsampling lemma (N6): with r the likelihood ratio without it, ``eps = log((r E + 1) / (r + E))``.
+    subsampling lemma (N6): with r the likelihood ratio without this report, ``eps = log((r E + 1) / (r + E))``.
     """
     omega = corrected_omega(reports, delta, reports.rate(eps_local))
     excess = _spread_ratio(omega, _log(2, delta))  # r - 1
