@@ -43,9 +43,9 @@ def composed_epsilon(
     rounds : sequence of int, optional
         Number of uses of each mechanism, >= 1; 1 if not given.
     step : float, optional
-        Distance of losses on the grid, nats, > 0. If not given, 1/128 of the eps at which the first profile ends, or
-        1/50,000 of the eps at which the last profile ends. For loss distributions, their
-        ``value_discretization_interval``, required.
+        Distance of losses on the grid, nats, > 0. If not given, the larger of 1/128 of the smallest eps and 1/50,000 of
+        the largest eps at which a profile ends. For loss distributions, their ``value_discretization_interval``,
+        required.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Blocks of the number of participants of a round of shuffled check-in, Bin(n, rate), for sums over this number.
 
-A window of twelve standard deviations around the mean has many short blocks. The numbers below and above it are one
+The window within twelve standard deviations of the mean has many short blocks. The numbers below and above it are one
 block each, which is split while it contributes. Masses of blocks are exact or upper bounds, so that a sum over them is
 never too small.
 """
