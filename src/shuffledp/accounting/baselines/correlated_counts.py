@@ -59,7 +59,7 @@ CORRELATED_CONSTANTS = ("corrected", "conference")
 _XTOL = 1e-10
 #: Relative accuracy of the ratio with the fewest messages; the number of messages is flat there.
 _RATIO_TOL = 1e-3
-#: Terms of the sum that fit into memory, of a sum that a calibration has the time for, and of the first attempt.
+#: Terms of a sum that fits into memory, of the longest sum in a calibration, and of the first attempt.
 _MOST_TERMS = 2**25
 _MOST_CALIBRATED = 2**21
 _FIRST_TERMS = 1024

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Relative gap of delta in results, and while a root is approached.
 FINE, COARSE = 1e-5, 1e-3
-#: The same at the ends of the range, where only the sign counts.
+#: Relative gap of delta at the ends of the range, where only the sign matters.
 ROUGH = 0.05
 #: Largest relative excess of eps from the gap of delta.
 _LOSS = 1e-6
@@ -29,7 +29,7 @@ _LOSS = 1e-6
 _XTOL = 1e-7
 #: While a root is approached: fine, as slopes are measured over a hundred times as much.
 _XTOL_COARSE = 1e-6
-#: A slope that is as good as none.
+#: Slope below which delta hardly changes with eps.
 _FLAT_SLOPE = 1e-4
 #: Approximate distance of the root from a guess, in logs: from the limit, a rough delta, a hint, a coarse delta.
 _FROM_LIMIT, _FROM_ROUGH, FROM_HINT, _FROM_COARSE = 0.3, 0.01, 1e-3, 1e-5
@@ -37,7 +37,7 @@ _FROM_LIMIT, _FROM_ROUGH, FROM_HINT, _FROM_COARSE = 0.3, 0.01, 1e-3, 1e-5
 _ROUGH_NEAR = 0.2
 #: Distance, in logs, over which slopes are measured.
 _NEAR, _FAR = 2e-3, 0.1
-#: A guess whose delta is further from the target, as a logarithm, may be one because there is no root.
+#: Largest log ratio of delta at the guess to its target; beyond it there may be no root.
 _DOUBTFUL = 8.0
 #: The least eps, nats, that is searched.
 LEAST = 1e-12

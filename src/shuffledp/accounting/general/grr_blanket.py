@@ -47,7 +47,7 @@ _REMEMBERED = 4096
 _XTOL = 1e-10
 #: Reports that may be too many for a table, at some local budget.
 _MANY = 100_000
-#: Mass that windows may leave out on either side, relative to delta, and the least that floats can tell from 0.
+#: Mass that windows may leave out on either side, relative to delta, and the least positive mass.
 _OMITTED = 1e-12
 _FLOOR = 1e-320
 #: Values of the number of messages that are summed in one table; for few values k, larger tables are mostly zeros.

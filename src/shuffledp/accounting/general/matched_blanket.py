@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 _MOST_TERMS = 1e7
 #: Cells of the table over (m, a) per pass.
 _CELLS = 500_000
-#: The same of the table over (C, T), which needs more arrays at once.
+#: Cells of the table over (C, T) per pass; it needs more arrays at once.
 _WIDE_CELLS = 100_000
 #: Beyond this e^eps overflows; the divergence no longer changes.
 _MOST_EPS = 700.0

@@ -31,7 +31,7 @@ _MOST_CELLS = 1e6
 #: Standard deviations that a window holds, about, for the least mass that is left out.
 _DEVIATIONS = 17.0
 MOST_BUDGET = 200.0
-#: Of the log of a budget; the second while a root is approached.
+#: Tolerances of the log of a budget: of the result, and while a root is approached.
 _XTOL, _XTOL_COARSE = 1e-8, 1e-6
 _NONE = np.zeros((0, 2))
 

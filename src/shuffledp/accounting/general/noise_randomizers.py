@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 #: Largest excess over 1 of the total probability of intervals, from rounding.
 MOST_EXCESS = 1e-9
-#: More inputs make more pairs than are worth looking at.
+#: Largest number of inputs, which limits the number of pairs.
 MOST_INPUTS = 64
 #: Cells of a density on either side of 1/2.
 _CELLS = 150

@@ -55,7 +55,7 @@ DIRECTIONS: tuple[str, ...] = ("remove", "add", "both")
 
 _CELLS = 300
 MOST_EPS = 350.0
-#: Of delta below this part of a target only the side is right.
+#: Part of a target; a smaller delta is a bound on its side, without stated accuracy.
 _FLOOR = 1e-9
 #: From here on the law of a sum is so smooth that one tilt serves for many eps, however far they are apart.
 _SMOOTH_SIGMA, _SMOOTH_STEPS = 2.0, 100

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Entries of a table, and kinds of pairs of its inputs that are evaluated: every pair of 64 inputs.
 MOST_ENTRIES, MOST_KINDS = 1 << 24, 64 * 63
-#: Inputs that a lower bound gives to the other users.
+#: Number of inputs that the other users may hold in a lower bound.
 _MOST_HELD = 64
 #: Keys that distinguish kinds of pairs, and the constant of SplitMix64.
 _KEYS, _ODD = 4, np.uint64(0x9E3779B97F4A7C15)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 Accounting = Literal["printed", "simplified", "corrected", "exact"]
 ACCOUNTINGS: tuple[str, ...] = get_args(Accounting)
 
-#: Results kept per function; experiments and figures ask for the same ones again.
+#: Results kept per function; experiments and figures need the same results repeatedly.
 _REMEMBERED = 4096
 
 _CLOSED_FORMS: dict[str, Callable[[OtherReports, float, float], float]] = {

@@ -27,7 +27,7 @@ ORDER_FORMS: tuple[str, ...] = get_args(OrderForm)
 
 #: The first number of users for which the bound of Balle et al. holds.
 _BALLE_USERS = 19
-#: More users than planned for with at most this probability.
+#: Largest probability of more users than planned.
 TOO_MANY = 1e-12
 #: Bits of the fixed-point number for the fractional part of sigma.
 _FRACTION_BITS = 60
