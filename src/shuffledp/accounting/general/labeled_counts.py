@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 #: Terms that a window may have; beyond this the arrays no longer fit.
 _MOST_TERMS = 1e7
-#: Mass that may be left out, relative to the answer; the first attempt; and the least mass that differs from 0 in floating point.
+#: Mass that may be left out, relative to the answer; the first attempt; and the least positive mass.
 _OMITTED = 1e-13
 _FIRST_TAIL = 1e-30
 _FLOOR = 1e-320
