@@ -8,7 +8,7 @@ As in :mod:`shuffledp.numerics.sum_excess`, but with thresholds c: for V the sum
 where ``M(s)^n``, the most expensive factor, does not depend on c. Away from the saddle point of a threshold, terms
 cancel by a known factor. While this factor is moderate, one theta is sufficient for many thresholds. As in that module,
 normal noise ends the contour, the trapezoidal rule errs upwards, and the remaining integral and the skipped terms have
-bounds, so that the result is an upper bound for any theta.
+bounds. The result is therefore an upper bound for any theta.
 
 Derived for this project.
 """

@@ -18,8 +18,8 @@ from shuffledp.sampling.rationals import Exponential, Probability, rational
 def geometric(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     """Draw 0, 1, 2, .. with probabilities ``(1 - ratio) ratio^j``, the number of heads before the first tails.
 
-    For ``exp(-s/t)``: U, uniform below t, is accepted with probability ``exp(-U/t)``, V is the number of heads of coins
-    ``exp(-1)`` before the first tails, and the result is ``(U + t V) / s``, rounded down (Canonne, Kamath and Steinke
+    For ``exp(-s/t)``, U is uniform below t, accepted with probability ``exp(-U/t)``, and V is the number of heads of
+    coins ``exp(-1)`` before the first tails. The result is ``(U + t V) / s``, rounded down (Canonne, Kamath and Steinke
     2020, Algorithm 2).
 
     Parameters

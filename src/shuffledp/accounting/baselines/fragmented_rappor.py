@@ -168,9 +168,9 @@ def rappor_delta(
     -----
     Let B be ``Bin(n, p)``, and D the law with one of the n probabilities replaced by 1 - p; ``D(u) / B(u)`` is linear
     in u. A count to which user 1 is added changes from B to D. ``optimistic`` is ``D x B`` against ``B x D``. If all
-    other users hold one of the two values, the number of zeros of this value's bit changes from B to D, and so does the
-    number of ones of the other bit: ``worst_case`` is the larger delta of the two directions for ``B x B`` and
-    ``D x D``. For ``sound``, the adversary learns which bits of the other users are uniform
+    other users hold one of the two values, two counts change from B to D: the zeros of this value's bit and the ones of
+    the other bit. ``worst_case`` is the larger delta of the two directions for ``B x B`` and ``D x D``. For ``sound``,
+    the adversary learns which bits of the other users are uniform
     (:mod:`shuffledp.accounting.baselines.rappor_known_coins`). ``proven`` is the smaller of two bounds: delta of
     user 1's bits alone, and the bound of :mod:`shuffledp.accounting.baselines.summed_bits` for two sums, as shuffled
     one-bits reveal only their number.

@@ -117,12 +117,12 @@ def ikos_distance(n: int, group_order: int, shares: int) -> float:
     Notes
     -----
     Shuffling the m columns of shares separately, and the first not at all, reveals more than shuffling all messages.
-    Let C be the number of components of the union of m - 1 random permutations of the users. Two independent runs with
-    the same inputs collide with ``E[q^(C - 1)]`` times the probability for uniform messages with the same sum, because
-    in each component one of the equations between shares follows from the others. The distance is therefore at most
+    Let C be the number of components of the union of m - 1 random permutations of the users. In each component, one of
+    the equations between shares follows from the others. Two independent runs with the same inputs therefore collide
+    with ``E[q^(C - 1)]`` times the probability for uniform messages with the same sum. Hence the distance is at most
     ``sqrt(E[q^(C - 1)] - 1) / 2``. ``q^C`` is the number of colorings of the users by q colors that are constant on
-    components. Hence ``E[q^C]`` is the sum of multinomial coefficients to the power 2 - m over all sizes of color
-    classes, a coefficient of the q-th power of a series, which a recursion with positive terms evaluates.
+    components. ``E[q^C]`` is therefore the sum of multinomial coefficients to the power 2 - m over all sizes of color
+    classes. This is a coefficient of the q-th power of a series, which a recursion with positive terms evaluates.
 
     Derived for this project, after the second-moment argument of Balle et al. 2020.
     """

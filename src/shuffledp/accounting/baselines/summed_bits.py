@@ -24,8 +24,9 @@ The bound for all data sets has three steps:
 
 The blocks are smallest at the two ends, where the curves are largest: a curve near an end exceeds the next curve by
 more than the effect of the known bits. The delta of the data set in which all other users hold one of the two values is
-a lower bound. The gap of the two bounds is at most 2.3e-4 in eps for eps up to about 1 (1,000 users at 1 nat per bit,
-10,000 at 3, 100,000 at 5 to 7), and 1.3e-3 with 20,000 users at 7. Replacement neighbors. Derived for this project.
+a lower bound. The gap of the two bounds in eps is at most 2.3e-4 for eps up to about 1 (1,000 users at 1 nat per bit,
+10,000 at 3, 100,000 at 5 to 7). It is 1.3e-3 for 20,000 users at 7 nats per bit. Replacement neighbors. Derived for
+this project.
 """
 
 from __future__ import annotations

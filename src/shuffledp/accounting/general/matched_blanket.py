@@ -1,10 +1,10 @@
 r"""Exact privacy of one report among uniform messages that match values.
 
-A message may *match* a value. A local-hashing report (H, y) matches x if ``H(x) = y``, a Hadamard tuple if all its
-entries are in the codeword of x, a row of bits if its bit of x is set, a subset if it contains x. A uniform message
-matches x with probability r, x' with probability r, and both values with probability s. User 1's report is uniform with
-probability lambda, else uniform among the messages that match user 1's value, ``lambda = 1 / (1 + r (E - 1))``,
-``E = e^eps_local``; ``eps_local = inf`` gives lambda = 0.
+A message may *match* a value. A local-hashing report (H, y) matches x if ``H(x) = y``. A Hadamard tuple matches x if
+all its entries are in the codeword of x, a row of bits if its bit of x is set, a subset if it contains x. A uniform
+message matches x with probability r, x' with probability r, and both values with probability s. User 1's report is
+uniform with probability lambda, else uniform among the messages that match user 1's value,
+``lambda = 1 / (1 + r (E - 1))``, ``E = e^eps_local``; ``eps_local = inf`` gives lambda = 0.
 
 * Local hashing with randomized response over d' cells: ``r = 1/d'``, ``s = r^2``.
 * Tuples of tau Hadamard codewords: ``r = 2^-tau``, ``s = r^2``, ``eps_local = inf``.

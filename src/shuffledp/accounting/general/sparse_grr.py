@@ -8,10 +8,10 @@ Contour integrals are slow for it, because the number of matching reports is a l
   value that replaces it. With the n reports of such a data set, ``delta = E (G_1 + .. + G_n)^+ / n`` as in
   :mod:`shuffledp.accounting.general.comparisons`, where G has few values.
 
-Let m be the number of reports with one of user 1's two values (if the other users hold one of them, with the other
-one), d the number of reports with any other value that no user holds, and ``x = e^eps``. The sum of all G is linear in
-m and d. If the other users hold a third value, the sum also depends on b ~ Bin(m, 1/2), the number of the m reports
-with the value that replaces user 1's:
+Let m be the number of reports with one of user 1's two values; if the other users hold one of these values, m is for
+the second value only. Let d be the number of reports with any other value that no user holds, and ``x = e^eps``. The
+sum of all G is linear in m and d. If the other users hold a third value, the sum also depends on b ~ Bin(m, 1/2), the
+number of the m reports with the value that replaces user 1's:
 
 .. math:: \sum G = (E - x) m - (x - 1) \bigl(d + (n - m - d) / E\bigr) - (E - 1) (1 + x) b .
 

@@ -135,8 +135,8 @@ def population_shortfall(population: Population, bound: NonNegative) -> float:
 
     Notes
     -----
-    For moments, let k be the largest number of other users below the bound. A parabola through 1 at k and 0 at two
-    consecutive integers j, j + 1 > k is an upper bound on the indicator of N - 1 <= k on all integers, hence
+    For moments, let k be the largest number of other users below the bound. A parabola with the value 1 at k and 0 at
+    two consecutive integers j, j + 1 > k is an upper bound on the indicator of N - 1 <= k, hence
     ``Pr[N - 1 <= k] <= (variance + (mean - j)(mean - j - 1)) / ((j - k)(j + 1 - k))``. A law on k, j and j + 1 attains
     the smallest of these bounds. On the real line the bound is Cantelli's inequality.
 

@@ -84,7 +84,7 @@ def share_count(
     ``printed``: ``max(8 + 5 ceil(log q) + ceil(sigma), 1 + ceil((4 sigma + 2 log2 q) / 5))``. ``balle``:
     ``max(3, ceil((2 sigma + log2 q) / (log2 n - log2 e) + 1))``. ``any_n``: the same for n >= 19, else the smallest m
     with ``C(2m, m) >= 2 q (n - 1)^2 4^sigma``. Given the total, the m-subsets of 2m shares have pairwise independent
-    sums, so that two views of two users have distance at most ``sqrt(2 q / C(2m, m))``, and n - 1 such steps connect
+    sums. Two views of two users therefore have distance at most ``sqrt(2 q / C(2m, m))``, and n - 1 such steps connect
     any two inputs.
 
     Sources: Wang et al. 2023, Section VI-A; Balle et al. (2020); ``any_n`` for n < 19 is derived for this project.

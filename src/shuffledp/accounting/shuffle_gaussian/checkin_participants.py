@@ -55,8 +55,8 @@ def outside(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int6
 
 
 def log_masses(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the logs of the probabilities of blocks of numbers of participants, or of upper bounds for long blocks.
-    Blocks inside the window are short, so that a difference of tails on their side of the mean is accurate.
+    """Return log probabilities of blocks of participant numbers, or for long blocks logs of upper bounds. Blocks inside
+    the window are short, so that a difference of tails on their side of the mean is accurate.
     """
     low, high, step = _window(n, rate)
     result = np.empty(first.size)
