@@ -1,7 +1,7 @@
 """Numerical methods: roots, binomial tails, windows of probability mass functions, integer noise.
 
-Samplers check their arguments and raise ValueError naming the argument, the value and the range; the rest leaves that
-to its callers (:mod:`shuffledp.numerics.argument_ranges`).
+Samplers check their arguments and raise ValueError with the argument, the value and the range. Callers check the
+arguments of all other functions (:mod:`shuffledp.numerics.argument_ranges`).
 """
 
 from typing import TYPE_CHECKING

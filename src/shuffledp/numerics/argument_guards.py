@@ -1,4 +1,4 @@
-"""Guards of functions and methods: they return numbers other than nan, or raise one clear error."""
+"""Guards of functions and methods, which check arguments and reject results with nan."""
 
 from __future__ import annotations
 
@@ -26,30 +26,17 @@ def _has_nan(value: Any) -> bool:
 
 
 def _from_elsewhere(value: Any) -> bool:
-    """Return True for an object of a third-party class, such as a randomizer, whose errors are not ours."""
+    """Return True for an object of a third-party class, for example a user's randomizer."""
     return type(value).__module__.partition(".")[0] not in ("builtins", "numpy", "shuffledp")
 
 
 def guarded_call(
     function: Callable[..., Any], *, method: bool = False, known_well: frozenset[str] = frozenset()
 ) -> Callable[..., Any]:
-    """Return a function with its arguments checked and converted, by its annotations.
-
-    Parameters
-    ----------
-    function : callable
-        Function to guard; its annotations are read at the first call.
-    method : bool
-        True if the first parameter is an object or a class, which is not checked.
-    known_well : frozenset of str
-        Arguments that the function checks itself, and that messages leave out.
-
-    Returns
-    -------
-    callable
-        Function with the same signature, which never returns nan. It raises ValueError, naming the argument, if an
-        argument is not of its kind or out of its range. It raises ValueError, naming the call, if double precision or
-        memory is not enough for the value.
+    """Return a function that checks and converts its arguments by its annotations, read at the first call, and never
+    returns nan. With `method`, the first argument is an object or a class and is not checked. The function itself
+    checks the arguments in `known_well`, and messages omit them. A ValueError names the argument of a wrong kind or
+    range, or the call for which double precision or memory is not sufficient.
     """
     checks: dict[str, Check | None] = {}
 
@@ -99,7 +86,7 @@ def guarded_call(
 
 
 def guarded_methods(cls: type[_T]) -> type[_T]:
-    """Decorate a class whose public methods then check their arguments; inherited methods are left."""
+    """Return the class with guarded public methods; inherited methods are not guarded."""
     for name, value in list(vars(cls).items()):
         if name.startswith("_") or getattr(value, "__isabstractmethod__", False):
             continue

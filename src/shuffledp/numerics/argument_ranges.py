@@ -1,8 +1,8 @@
-"""Checks of argument ranges, whose messages name argument, value and range, and their annotations.
+"""Checks of argument ranges, with the argument, the value and the range in messages, and annotations for them.
 
-All of them accept Python and numpy scalars, and reject nan, text and booleans. An annotation of a public function, of a
-method of a guarded class or of a field declares a range; the guard of the public function checks it and passes the
-checked value on. Tests compare the configuration with it and try values outside of it.
+All checks accept Python and numpy scalars, and reject nan, text and booleans. The annotation of an argument of a public
+function or guarded method, or of a field, declares its range. The guard of the function checks the range and passes the
+checked value on. Tests compare the configuration with the ranges and try values outside of them.
 """
 
 import math
@@ -47,7 +47,7 @@ def check_nonnegative(name: str, value: SupportsFloat) -> float:
 
 
 def check_open_unit(name: str, value: SupportsFloat) -> float:
-    """Return `value` as a float if it lies in (0, 1), and a delta is at least `LEAST`, else raise ValueError."""
+    """Return `value` as a float if it lies in (0, 1), for a delta in [`LEAST`, 1), else raise ValueError."""
     number = _as_float(name, value, "in (0, 1)")
     if not 0 < number < 1:
         raise ValueError(f"{name} must be in (0, 1), got {value!r}.")
@@ -82,7 +82,7 @@ def check_count(name: str, value: SupportsFloat, least: int = 0, most: int = MOS
 
 
 def check_choice(name: str, value: str, known: Sequence[str]) -> str:
-    """Return `value` if it is one of `known`, else raise ValueError that lists those."""
+    """Return `value` if it is one of `known`, else raise ValueError with the list of these."""
     if value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
     return value

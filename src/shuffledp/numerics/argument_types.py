@@ -1,7 +1,7 @@
-"""Checks of arguments, read from annotations: the kind of a value, and its range.
+"""Checks of the kinds and ranges of arguments, from annotations.
 
-A flag must be True or False and not a text that Python takes for true, a number must not be nan, a population must be a
-population. A range is declared as ``Annotated[kind, check]``, see :mod:`shuffledp.numerics.argument_ranges`.
+A flag must be True or False, not a text; a number must not be nan; a population must be a population.
+``Annotated[kind, check]`` declares a range, see :mod:`shuffledp.numerics.argument_ranges`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Kind:
 
 
 class _Array:
-    """Kind of array_like numbers, in place of ``ArrayLike``, a union of protocols."""
+    """Kind of array_like numbers, instead of ``ArrayLike``, a union of protocols."""
 
 
 def _number(value: Any) -> bool:
@@ -85,7 +85,7 @@ _PLAIN: Mapping[Any, _Kind | None] = {
 
 
 def _kind_of(hint: Any) -> _Kind | None:
-    """Return the kind of an annotation; None if it admits any value."""
+    """Return the kind of an annotation; None if it admits all values."""
     origin = get_origin(hint) or hint
     if origin is Annotated:
         return _kind_of(hint.__origin__)
@@ -108,7 +108,7 @@ def _kind_of(hint: Any) -> _Kind | None:
 
 
 def _sequence(inner: Sequence[Any]) -> _Kind:
-    """Return the kind of a sequence: one inner kind for all items, or one for each of a fixed number."""
+    """Return the kind of a sequence, from one inner kind for all items, or from one per item."""
     kinds = [_kind_of(each) or _ANYTHING for each in inner]
     alike = len(set(inner)) == 1
 
@@ -138,14 +138,9 @@ def _isinstance(value: Any, known: Any) -> bool:
 
 
 def check_of(hint: Any) -> Check | None:
-    """Return the check of an annotation; None if it admits any value.
-
-    Parameters
-    ----------
-    hint : object
-        An evaluated annotation. For ``Annotated[kind, check]`` the check is returned, also if None is allowed; for
-        ``Sequence[Annotated[..]]`` a check that returns a tuple of the checked items; for a ``Literal`` of texts the
-        check of the choice.
+    """Return the check of an evaluated annotation; None if it admits all values. ``Annotated[kind, check]`` has its
+    check, with or without None as a value; ``Sequence[Annotated[..]]`` a check that returns a tuple of the checked
+    items; a ``Literal`` of texts the check of a choice.
     """
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -181,7 +176,7 @@ def _unless_none(check: Check, name: str, value: Any) -> Any:
 
 
 class _Names(dict[str, Any]):
-    """Names in the annotations of a module; names imported for type checkers alone are imported at their lookup."""
+    """Names in the annotations of a module; names imported for type checkers only are imported at their first use."""
 
     def __init__(self, module: Mapping[str, Any]) -> None:
         super().__init__(ArrayLike=_Array)
@@ -195,10 +190,7 @@ class _Names(dict[str, Any]):
 
 
 def checks_of(function: Callable[..., Any]) -> dict[str, Check | None]:
-    """Return the check of each parameter, from a function's annotations.
-
-    Annotations of a plug-in that cannot be evaluated are not checked.
-    """
+    """Return the check of each parameter from a function's annotations; None for a plug-in's invalid annotation."""
     module = inspect.unwrap(function).__globals__
     names = _Names(module)
     checks = {}
@@ -215,7 +207,7 @@ def checks_of(function: Callable[..., Any]) -> dict[str, Check | None]:
 
 @cache
 def _field_checks(record: Hashable) -> tuple[tuple[str, Check], ...]:
-    """Return names and checks of the fields of a dataclass, each in the module of the class that declares it."""
+    """Return names and checks of a dataclass's fields, evaluated in the module of the class that declares the field."""
     found = []
     for field in dataclasses.fields(cast("Any", record)):
         owner = next(
@@ -229,9 +221,8 @@ def _field_checks(record: Hashable) -> tuple[tuple[str, Check], ...]:
 
 
 def check_fields(record: Any, *, named: bool = False) -> None:
-    """Check the fields of a frozen dataclass by their annotations, and store what the checks return.
-
-    Call it first in ``__post_init__``; it raises ValueError. If `named`, messages begin with the class.
+    """Check the fields of a frozen dataclass by their annotations, and store the converted values. Call it first in
+    ``__post_init__``. With `named`, the messages of its ValueErrors begin with the class.
     """
     before = f"{type(record).__name__}: " if named else ""
     for name, check in _field_checks(cast("Hashable", type(record))):
@@ -242,7 +233,7 @@ def check_fields(record: Any, *, named: bool = False) -> None:
 
 
 def shown(value: Any) -> str:
-    """Return a value for a message, cut to one line."""
+    """Return the text of a value for a message, cut to one line."""
     try:
         text = " ".join(repr(value).split())
     except ValueError:  # an integer with more digits than Python writes

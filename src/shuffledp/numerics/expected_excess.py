@@ -1,15 +1,14 @@
 r"""Upper bounds on the expected excess of a sum of many independent copies over several thresholds, by one contour.
 
-As in :mod:`shuffledp.numerics.sum_excess`, with the thresholds apart from the law of a summand: for V the sum of n
-copies,
+As in :mod:`shuffledp.numerics.sum_excess`, but with thresholds c: for V the sum of n copies,
 
 .. math:: E (V - c)^+ = \frac{1}{2 \pi i} \int_{\theta - i \infty}^{\theta + i \infty} M(s)^n e^{-s c}
 \frac{ds}{s^2} ,
 
-where ``M(s)^n``, which costs most, does not depend on c. Away from the saddle point of a threshold terms cancel, by a
-factor that is known beforehand; as long as it is moderate one theta serves for many thresholds. As there, normal noise
-ends the contour, the trapezoidal rule errs upwards, and the integral behind the last point and the skipped terms are
-bounded: every result is an upper bound for any theta.
+where ``M(s)^n``, the most expensive factor, does not depend on c. Away from the saddle point of a threshold, terms
+cancel by a known factor. While this factor is moderate, one theta is sufficient for many thresholds. As in that module,
+normal noise ends the contour, the trapezoidal rule errs upwards, and the remaining integral and the skipped terms have
+bounds. The result is therefore an upper bound for any theta.
 
 Derived for this project.
 """
@@ -41,16 +40,8 @@ _LEAST_LOG = -650.0
 
 
 def chernoff_excess(summands: Summands) -> float:
-    """Return Chernoff's bound on the mean of the positive part of a sum.
-
-    Parameters
-    ----------
-    summands : Summands
-
-    Returns
-    -------
-    float
-        An upper bound, by the best of some theta: ``x^+ <= e^(theta x) / (e theta)``.
+    """Return Chernoff's bound on the mean of the positive part of a sum, ``x^+ <= e^(theta x) / (e theta)``, for the
+    best of several theta.
     """
     unit = float(np.max(summands.values, initial=0.0))
     if unit <= 0:
@@ -63,22 +54,9 @@ def chernoff_excess(summands: Summands) -> float:
 def expected_excesses(
     summands: Summands, thresholds: NDArray[np.float64], *, gap: float, floor: float = 0.0
 ) -> NDArray[np.float64]:
-    """Return upper bounds on the expected excess of a sum over thresholds, for the first and some of the others.
-
-    Parameters
-    ----------
-    summands : Summands
-    thresholds : (k,) ndarray
-        Increasing from 0.
-    gap : float
-        Approximate relative distance of the results from the mean, in (0, 1).
-    floor : float
-        Results below it are not resolved; far below it they are Chernoff's bound.
-
-    Returns
-    -------
-    (k,) ndarray
-        Upper bounds; `nan` for thresholds that need another theta than the first, whose bound is always returned.
+    """Return upper bounds on the expected excess over thresholds that increase from 0; nan for those that need another
+    theta. The first threshold always has a bound. Bounds are about `gap` relative above the mean, but larger for
+    results below `floor`, and Chernoff's bound far below it.
     """
     found = np.full(thresholds.size, math.nan)
     unit = float(np.max(summands.values, initial=0.0))
@@ -116,7 +94,7 @@ def expected_excesses(
 
 
 def _thetas(copies: float) -> NDArray[np.float64]:
-    """Return points theta, in units of the largest value; below the first there is no saddle point."""
+    """Return points theta in units of the largest value; no saddle point is below the first."""
     return np.asarray(np.exp(np.arange(-math.log(copies) - 1, math.log(_MOST), _APART)), np.float64)
 
 

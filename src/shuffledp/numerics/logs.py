@@ -11,10 +11,9 @@ if TYPE_CHECKING:
 
 
 def log_binomials(trials: int) -> NDArray[np.float64]:
-    """Return the logs of the binomial coefficients C(trials, 0), .., C(trials, trials).
-
-    Sums of the logs of successive ratios from either end: next to the ends, where the coefficients weigh most, they are
-    exact to the last place, while differences of log-gamma functions lose three digits at a thousand trials.
+    """Return the logs of the binomial coefficients C(trials, 0), .., C(trials, trials). They are sums of logs of
+    successive ratios from either end, and exact to the last digit near the ends, where the coefficients have the
+    largest weight. Differences of log-gamma functions lose three digits at a thousand trials.
     """
     half = trials // 2
     k = np.arange(1, half + 1)

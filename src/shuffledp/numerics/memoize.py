@@ -1,4 +1,4 @@
-"""Memoization of results that experiments and figures compute repeatedly."""
+"""Caches of results that experiments and figures compute repeatedly."""
 
 from __future__ import annotations
 
@@ -15,16 +15,8 @@ _ALL: list[Callable[[], None]] = []
 
 
 class Remembering(Generic[_P, _R]):
-    """Function with a cache of its latest results for equal arguments, within the process.
-
-    Arguments that cannot be hashed, for example a third-party population, are allowed; then nothing is kept.
-
-    Parameters
-    ----------
-    function : callable
-        Function without side effects; callers must not change its results.
-    size : int
-        Number of results to keep.
+    """Function without side effects, with a cache of its latest `size` results; callers must not change the results.
+    Results for arguments without a hash, for example a third-party population, are not cached.
     """
 
     def __init__(self, function: Callable[_P, _R], size: int) -> None:
@@ -34,7 +26,7 @@ class Remembering(Generic[_P, _R]):
         _ALL.append(self._cached.cache_clear)
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        """Return the result of the function, from the cache if it is there."""
+        """Return the result of the function, from the cache if possible."""
         try:
             hash((args, tuple(kwargs.values())))
         except TypeError:
@@ -48,6 +40,6 @@ def remember(size: int) -> Callable[[Callable[_P, _R]], Remembering[_P, _R]]:
 
 
 def forget_all() -> None:
-    """Drop all cached results, for example before measuring time."""
+    """Delete all cached results, for example before measuring time."""
     for clear in _ALL:
         clear()

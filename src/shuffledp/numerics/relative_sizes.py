@@ -33,7 +33,7 @@ LAST_DIGITS = 1 + 1e-15
 
 
 def raised(delta: float, most: float = 1.0) -> float:
-    """Return an upper bound on a sum from its rounded value, whose terms may cancel; at most `most`."""
+    """Return an upper bound, at most `most`, on a sum of possibly canceling terms, from its rounded value `delta`."""
     return min(delta * (1 + _ROUNDING * (1 - math.log(min(delta, 1.0)))), most) if delta > 0 else 0.0
 
 
@@ -50,21 +50,9 @@ def settled(
     floor: float = _FLOOR,
     omitted: float = 1e-13,
 ) -> float:
-    """Return a value computed from windows whose omitted mass is negligible relative to it.
-
-    Parameters
-    ----------
-    value_without : callable
-        The value, > 0, as a function of the mass that windows may omit.
-    first, step, floor : float
-        The mass of the first attempt, the factor from one to the next, and the least that is tried.
-    omitted : float
-        Negligible mass, relative to the value.
-
-    Returns
-    -------
-    float
-        The value of the first attempt that omits at most this mass, or of the last one.
+    """Return a positive value computed with negligible omitted mass: at most `omitted` relative to the value.
+    `value_without` maps the mass that windows may omit to the value. The attempts begin with the mass `first`, are
+    `step` times smaller each, and end at `floor`.
     """
     tail = first
     while True:

@@ -1,4 +1,4 @@
-"""Parts of a list of repeated indices, without storing the list."""
+"""Parts of an array of repeated indices, without the array."""
 
 from __future__ import annotations
 
@@ -9,34 +9,14 @@ from numpy.typing import NDArray
 
 
 def repeated(ends: NDArray[np.int64], start: int, stop: int) -> NDArray[np.int64]:
-    """Return the entries ``start`` to ``stop - 1`` of ``np.repeat(np.arange(k), counts)``.
-
-    Parameters
-    ----------
-    ends : (k,) ndarray of int
-        ``np.cumsum(counts)``.
-    start, stop : int
-        ``0 <= start < stop <= ends[-1]``.
-
-    Returns
-    -------
-    (stop - start,) ndarray of int
-    """
+    """Return entries `start` to ``stop - 1`` of ``np.repeat(np.arange(k), counts)``; `ends` is ``cumsum(counts)``."""
     first, last = np.searchsorted(ends, (start, stop - 1), side="right")
     inside = np.diff(np.minimum(ends[first : last + 1], stop), prepend=start)
     return np.repeat(np.arange(first, last + 1), inside)
 
 
 def pieces(counts: NDArray[np.int64], size: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield ``np.repeat(np.arange(k), counts)`` in pieces, each with the position of its first entry.
-
-    Parameters
-    ----------
-    counts : (k,) ndarray of int
-        At least 0 each.
-    size : int
-        Entries of a piece, >= 1; the last one may have fewer.
-    """
+    """Yield ``np.repeat(np.arange(k), counts)`` in pieces of `size` entries, with the position of each piece."""
     ends = np.cumsum(counts)
     total = int(ends[-1])
     for start in range(0, total, size):

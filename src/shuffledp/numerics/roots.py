@@ -1,4 +1,4 @@
-"""Root finding for increasing functions that are expensive, steep, or infinite on part of the range; flat minima."""
+"""Roots of increasing functions that are expensive, steep, or infinite on a part of the range; flat minima."""
 
 import math
 from collections.abc import Callable
@@ -11,11 +11,11 @@ _FLAT = 2
 
 
 class NoConvergence(ArithmeticError):  # noqa: N818  (names what is wrong)
-    """Error of a search that does not converge because floating point cannot evaluate its function."""
+    """Error of a search for a root of a function that is too inaccurate in floating point."""
 
 
 def _between(lower: float, upper: float) -> float:
-    """Return a point well inside (lower, upper); either end may be infinite."""
+    """Return a point well inside (lower, upper); an end may be infinite."""
     if math.isinf(lower) and math.isinf(upper):
         return 0.0
     if math.isinf(upper):
@@ -26,7 +26,7 @@ def _between(lower: float, upper: float) -> float:
 
 
 def _hardly_differs(y: float, before: float) -> bool:
-    """Return True for a value on the same side as the previous one and at least half as large."""
+    """Return True if a value has the sign of the previous value and at least half its size."""
     return (y > 0) == (before > 0) and 0.5 * abs(before) < abs(y) <= abs(before) < math.inf
 
 
@@ -41,33 +41,14 @@ def root_below(
     slope: float | None = None,
     near: float = math.inf,
 ) -> float:
-    """Find the root of an increasing function, approached from the side where it is not positive.
+    """Return a root of an increasing function, approached from below: a point x at which the function is not positive.
 
-    Safeguarded secant: the bracket is kept at every step, and a step that leaves it is replaced by bisection.
-
-    Parameters
-    ----------
-    function : callable
-        Increasing; may return ``-inf`` and ``inf``.
-    guess : float
-        First point to try; ignored when outside (lower, upper).
-    lower, upper : float
-        Bracket, assumed and not evaluated: the function is <= 0 at `lower` and > 0 at `upper`. Either may be infinite.
-    xtol : float
-        Absolute tolerance of the answer.
-    ytol : float
-        A value in ``[-ytol, 0]`` ends the search as well: then nothing is evaluated on the other side of the root.
-    slope : float, optional
-        Estimate of the derivative at the guess, for the first step.
-    near : float
-        Approximate distance of the root from the guess. Where no secant step is possible and no point on the other side
-        of the root is known, it is the length of the next step, then four times that length, and so on.
-
-    Returns
-    -------
-    float
-        A point x with ``function(x) <= 0`` within `xtol` of one where it is positive, or ``function(x) >= -ytol``;
-        `lower` itself if nothing above it qualifies.
+    The function is positive within `xtol` of x, or at least ``-ytol`` at x; x is `lower` if no larger point qualifies.
+    The method is a safeguarded secant: a step outside of the bracket is replaced by bisection. The function may be
+    infinite; it is assumed and not evaluated to be <= 0 at `lower` and > 0 at `upper`, which may be infinite. A `guess`
+    outside of the bracket is ignored, and `slope` is an estimate of the derivative there. `near` is the approximate
+    distance of the root from the guess. If no secant step is possible, and no point is known where the function is
+    positive, the next steps have the lengths `near`, ``4 near``, and so on.
     """
     low, high = lower, upper
     x = guess if low < guess < high else _between(low, high)
@@ -119,23 +100,10 @@ def root_below(
 def walk_to_minimum(
     function: Callable[[float], float], start: float, low: float, high: float, *, step: float, gain: float
 ) -> None:
-    """Evaluate a function around a flat minimum, at few points; the caller keeps the values.
-
-    The search takes steps while they decrease the function by `gain`, and then evaluates the vertex of a parabola
-    through the last three points.
-
-    Parameters
-    ----------
-    function : callable
-        Positive, or ``inf`` on part of the range; caches its values, as points are evaluated repeatedly.
-    start : float
-        In ``[low, high]``.
-    low, high : float
-        Ends of the walk; the neighbors of an end are evaluated too.
-    step : float
-        > 0.
-    gain : float
-        Least relative decrease for another step.
+    """Evaluate a positive function around a flat minimum, at few points; the function caches its values for the caller.
+    The search takes steps of length `step` from `start` while they decrease the function by `gain` relative. Then it
+    evaluates the vertex of a parabola through the last three points. The function may be ``inf`` on a part of [low,
+    high].
     """
     middle = start
     for move in (step, -step):
@@ -147,7 +115,7 @@ def walk_to_minimum(
 
 
 def golden_section(function: Callable[[float], float], low: float, high: float, width: float) -> None:
-    """Evaluate a function around its minimum until the bracket is narrow; the caller keeps the values."""
+    """Evaluate a function around its minimum until the bracket has the given width; the caller records the values."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     while high - low > width:
         if function(left) <= function(right):

@@ -1,7 +1,7 @@
 """Samplers of integer noise: two-sided geometric, discrete Gaussian, negative binomial and Poisson differences.
 
-All of them draw integers by rejection or as differences of integers; no continuous variable is rounded, which would
-change the variance by 1/12 and the privacy of the tails. They are exact up to the 53 bits of a uniform float64.
+All samplers draw integers by rejection or as differences of integers. They do not round continuous variables, which
+would change the variance by 1/12 and the privacy of the tails. They are exact up to the 53 bits of a uniform float64.
 """
 
 from __future__ import annotations
@@ -23,20 +23,9 @@ LARGEST_SCALE = 1e9
 
 
 def two_sided_geometric(scale: ArrayLike, rng: np.random.Generator, size: Size = None) -> Ints:
-    """Draw integers with probabilities proportional to ``exp(-|y| / scale)``.
-
-    Parameters
-    ----------
-    scale : array_like
-        Positive, at most 1e9; one value per draw, or one for all.
-    rng : numpy.random.Generator
-    size : int or tuple of int, optional
-        Shape of the result; `scale` must broadcast to it. The shape of `scale` when left out.
-
-    Returns
-    -------
-    ndarray of int64
-        The variance is ``2 r / (1 - r)^2`` with ``r = exp(-1 / scale)``.
+    """Draw integers with probabilities proportional to ``exp(-|y| / scale)``, for each `scale` in (0, 1e9]. The
+    variance is ``2 r / (1 - r)^2`` with ``r = exp(-1 / scale)``. The shape is `size`, to which `scale` must broadcast,
+    by default the shape of `scale`.
     """
     scales = _positive("two_sided_geometric: scale", scale, size, LARGEST_SCALE)
     return _geometric_difference(scales, rng)
@@ -50,23 +39,21 @@ def _geometric_difference(scales: NDArray[np.float64], rng: np.random.Generator)
 def discrete_gaussian(sigma: ArrayLike, rng: np.random.Generator, size: Size = None) -> Ints:
     """Draw integers with probabilities proportional to ``exp(-y^2 / (2 sigma^2))``.
 
+    Source: Canonne, Kamath and Steinke 2020. A two-sided geometric variable Y of scale ``t = floor(sigma) + 1`` is
+    accepted with probability ``exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))``.
+
     Parameters
     ----------
     sigma : array_like
-        Positive, at most 1e9; one value per draw, or one for all.
+        In (0, 1e9]; one value per draw, or one for all draws.
     rng : numpy.random.Generator
     size : int or tuple of int, optional
-        Shape of the result; `sigma` must broadcast to it. The shape of `sigma` when left out.
+        Shape of the result, to which `sigma` must broadcast; by default the shape of `sigma`.
 
     Returns
     -------
     ndarray of int64
-        The variance is `discrete_gaussian_variance`, which is ``sigma^2`` up to rounding from sigma = 2 on.
-
-    Notes
-    -----
-    Canonne, Kamath and Steinke 2020: a two-sided geometric variable Y of scale ``t = floor(sigma) + 1`` is accepted
-    with probability ``exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))``.
+        The variance is ``sigma^2`` up to rounding for sigma >= 2.
     """
     sigmas = _positive("discrete_gaussian: sigma", sigma, size, LARGEST_SCALE)
     flat = sigmas.ravel()
@@ -85,12 +72,8 @@ def discrete_gaussian(sigma: ArrayLike, rng: np.random.Generator, size: Size = N
 
 
 def discrete_gaussian_pmf(sigma: float) -> NDArray[np.float64]:
-    """Return the probabilities of -K..K, (2K+1,), for a discrete Gaussian.
-
-    Parameters
-    ----------
-    sigma : float
-        Positive. K is 39 sigma rounded up: larger integers underflow.
+    """Return the probabilities of -K..K, (2K+1,), for a discrete Gaussian; beyond ``K = ceil(39 sigma)`` they
+    underflow.
     """
     sigma = check_positive("discrete_gaussian_pmf: sigma", sigma)
     most = math.ceil(39 * sigma)
@@ -99,11 +82,8 @@ def discrete_gaussian_pmf(sigma: float) -> NDArray[np.float64]:
 
 
 def discrete_gaussian_variance(sigma: float) -> float:
-    """Return the variance of a discrete Gaussian; from sigma = 3 on it is ``sigma^2`` to the last digit.
-
-    Notes
-    -----
-    It is below ``sigma^2``, by a relative ``8 pi^2 sigma^2 exp(-2 pi^2 sigma^2)`` to first order.
+    """Return the variance of a discrete Gaussian; for sigma >= 3 it is ``sigma^2`` to the last digit. It is below
+    ``sigma^2``, by a relative ``8 pi^2 sigma^2 exp(-2 pi^2 sigma^2)`` to first order.
     """
     sigma = check_positive("discrete_gaussian_variance: sigma", sigma)
     if sigma >= 3:
@@ -114,24 +94,10 @@ def discrete_gaussian_variance(sigma: float) -> float:
 
 
 def polya_difference(shape: ArrayLike, scale: float, rng: np.random.Generator, size: Size = None) -> Ints:
-    """Draw differences of two independent Polya (negative binomial) variables.
-
-    Parameters
-    ----------
-    shape : array_like
-        Positive, any real: the parameter s of each variable, one per draw, or one for all.
-    scale : float
-        Positive, at most 1e9. Each variable is j with probability ``C(j + s - 1, j) r^j (1 - r)^s``,
-        ``r = exp(-1 / scale)``.
-    rng : numpy.random.Generator
-    size : int or tuple of int, optional
-        Shape of the result; `shape` must broadcast to it. The shape of `shape` when left out.
-
-    Returns
-    -------
-    ndarray of int64
-        Differences whose shapes add up to 1 sum to a `two_sided_geometric` variable of this scale.
-        The variance is ``2 s r / (1 - r)^2``.
+    """Draw differences of two independent Polya (negative binomial) variables of each positive `shape` s, any real.
+    Each variable is j with probability ``C(j + s - 1, j) r^j (1 - r)^s``, ``r = exp(-1 / scale)``, for a `scale` in (0,
+    1e9]. The variance is ``2 s r / (1 - r)^2``. Differences whose shapes add up to 1 have a `two_sided_geometric` sum
+    of this scale. The array shape is `size`, to which `shape` must broadcast, by default the array shape of `shape`.
     """
     shapes = _positive("polya_difference: shape", shape, size)
     stop = -math.expm1(-1 / float(_positive("polya_difference: scale", scale, (), LARGEST_SCALE)))
@@ -140,47 +106,21 @@ def polya_difference(shape: ArrayLike, scale: float, rng: np.random.Generator, s
 
 
 def skellam(variance: ArrayLike, rng: np.random.Generator, size: Size = None) -> Ints:
-    """Draw differences of two independent Poisson variables with mean ``variance / 2`` each.
-
-    Parameters
-    ----------
-    variance : array_like
-        Positive, at most 1e9; one value per draw, or one for all.
-    rng : numpy.random.Generator
-    size : int or tuple of int, optional
-        Shape of the result; `variance` must broadcast to it. The shape of `variance` when left out.
-
-    Returns
-    -------
-    ndarray of int64
-        Sums are such differences again, and variances add up.
+    """Draw differences of two independent Poisson variables with mean ``variance / 2`` each, for each `variance` in (0,
+    1e9]. The sum of such differences has the same law, and variances add up. The shape is `size`, to which `variance`
+    must broadcast, by default the shape of `variance`.
     """
     half = _positive("skellam: variance", variance, size, LARGEST_SCALE) / 2
     return np.asarray(rng.poisson(half) - rng.poisson(half), np.int64)
 
 
 def without_replacement(counts: NDArray[np.int64], size: int, rng: np.random.Generator) -> Ints:
-    """Draw the number of items of each kind in a sample without replacement from a large population.
+    """Draw the number of items of each kind, (k,), in a sample of `size` items without replacement (multivariate
+    hypergeometric).
 
-    Parameters
-    ----------
-    counts : (k,) ndarray of int
-        Items of each kind in the population; their sum N may be up to 2^62.
-    size : int
-        Size of the sample, in 0..N.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    (k,) ndarray of int64
-        The multivariate hypergeometric law. numpy draws it below 10^9 in all. Beyond, each item is first chosen by a
-        coin, which gives a uniform sample of a random size. The difference in size, of the order of the root of N, is
-        then drawn item by item from the chosen or from the other ones.
-
-    Raises
-    ------
-    ValueError
-        If `size` is outside of 0..N.
+    `counts` has the items of each kind, up to 2^62 in total. NumPy draws the numbers for fewer than 10^9 items.
+    Otherwise each item is first chosen by a coin, which gives a uniform sample of random size. The difference in size,
+    about the square root of the total, is then drawn item by item. Raises ValueError for a `size` above the total.
     """
     table = np.asarray(counts, np.int64)
     total = int(table.sum())
@@ -202,7 +142,7 @@ def without_replacement(counts: NDArray[np.int64], size: int, rng: np.random.Gen
 
 
 def _positive(name: str, value: ArrayLike, size: Size, most: float = math.inf) -> NDArray[np.float64]:
-    """Return the argument as an array of the wanted shape; raise ValueError unless it is in (0, most] and finite."""
+    """Return the argument as an array of the wanted shape; raise ValueError unless it is finite and in (0, most]."""
     given = np.asarray(value)
     # Its extremes, not all of it: this is called for a few numbers at a time, thousands of times.
     fits = given.dtype.kind in "iuf" and (

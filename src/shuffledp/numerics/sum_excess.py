@@ -5,17 +5,17 @@ For X with finitely many values, ``M(s) = E e^(s X)`` and a contour to the right
 .. math:: E (X_1 + \dots + X_n)^+ = \frac{1}{2 \pi i} \int_{\theta - i \infty}^{\theta + i \infty} M(s)^n
 \frac{ds}{s^2} .
 
-At the saddle point theta nothing cancels, however small the result is. Three steps turn the integral into a sum whose
-error has a known sign:
+At the saddle point theta, terms do not cancel, also for tiny results. Three steps turn the integral into a sum with an
+error of known sign:
 
 * A centered normal variable of variance tau^2 is added to the sum, a factor ``e^(s^2 tau^2 / 2)`` that ends the
-  contour. As ``x^+`` is convex, that can only increase its mean. It increases it at x by at most ``tau^2`` times the
-  normal density at x, whose transform has no ``1 / s^2``: with ``1 / s^2 - tau^2`` in its place the value is a lower
-  bound.
+  contour. As ``x^+`` is convex, this increases its mean. The increase at x is at most ``tau^2`` times the normal
+  density at x, whose transform has no ``1 / s^2``. Replacing ``1 / s^2`` by ``1 / s^2 - tau^2`` therefore gives a
+  lower bound.
 * The trapezoidal rule with step ``2 pi / L`` replaces ``x^+ e^(-theta x)`` by the sum of its shifts by multiples of
-  L, by Poisson summation. Those are not negative: the rule errs upwards, by an amount that Chernoff's inequality
-  bounds.
-* The integral behind the last point is bounded by the integral of the normal factor.
+  L, by Poisson summation. The shifts are not negative, so that the rule errs upwards, by an amount that Chernoff's
+  inequality bounds.
+* The integral of the normal factor bounds the integral beyond the last point.
 
 Derived for this project.
 """
@@ -80,18 +80,8 @@ def expm1(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
 
 @dataclass(frozen=True, eq=False)
 class Summands:
-    """Law of one summand, and the number of summands.
-
-    Parameters
-    ----------
-    values : (m,) ndarray
-        Finite.
-    masses : (m,) ndarray
-        Probabilities, >= 0; the rest of the mass lies at 0.
-    copies : float
-        Number of summands, > 0: an integer, or the mean of a Poisson number.
-    poisson : bool
-        True if the number of summands is a Poisson variable.
+    """Law of one summand, by finite values and their masses, (m,) each, and the number of summands (`copies` > 0). The
+    rest of the mass is at 0. With `poisson`, the number of summands is a Poisson variable of mean `copies`.
     """
 
     values: NDArray[np.float64]
@@ -101,10 +91,9 @@ class Summands:
 
 
 class PositiveSums:
-    """Sums with at least one positive summand; other sums have no positive part, which the noise would add.
-
-    Let Q(s) be the sum of ``mass e^(s value)`` over positive values, and N(s) that over the others: the transform is
-    ``(N + Q)^copies - N^copies``, or ``e^(copies (N - 1)) (e^(copies Q) - 1)`` for a Poisson number.
+    """Sums with at least one positive summand; all other sums have positive part 0, which the added noise would
+    increase. Let Q(s) be the sum of ``mass e^(s value)`` over positive values, and N(s) the sum over all others. The
+    transform is ``(N + Q)^copies - N^copies``, or ``e^(copies (N - 1)) (e^(copies Q) - 1)`` for a Poisson number.
     """
 
     def __init__(self, summands: Summands, unit: float) -> None:
@@ -120,7 +109,7 @@ class PositiveSums:
         self.size = self.up.size + self.down.size
 
     def parts(self, theta: float) -> tuple[float, float, float]:
-        """Return N, its log, and Q, at a real point; ``inf`` where Q overflows."""
+        """Return N, its log, and Q, at a real point; ``inf`` if Q overflows."""
         with np.errstate(under="ignore", over="ignore"):
             positive = float(self.up_masses @ np.exp(theta * self.up))
             alone = float(self.down_masses @ np.exp(theta * self.down)) + self.rest
@@ -141,7 +130,7 @@ class PositiveSums:
         return self.copies * log_alone + _log_expm1(self.copies * math.log1p(positive / alone))
 
     def log_moments(self, theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the log of the transform at real points, (m,), and its derivative; used to choose points only."""
+        """Return the log of the transform at real points, (m,), and its derivative, for choosing points only."""
         with np.errstate(all="ignore"):
             up, down = np.exp(np.outer(theta, self.up)), np.exp(np.outer(theta, self.down))
             positive, rise = up @ self.up_masses, up @ (self.up_masses * self.up)
@@ -170,9 +159,8 @@ class PositiveSums:
         self, theta: float, step: float, points: int, log_skipped: float
     ) -> tuple[NDArray[np.int64], NDArray[np.complex128]]:
         """Return k and the ratio of the transform at ``theta + i step k`` to its value at theta, for 0 <= k < points.
-
-        Where it is below ``2 e^-log_skipped`` it is left out: for many copies that is most of the contour, and the test
-        takes no logarithm. So is N^copies where it is below ``e^-log_skipped`` everywhere.
+        Ratios below ``2 e^-log_skipped`` are omitted: for many copies these are most of the contour, and the test needs
+        no logarithm. N^copies is omitted if it is below ``e^-log_skipped`` everywhere.
         """
         positive = _transform(self.up, self.up_masses, theta, step, points)
         alone = _transform(self.down, self.down_masses, theta, step, points) + self.rest
@@ -220,9 +208,8 @@ def _log_expm1(x: float) -> float:
 def _transform(
     values: NDArray[np.float64], masses: NDArray[np.float64], theta: float, step: float, points: int
 ) -> NDArray[np.complex128]:
-    """Return the sums of ``mass e^(s value)`` at ``s = theta + i step k``, (points,) for k from 0.
-
-    The k are cut into rows: ``e^(i step (a + b J) v)`` is a product, so that the sums over v are a product of matrices.
+    """Return the sums of ``mass e^(s value)`` at ``s = theta + i step k``, (points,) for k from 0. The k are cut into
+    rows. As ``e^(i step (a + b J) v)`` is a product, the sums over v are a product of matrices.
     """
     with np.errstate(under="ignore"):
         weights = masses * np.exp(theta * values)
@@ -234,7 +221,7 @@ def _transform(
 
 
 def _powers(angles: NDArray[np.float64], count: int) -> NDArray[np.complex128]:
-    """Return ``e^(i k angle)`` for k from 0, (count, m), as products of two factors, which needs fewer exponentials."""
+    """Return ``e^(i k angle)`` for k from 0, (count, m), as products of two factors, with fewer exponentials."""
     inner = math.ceil(math.sqrt(count))
     first = np.exp(1j * np.outer(np.arange(inner), angles))
     second = np.exp(1j * np.outer(inner * np.arange(math.ceil(count / inner)), angles))
@@ -243,7 +230,7 @@ def _powers(angles: NDArray[np.float64], count: int) -> NDArray[np.complex128]:
 
 
 def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Return a product of matrices in parts too small for several threads, which would mostly wait."""
+    """Return a product of matrices, in parts too small for several threads, which would mostly wait."""
     rows, inner = left.shape
     columns = max(1, min(right.shape[1], _ONE_THREAD // (8 * rows)))
     step = max(1, _ONE_THREAD // (rows * columns))
@@ -258,24 +245,10 @@ def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDA
 def expected_positive_part(
     summands: Summands, side: Side = "upper", *, gap: float = _GAP, floor: float = 0.0
 ) -> float:
-    """Return a bound on the mean of the positive part of the sum.
-
-    Parameters
-    ----------
-    summands : Summands
-    side : {"upper", "lower"}
-        Side of the bound.
-    gap : float
-        Half of the relative distance between the two bounds, in (0, 1); larger for many values, where this gap is too
-        expensive.
-    floor : float
-        Results below it are valid but not close bounds: Chernoff's bound for the upper one, 0 for the lower one. The
-        same holds below about 1e-295, near the smallest floats.
-
-    Returns
-    -------
-    float
-        At least 0. Rounding, about 1e-15 times the number of summands, is added on the chosen side.
+    """Return an upper or lower bound on the mean of the positive part of a sum. The distance of the two bounds is
+    ``2 gap`` relative, larger for many values, where this gap is too expensive. Below `floor`, and below about 1e-295,
+    the upper bound is Chernoff's and the lower bound is 0. Rounding errors, about 1e-15 times the number of summands,
+    are added on the chosen side.
     """
     keep = (summands.masses > 0) & (summands.values != 0)
     values, masses = summands.values[keep], summands.masses[keep]

@@ -18,16 +18,8 @@ _CHOICES = np.array([[math.comb(n, c) for c in range(_BLOCK)] for n in range(_BL
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """Probabilities of consecutive integers.
-
-    Parameters
-    ----------
-    start : int
-        Integer with probability ``pmf[0]``.
-    pmf : (w,) ndarray
-        Probabilities of ``start, start + 1, ..``, accurate in the relative sense.
-    omitted : float
-        Upper bound on the mass that `pmf` omits, inside or outside of the window.
+    """Probabilities of consecutive integers from `start` on, (w,), with full relative accuracy. `omitted` is an upper
+    bound on the mass that `pmf` omits, inside or outside of the window.
     """
 
     start: int
@@ -36,12 +28,12 @@ class Window:
 
     @property
     def stop(self) -> int:
-        """The first integer behind the window."""
+        """First integer after the window."""
         return self.start + int(self.pmf.size)
 
     @property
     def support(self) -> NDArray[np.int64]:
-        """The integers of the window, shape (w,)."""
+        """Integers of the window, shape (w,)."""
         return np.arange(self.start, self.stop, dtype=np.int64)
 
 
@@ -51,14 +43,13 @@ def _point_mass(x: int) -> Window:
 
 def _reach(variance: float, log_inverse: float) -> float:
     """Return a distance that a sum of independent variables in [0, 1] exceeds with probability <= exp(-log_inverse).
-
-    Bernstein's inequality; holds for Poisson variables too, as limits of such sums.
+    Bernstein's inequality, for Poisson variables too.
     """
     return log_inverse / 3 + math.sqrt(log_inverse**2 / 9 + 2 * variance * log_inverse)
 
 
 def _ends(mean: float, variance: float, last: float, tail: float) -> tuple[int, int]:
-    """Return the first and last integer of a window that misses at most `tail` of the mass on each side."""
+    """Return the first and last integer of a window that omits at most `tail` on either side."""
     log_inverse = -math.log(tail)
     # The lower tail also obeys Chernoff's exp(-t^2 / (2 mean)), which is better for small rates.
     down = min(_reach(variance, log_inverse), math.sqrt(2 * mean * log_inverse))
@@ -75,28 +66,15 @@ def binomial_ends(trials: int, rate: float, tail: float) -> tuple[int, int]:
 def _from_ratios(
     first: int, log_ratios: NDArray[np.float64], mode: int, log_at_mode: float
 ) -> NDArray[np.float64]:
-    """Return probabilities from the logs of successive ratios, anchored at the mode, where accuracy matters most."""
+    """Return probabilities from the logs of successive ratios and the probability of the mode."""
     log_pmf = np.concatenate(([0.0], np.cumsum(log_ratios)))
     log_pmf += log_at_mode - log_pmf[mode - first]
     return np.exp(log_pmf)
 
 
 def binomial_window(trials: int, rate: float, tail: float) -> Window:
-    """Return the law of Bin(trials, rate) on a window missing at most `tail` of the mass on either side.
-
-    Parameters
-    ----------
-    trials : int
-        At least 0.
-    rate : float
-        In [0, 1].
-    tail : float
-        In (0, 1).
-
-    Returns
-    -------
-    Window
-        Its length is O(sqrt(variance * log(1 / tail))).
+    """Return the law of Bin(trials, rate) on a window that omits at most `tail` on either side. Its length is
+    O(sqrt(variance * log(1 / tail))).
     """
     if trials == 0 or rate == 0:
         return _point_mass(0)
@@ -111,7 +89,7 @@ def binomial_window(trials: int, rate: float, tail: float) -> Window:
 
 
 def poisson_window(mean: float, tail: float) -> Window:
-    """Return the law of Poisson(mean), mean >= 0, on a window missing at most `tail` on either side."""
+    """Return the law of Poisson(mean), mean >= 0, on a window that omits at most `tail` on either side."""
     if mean == 0:
         return _point_mass(0)
     first, last = _ends(mean, mean, math.inf, tail)
@@ -122,16 +100,9 @@ def poisson_window(mean: float, tail: float) -> Window:
 
 
 def negative_binomial_window(shape: float, decay: float, tail: float, most: int) -> Window | None:
-    """Return the law of a negative binomial variable on a window missing at most `tail` on either side.
-
-    Parameters
-    ----------
-    shape, decay : float
-        r > 0 and ``-ln p`` > 0: ``Pr[z] = C(z + r - 1, z) (1 - p)^r p^z``.
-    tail : float
-        In (0, 1).
-    most : int
-        The longest window before its lower end is cut off; None if that is not enough.
+    """Return the law ``Pr[z] = C(z + r - 1, z) (1 - p)^r p^z`` on a window that omits at most `tail` on either side.
+    `shape` is r > 0 and `decay` is ``-ln p`` > 0. The result is None if there are more than `most` terms before the
+    lower end is cut off.
     """
     mean = shape / math.expm1(min(decay, 700.0))
     variance, reach = mean / -math.expm1(-decay), -math.log(tail)
@@ -152,31 +123,17 @@ def negative_binomial_window(shape: float, decay: float, tail: float, most: int)
 
 
 def convolve(left: Window, right: Window) -> Window:
-    """Return the law of the sum of two independent variables.
-
-    Direct summation, not a Fourier transform, because small probabilities must keep their relative accuracy.
+    """Return the law of the sum of two independent variables, by direct summation. A Fourier transform would lose the
+    relative accuracy of small probabilities.
     """
     return Window(left.start + right.start, np.convolve(left.pmf, right.pmf), left.omitted + right.omitted)
 
 
 def thin(window: Window, rate: float, tail: float) -> Window:
-    """Return the law of Bin(X, rate) where X has the law `window`.
-
-    Parameters
-    ----------
-    window : Window
-        Law of X >= 0.
-    rate : float
-        Probability with which each of the X units is kept, in [0, 1].
-    tail : float
-        Mass that may be omitted on either side, in addition to the omitted mass of `window`.
-
-    Notes
-    -----
-    With X = start + Y, Bin(X, rate) = Bin(start, rate) + Bin(Y, rate). For the second, Y is cut into blocks of
-    consecutive values, a matrix of binomial rows thins each of them, and neighboring blocks are merged: all
-    values of the right one have as many more trials as the left block is long. Sums and convolutions of
-    positive terms only, so nothing cancels.
+    """Return the law of Bin(X, rate) for X >= 0 with the law `window`; at most `tail` more is omitted on either side.
+    With X = start + Y, Bin(X, rate) = Bin(start, rate) + Bin(Y, rate). For the second term, Y is cut into blocks of
+    consecutive values, a matrix of binomial rows thins each block, and adjacent blocks are merged: all values of the
+    right block have as many more trials as the left block is long. All terms are positive, so that they do not cancel.
     """
     if rate == 0:
         return Window(0, np.array([float(np.sum(window.pmf))]), window.omitted)
@@ -205,7 +162,7 @@ def thin(window: Window, rate: float, tail: float) -> Window:
 
 
 def _binomial_rows(length: int, rate: float) -> tuple[NDArray[np.float64], float]:
-    """Return the laws of Bin(j, rate), j = 0, .., length - 1, as rows, and a bound on the mass dropped of any."""
+    """Return the laws of Bin(j, rate), j = 0, .., length - 1, as rows, and a bound on the mass that any row omits."""
     c = np.arange(length)
     powers = c[:, None] - c  # trials that fail
     with np.errstate(under="ignore"):
@@ -218,7 +175,7 @@ def _binomial_rows(length: int, rate: float) -> tuple[NDArray[np.float64], float
 
 
 def _mixture(left: Window, right: Window) -> Window:
-    """Return the sum of two windows, ``left.start <= right.start``, without their omitted mass."""
+    """Return the sum of the masses of two windows, ``left.start <= right.start``, without their omitted mass."""
     pmf = np.zeros(max(left.stop, right.stop) - left.start)
     pmf[: left.pmf.size] = left.pmf
     pmf[right.start - left.start : right.stop - left.start] += right.pmf

@@ -1,13 +1,13 @@
 """Populations: laws of, and bounds on, the number of *other* users who take part.
 
-Everything in this module describes N - 1, the number of participants besides user 1: the guarantee of the
-shuffle model with a random population is for a user who takes part, so user 1 is counted apart and N >= 1.
+A population describes N - 1, the number of participants besides user 1. The guarantee of the shuffle model with a
+random population is for a user who takes part, so that user 1 is not part of the random number and N >= 1.
 
-There are two kinds. A *law* (:class:`Fixed`, :class:`Binomial`, :class:`Poisson`, :class:`Empirical`) is a
-full distribution and can be sampled. A *bound* (:class:`SubGaussian`, :class:`SubExponential`,
-:class:`MomentBounded`) only states moments and a lower tail that every possible law obeys.
+A *law* (:class:`Fixed`, :class:`Binomial`, :class:`Poisson`, :class:`Empirical`) is a full distribution and can be
+sampled. A *bound* (:class:`SubGaussian`, :class:`SubExponential`, :class:`MomentBounded`) has moments and a lower tail
+only, which hold for all its laws.
 
-All of them are immutable, hashable and comparable by value.
+All populations are immutable, hashable and comparable by value.
 """
 
 from shuffledp.populations.base import DEFAULT_TAIL, Law, Population, TailConvention

@@ -1,4 +1,4 @@
-"""Base classes of the laws of, and the bounds on, the number of other users."""
+"""Base classes of laws of the number of other users, and of bounds on it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Population(ABC):
 
     @abstractmethod
     def lower_bound(self, failure: float) -> float:
-        """Return a number of other users that N - 1 reaches except with a given probability.
+        """Return a lower bound on N - 1 that fails with at most a given probability.
 
         Parameters
         ----------
@@ -61,8 +61,7 @@ class Population(ABC):
         Returns
         -------
         float
-            A lower bound x with ``Pr[N - 1 < x] <= failure``; 0 without a better bound. Exact for a law: the largest
-            such integer. Not necessarily an integer for a bound.
+            x with ``Pr[N - 1 < x] <= failure``, at least 0. For a law, the largest such integer.
         """
 
 
@@ -79,13 +78,12 @@ class Law(Population):
         Parameters
         ----------
         tail : float
-            Mass that may be omitted on either side, in (0, 1). The omitted mass is at most ``omitted`` of the result,
-            which is 0 if the window covers the support.
+            Mass that may be omitted on either side, in (0, 1).
 
         Returns
         -------
         Window
-            ``start``, ``pmf`` (w,) and ``omitted``.
+            ``start``, ``pmf`` (w,) and ``omitted``, a bound on the omitted mass; 0 if the window contains the support.
         """
 
     @abstractmethod
@@ -95,7 +93,7 @@ class Law(Population):
         Parameters
         ----------
         rate : float
-            Probability with which each of the others is counted, in [0, 1].
+            Probability that each other user is counted, in [0, 1].
         """
 
     @abstractmethod
@@ -121,12 +119,7 @@ class Law(Population):
         Parameters
         ----------
         level : float
-            In (0, 1). Levels near 1 are read as ``Pr[N - 1 > x] <= 1 - level``.
-
-        Returns
-        -------
-        int
-            Number of other users.
+            In (0, 1). Levels near 1 mean ``Pr[N - 1 > x] <= 1 - level``.
         """
         level = check_open_unit(f"{type(self).__name__}: level", level)
         window = self.window(min(DEFAULT_TAIL, 1e-13 * min(level, 1 - level)))

@@ -1,4 +1,4 @@
-"""Bounds on the number of other users: moments and a lower tail that every possible law obeys."""
+"""Bounds on the number of other users: moments and a lower tail that hold for all laws of the population."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ from shuffledp.populations.base import Population, TailConvention
 class SubGaussian(Population):
     """All laws with a given mean and a Gaussian lower tail.
 
+    With `scale` as a variance proxy, the form of Theorem 4c is not a bound on delta (reading note RP-N10). The
+    corrected form depends on `convention`, the printed form does not.
+
     Parameters
     ----------
     mean : float
@@ -29,13 +32,8 @@ class SubGaussian(Population):
         tau, in users, at least 0, with the meaning given by `convention`.
     convention : {"variance_proxy", "printed"}
         ``variance_proxy`` (the usual definition): ``Pr[N - 1 <= mean - t] <= exp(-t^2 / (2 scale^2))``. ``printed``:
-        ``Pr[N - 1 <= mean - t] <= exp(-t^2 / scale^2)``, the definition under which the constants of Wang et al. 2023,
-        Theorem 4c, are right. The same `scale` is a stronger bound in the second.
-
-    Notes
-    -----
-    With `scale` as a variance proxy the form of Theorem 4c does not bound delta (reading note RP-N10); the corrected
-    form respects `convention`, the printed form ignores it.
+        ``Pr[N - 1 <= mean - t] <= exp(-t^2 / scale^2)``, a stronger bound for the same `scale`, with which the
+        constants of Wang et al. 2023, Theorem 4c, are correct.
     """
 
     mean: float
@@ -63,6 +61,8 @@ class SubGaussian(Population):
 class SubExponential(Population):
     """All laws with a given mean and an exponential lower tail, ``Pr[N - 1 <= mean - t] <= a exp(-b t)``.
 
+    Source: the definition in Wang et al. 2023, Theorem 4d, which does not bound the upper tail.
+
     Parameters
     ----------
     mean : float
@@ -71,10 +71,6 @@ class SubExponential(Population):
         Positive.
     b : float
         Positive, per user.
-
-    Notes
-    -----
-    Definition used in Wang et al. 2023, Theorem 4d. It does not bound the upper tail.
     """
 
     mean: float
@@ -88,7 +84,7 @@ class SubExponential(Population):
 
     @property
     def variance(self) -> float:
-        """Infinite: a lower tail alone does not bound the variance."""
+        """Infinite, because a lower tail does not bound the variance."""
         return math.inf
 
     def lower_bound(self, failure: float) -> float:
@@ -118,6 +114,6 @@ class MomentBounded(Population):
         object.__setattr__(self, "variance", check_nonnegative("MomentBounded: variance", self.variance))
 
     def lower_bound(self, failure: float) -> float:
-        """Return Cantelli's ``mean - sqrt(variance (1 / failure - 1))``."""
+        """Return Cantelli's bound ``mean - sqrt(variance (1 / failure - 1))``."""
         failure = check_open_unit("MomentBounded: failure", failure)
         return max(0.0, self.mean - math.sqrt(self.variance * (1 / failure - 1)))

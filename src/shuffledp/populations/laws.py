@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 @guarded_methods
 @dataclass(frozen=True)
 class Fixed(Law):
-    """A known number of other users: the classical shuffle model with N = others + 1 participants.
+    """Known number of other users: the classical shuffle model with N = others + 1 participants.
 
     Parameters
     ----------
     others : int
-        At least 0.
+        Number of other users, at least 0.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Fixed(Law):
 
     @property
     def mean(self) -> float:
-        """The number of other users."""
+        """Number of other users."""
         return float(self.others)
 
     @property
@@ -55,7 +55,7 @@ class Fixed(Law):
         return 0.0
 
     def window(self, tail: float = DEFAULT_TAIL) -> Window:
-        """Return the single point of the support; see :meth:`Law.window`."""
+        """Return the only point of the support; see :meth:`Law.window`."""
         return Window(self.others, np.ones(1))
 
     def thinned(self, rate: float) -> Binomial:
@@ -65,7 +65,7 @@ class Fixed(Law):
     def sample(
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
     ) -> NDArray[np.int64]:
-        """Return the number, `size` times, without touching `rng`."""
+        """Return the number of other users in the shape `size`; `rng` is not used."""
         return np.full(checked_size(size), self.others, dtype=np.int64)
 
 
@@ -77,14 +77,13 @@ class Binomial(Law):
     Parameters
     ----------
     trials : int
-        Potential *other* users, at least 0. A paper's n' counts user 1 as well: n' = trials + 1.
+        Number of potential *other* users, at least 0. A paper's n' includes user 1: n' = trials + 1.
     rate : float
         In [0, 1].
 
     Examples
     --------
-    Ten thousand others of whom each takes part with probability 0.1, and the number that is reached but once in a
-    million rounds:
+    10,000 users who take part with probability 0.1, and a lower bound that fails with probability 1e-6:
 
     >>> from shuffledp.populations import Binomial
     >>> others = Binomial(10_000, 0.1)
@@ -103,16 +102,16 @@ class Binomial(Law):
 
     @property
     def mean(self) -> float:
-        """``trials * rate``."""
+        """Mean ``trials * rate``."""
         return self.trials * self.rate
 
     @property
     def variance(self) -> float:
-        """``trials * rate * (1 - rate)``."""
+        """Variance ``trials * rate * (1 - rate)``."""
         return self.trials * self.rate * (1 - self.rate)
 
     def window(self, tail: float = DEFAULT_TAIL) -> Window:
-        """Return the likely part of the distribution; see :meth:`Law.window`."""
+        """Return the likely numbers of other users; see :meth:`Law.window`."""
         return binomial_window(self.trials, self.rate, check_open_unit("Binomial: tail", tail))
 
     def thinned(self, rate: float) -> Binomial:
@@ -175,7 +174,7 @@ def _convolved(parts: tuple[tuple[int, float], ...], tail: float) -> Window:
 @guarded_methods
 @dataclass(frozen=True)
 class Poisson(Law):
-    """Poisson number of other users, who arrive independently, with mean `mean` (the papers' lambda).
+    """Poisson number of other users, who arrive independently, with the papers' lambda as mean.
 
     Parameters
     ----------
@@ -199,11 +198,11 @@ class Poisson(Law):
 
     @property
     def variance(self) -> float:
-        """Equal to the mean."""
+        """Variance, equal to the mean."""
         return self.mean
 
     def window(self, tail: float = DEFAULT_TAIL) -> Window:
-        """Return the likely part of the distribution; see :meth:`Law.window`."""
+        """Return the likely numbers of other users; see :meth:`Law.window`."""
         return poisson_window(self.mean, check_open_unit("Poisson: tail", tail))
 
     def thinned(self, rate: float) -> Poisson:
@@ -220,7 +219,7 @@ class Poisson(Law):
 @guarded_methods
 @dataclass(frozen=True)
 class Empirical(Law):
-    """Any distribution with finite support, for example a histogram of past rounds.
+    """Distribution with finite support, for example a histogram of past rounds.
 
     Parameters
     ----------
@@ -228,11 +227,6 @@ class Empirical(Law):
         ``pmf[i]`` is the probability that N - 1 = start + i. Sums to 1 within 1e-9 and is then normalized.
     start : int
         Smallest number of other users, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If an entry is negative or not finite, or if the sum is not 1.
     """
 
     pmf: tuple[float, ...]
@@ -264,7 +258,7 @@ class Empirical(Law):
         Parameters
         ----------
         counts : (r,) sequence of int
-            One number of *other* users per observed round, each at least 0.
+            Number of *other* users in each observed round, at least 0.
         """
         values = [check_count("Empirical: counts", c) for c in counts]
         if not values:
@@ -291,7 +285,7 @@ class Empirical(Law):
         return Window(self.start, np.asarray(self.pmf))
 
     def thinned(self, rate: float) -> Empirical:
-        """Return the law of Bin(N - 1, rate), with at most 2e-30 of its mass dropped before normalizing."""
+        """Return the law of Bin(N - 1, rate); at most 2e-30 of its mass is omitted before it is normalized."""
         window = thin(self.window(), check_unit("thinned: rate", rate), DEFAULT_TAIL)
         return Empirical(tuple(window.pmf.tolist()), window.start)
 

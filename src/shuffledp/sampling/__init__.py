@@ -1,8 +1,9 @@
 """Exact integer samplers for deployments, and the randomizers of clients that use them.
 
-Everything is integer arithmetic on uniform bits, which come from the operating system unless a source is given: no
-floating point number is drawn, compared or computed. Parameters are rational numbers, or ``exp(-x)`` of a rational x.
-It needs the standard library alone. The samplers of the protocols, which use NumPy, are for simulation.
+All samplers use integer arithmetic on uniform bits, by default from the operating system. They do not draw, compare or
+compute floating point numbers. Parameters are rational numbers, or ``exp(-x)`` of a rational x. Parameters outside of
+their ranges raise ValueError. The package needs the standard library only. The samplers of the protocols, which use
+NumPy, are for simulation.
 """
 
 from typing import TYPE_CHECKING

@@ -20,10 +20,7 @@ class Source(Protocol):
 class SystemBits:
     """Cryptographic random bits of the operating system, for deployments.
 
-    Notes
-    -----
-    Every call reads from the operating system (:mod:`secrets`). Nothing is kept between calls, so that forked processes
-    never share bits.
+    Every call reads from :mod:`secrets` and keeps no bits, so that forked processes never share bits.
     """
 
     def bits(self, count: int) -> int:
@@ -36,26 +33,26 @@ SYSTEM_BITS = SystemBits()
 
 
 class OutOfBits(EOFError):  # noqa: N818  (says what is the case, as Infeasible does)
-    """Error for a list of bits that is used up."""
+    """Error of a draw that needs more bits than a list has."""
 
 
 class FixedBits:
-    """Given bits, for tests alone: they determine all draws.
+    """Given bits, for tests only: they determine all draws.
 
     Parameters
     ----------
     bits : iterable of int
-        0 or 1 each; taken one by one, the first is the highest of a number. May be endless.
+        0 or 1 each, used in order; the first bit is the highest of a number. May be infinite.
 
     Attributes
     ----------
     used : int
-        Number of bits that were taken.
+        Number of bits that were used.
 
     Raises
     ------
     OutOfBits
-        If a draw needs more bits than are left.
+        If a draw needs more bits than remain.
     """
 
     def __init__(self, bits: Iterable[int]) -> None:

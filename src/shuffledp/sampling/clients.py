@@ -1,4 +1,4 @@
-"""Randomness of the clients and shufflers of a deployment, with exact laws, one message or share at a time."""
+"""Randomness of clients and shufflers in a deployment, with exact laws, one message or share at a time."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Message = TypeVar("Message")
 class ValueResponse:
     """Randomized response over k values with rational probabilities.
 
-    The true value has probability ``true_weight / total``, each other value ``other_weight / total``, with
-    ``total = true_weight + (k - 1) other_weight``. For any two inputs and any report the ratio of probabilities is at
-    most ``odds = true_weight / other_weight``: the local budget is ``ln odds`` nats, for replacement of the value.
+    A report is the true value with probability ``true_weight / total``, and each other value with probability
+    ``other_weight / total``, ``total = true_weight + (k - 1) other_weight``. The local budget is ``ln odds`` nats under
+    replacement of the value, with ``odds = true_weight / other_weight``.
 
     Parameters
     ----------
@@ -36,11 +36,6 @@ class ValueResponse:
         k >= 2; values are 0..k-1. Two values give binary randomized response.
     true_weight, other_weight : int
         ``true_weight >= other_weight >= 1``.
-
-    Raises
-    ------
-    ValueError
-        If one of them is outside of its range.
     """
 
     domain_size: int
@@ -57,12 +52,15 @@ class ValueResponse:
 
     @classmethod
     def within(cls, eps_local: Rational | int, domain_size: int, bits: int = 64) -> Self:
-        """Return the randomized response of a local budget, with probabilities rounded to the safe side.
+        """Return the randomized response with a local budget, with probabilities rounded to the safe side.
+
+        Derived for this project: the odds of generalized randomized response, ``exp(eps_local)``, are irrational, and a
+        lower bound is computed in integers.
 
         Parameters
         ----------
         eps_local : rational
-            In nats, in (0, 1000]; ``Fraction(x)`` of a floating point x is exactly that number.
+            Nats, in (0, 1000]; ``Fraction(x)`` of a floating point x is exactly x.
         domain_size : int
             k >= 2.
         bits : int
@@ -72,16 +70,6 @@ class ValueResponse:
         -------
         ValueResponse
             Its odds are at most ``exp(eps_local)``, without any error, and less than ``2^(1 - bits)`` below.
-
-        Raises
-        ------
-        ValueError
-            If an argument is outside of its range.
-
-        Notes
-        -----
-        Derived here: generalized randomized response has odds ``exp(eps_local)``, an irrational number. It is bounded
-        from below in integers.
         """
         eps = rational("ValueResponse.within: eps_local", eps_local, above=0, most=MOST_EXPONENT)
         places = integer("ValueResponse.within: bits", bits, 1)
@@ -89,26 +77,26 @@ class ValueResponse:
 
     @property
     def total(self) -> int:
-        """The sum of all weights."""
+        """Sum of all weights."""
         return self.true_weight + (self.domain_size - 1) * self.other_weight
 
     @property
     def odds(self) -> Fraction:
-        """The largest ratio of probabilities of a report under two inputs."""
+        """Largest ratio of the probabilities of a report under two inputs."""
         return Fraction(self.true_weight, self.other_weight)
 
     @property
     def keep(self) -> Fraction:
-        """Probability of sending the true value, with which an analyzer is unbiased."""
+        """Probability of the true value, for an unbiased analyzer."""
         return Fraction(self.true_weight, self.total)
 
     @property
     def lie(self) -> Fraction:
-        """Probability of sending one particular other value."""
+        """Probability of each other value."""
         return Fraction(self.other_weight, self.total)
 
     def report(self, value: int, source: Source = SYSTEM_BITS) -> int:
-        """Draw the one message of a client.
+        """Draw the message of a client.
 
         Parameters
         ----------
@@ -120,12 +108,7 @@ class ValueResponse:
         Returns
         -------
         int
-            In 0..k-1. Exact law. At most twice the bits of ``total`` and of k together are expected.
-
-        Raises
-        ------
-        ValueError
-            If the value is not in 0..k-1.
+            In 0..k-1. Exact law. The expected number of bits is at most twice the bits of ``total`` and of k together.
         """
         true = integer("ValueResponse.report: value", value, 0)
         if true >= self.domain_size:
@@ -146,33 +129,26 @@ def counter_noise(
 ) -> tuple[int, int]:
     """Draw the noise messages of one client for one counter with correlated noise.
 
+    Source: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247.
+
     Parameters
     ----------
     users : int
-        Users who share the noise, >= 1.
+        Number of users who share the noise, >= 1.
     eps_geometric : rational
         eps_1 > 0 of the noise that remains, nats.
     shape, decay : rational
-        r >= 0 and ``-ln p`` > 0 of the noise that cancels. All three are attributes of the protocol
-        ``correlated_noise``.
+        r >= 0 and ``-ln p`` > 0 of the noise that cancels. The protocol ``correlated_noise`` has these three
+        attributes.
     source : Source, optional
         Source of uniform bits; by default the operating system.
 
     Returns
     -------
     (int, int)
-        Numbers of messages +1 and -1. Exact law: both are :func:`negative_binomial` of shape ``1 / users`` and ratio
-        ``exp(-eps_geometric)``, plus a number that they share, of shape ``shape / users`` and ratio ``exp(-decay)``.
-        Summed over all users, their difference is :func:`discrete_laplace` of scale ``1 / eps_geometric``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside of its range.
-
-    Notes
-    -----
-    Source of the noise: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247.
+        Numbers of messages +1 and -1. Exact law: each is :func:`negative_binomial` of shape ``1 / users`` and ratio
+        ``exp(-eps_geometric)``, plus a common number of shape ``shape / users`` and ratio ``exp(-decay)``. The sum of
+        their differences over all users is :func:`discrete_laplace` of scale ``1 / eps_geometric``.
     """
     count = integer("counter_noise: users", users, 1)
     remains = Exponential(positive_rational("counter_noise: eps_geometric", eps_geometric))
@@ -192,15 +168,15 @@ def shuffled(messages: Iterable[Message], source: Source = SYSTEM_BITS) -> list[
     Parameters
     ----------
     messages : iterable
-        Is not changed.
+        Messages, not changed.
     source : Source, optional
         Source of uniform bits; by default the operating system.
 
     Returns
     -------
     list
-        Every order has the same probability, exactly (Fisher and Yates). At most 2 L bits are expected per message,
-        L being the bits of their number.
+        Every order has exactly the same probability (Fisher and Yates). The expected number of bits per message is at
+        most 2 L, with L the bits of the number of messages.
     """
     order = list(messages)
     for last in range(len(order) - 1, 0, -1):

@@ -1,4 +1,4 @@
-"""Uniform integers and coins, from which all other samplers are made."""
+"""Uniform integers and coins, on which all other samplers are based."""
 
 from __future__ import annotations
 
@@ -21,16 +21,8 @@ def uniform_below(count: int, source: Source = SYSTEM_BITS) -> int:
     Returns
     -------
     int
-        Exact law. With L the bits of ``count - 1``, at most 2 L bits are expected.
-
-    Raises
-    ------
-    ValueError
-        If the count is not an integer >= 1.
-
-    Notes
-    -----
-    A number of L bits is drawn until it is below the count.
+        Exact law: a number of L bits, L the bits of ``count - 1``, is drawn until it is below the count. The expected
+        number of bits is at most 2 L.
 
     Examples
     --------
@@ -58,20 +50,15 @@ def bernoulli(heads: Probability, source: Source = SYSTEM_BITS) -> bool:
     Returns
     -------
     bool
-        True for heads. Exact law. At most 2 bits are expected for a rational probability, at most 11 for an exponential
-        one.
-
-    Raises
-    ------
-    ValueError
-        If the probability is not rational, or not in [0, 1].
+        True for heads. Exact law. The expected number of bits is at most 2 for a rational probability, at most 11 for
+        an exponential.
 
     Notes
     -----
-    A rational probability is compared with the binary digits of a uniform number, one by one, until they differ. Of
-    ``exp(-x)`` with x <= 1: coins ``x / 1, x / 2, ..`` are tossed until one shows tails, which an odd one is first with
-    that probability; for larger x one coin ``exp(-1)`` for each whole unit of x, and a coin for the rest, must all show
-    heads (Canonne, Kamath and Steinke 2020, Algorithm 1).
+    A rational probability is compared with a uniform number, binary digit by digit, until they differ. For ``exp(-x)``
+    with x <= 1, coins ``x / 1, x / 2, ..`` are tossed until one shows tails; an odd coin is the first with tails with
+    probability ``exp(-x)``. For larger x, a coin ``exp(-1)`` for each whole unit of x and a coin for the rest must all
+    show heads (Canonne, Kamath and Steinke 2020, Algorithm 1).
 
     Examples
     --------
@@ -89,10 +76,13 @@ def bernoulli(heads: Probability, source: Source = SYSTEM_BITS) -> bool:
 def binomial(trials: int, heads: Probability, source: Source = SYSTEM_BITS) -> int:
     """Draw the number of heads of several coins.
 
+    The digits of all undecided coins are drawn together, so that the number of calls of the source grows with the
+    logarithm of the trials.
+
     Parameters
     ----------
     trials : int
-        Coins, >= 0.
+        Number of coins, >= 0.
     heads : rational or Exponential
         Probability of heads, in [0, 1].
     source : Source, optional
@@ -101,18 +91,8 @@ def binomial(trials: int, heads: Probability, source: Source = SYSTEM_BITS) -> i
     Returns
     -------
     int
-        In 0..trials, with probabilities ``C(trials, j) heads^j (1 - heads)^(trials - j)``. Exact law. As many bits are
-        expected as for `trials` calls of :func:`bernoulli`.
-
-    Raises
-    ------
-    ValueError
-        If the trials are not an integer >= 0, the probability is not rational, or not in [0, 1].
-
-    Notes
-    -----
-    The digits of all coins that are undecided are drawn together, so that the calls of the source grow with the
-    logarithm of the trials.
+        In 0..trials, with probabilities ``C(trials, j) heads^j (1 - heads)^(trials - j)``. Exact law. The expected
+        number of bits is the same as for `trials` calls of :func:`bernoulli`.
     """
     count = integer("binomial: trials", trials, 0)
     checked = probability("binomial: heads", heads)
@@ -122,7 +102,7 @@ def binomial(trials: int, heads: Probability, source: Source = SYSTEM_BITS) -> i
 
 
 def _heads(coins: int, probability_of_heads: Fraction, source: Source) -> int:
-    """Draw the number of uniform numbers below the probability, comparing them digit by digit."""
+    """Draw the number of uniform numbers below the probability, by comparing them digit by digit."""
     heads, undecided = 0, coins
     rest, unit = probability_of_heads.numerator, probability_of_heads.denominator
     if rest == unit:

@@ -1,7 +1,7 @@
 """Exact samplers of integer laws, by rejection with coins of rational or exponential probability.
 
-No number is rounded and no series is truncated, so that the laws are exact if the bits are uniform. The sampler of
-clusters, whose rates are irrational, describes its replacement for them.
+The samplers do not round numbers or truncate series, so that the laws are exact if the bits are uniform. The sampler of
+clusters describes how it avoids its irrational rates.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from shuffledp.sampling.rationals import Exponential, Probability, rational
 
 
 def geometric(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
-    """Draw 0, 1, 2, .. with probabilities ``(1 - ratio) ratio^j``: heads before the first tails.
+    """Draw 0, 1, 2, .. with probabilities ``(1 - ratio) ratio^j``, the number of heads before the first tails.
+
+    For ``exp(-s/t)``, U is uniform below t, accepted with probability ``exp(-U/t)``, and V is the number of heads of
+    coins ``exp(-1)`` before the first tails. The result is ``(U + t V) / s``, rounded down (Canonne, Kamath and Steinke
+    2020, Algorithm 2).
 
     Parameters
     ----------
@@ -28,18 +32,8 @@ def geometric(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     Returns
     -------
     int
-        Exact law. At most ``2 / (1 - ratio)`` bits are expected for a rational ratio; for ``exp(-s/t)`` at most
-        ``3.2 L + 15``, L being the bits of t.
-
-    Raises
-    ------
-    ValueError
-        If the ratio is not rational, or outside of its range.
-
-    Notes
-    -----
-    For ``exp(-s/t)``: U uniform below t is accepted with probability ``exp(-U/t)``, V counts coins ``exp(-1)``, and the
-    result is ``(U + t V) / s`` rounded down (Canonne, Kamath and Steinke 2020, Algorithm 2).
+        Exact law. The expected number of bits is at most ``2 / (1 - ratio)`` for a rational ratio, and at most
+        ``3.2 L + 15`` for ``exp(-s/t)``, with L the bits of t.
     """
     checked = _ratio("geometric: ratio", ratio)
     if not isinstance(checked, Exponential):
@@ -58,24 +52,15 @@ def discrete_laplace(scale: Rational | int, source: Source = SYSTEM_BITS) -> int
     Parameters
     ----------
     scale : rational
-        > 0; ``Delta / eps`` for a sum of sensitivity Delta under eps, both as fractions.
+        Positive; ``Delta / eps``, both as fractions, for an eps-DP sum of sensitivity Delta.
     source : Source, optional
         Source of uniform bits; by default the operating system.
 
     Returns
     -------
     int
-        Exact law. At most ``7 L + 32`` bits are expected, L being the bits of the scale's numerator.
-
-    Raises
-    ------
-    ValueError
-        If the scale is not rational or not positive.
-
-    Notes
-    -----
-    A sign and a :func:`geometric` number, drawn again if they are "minus zero" (Canonne, Kamath and Steinke 2020,
-    Algorithm 2).
+        Exact law: a sign and a :func:`geometric` number, drawn again for a negative zero (Canonne, Kamath and Steinke
+        2020, Algorithm 2). The expected number of bits is at most ``7 L + 32``, L the bits of the numerator.
     """
     ratio = Exponential(1 / positive_rational("discrete_laplace: scale", scale))
     while True:
@@ -87,28 +72,21 @@ def discrete_laplace(scale: Rational | int, source: Source = SYSTEM_BITS) -> int
 def discrete_gaussian(sigma_squared: Rational | int, source: Source = SYSTEM_BITS) -> int:
     """Draw integers with probabilities proportional to ``exp(-y^2 / (2 sigma^2))``.
 
+    A :func:`discrete_laplace` number Y of scale ``t = floor(sigma) + 1`` is accepted with probability
+    ``exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))`` (Canonne, Kamath and Steinke 2020, Algorithm 3).
+
     Parameters
     ----------
     sigma_squared : rational
-        sigma^2 > 0, an upper bound on the variance, which it equals up to a negligible part from sigma = 2 on.
+        sigma^2 > 0, an upper bound on the variance, and nearly equal to it for sigma >= 2.
     source : Source, optional
         Source of uniform bits; by default the operating system.
 
     Returns
     -------
     int
-        Exact law. Fewer than 3 proposals are expected, each with at most ``7 L + 43`` bits, L being the bits of
-        ``floor(sigma) + 1``.
-
-    Raises
-    ------
-    ValueError
-        If sigma^2 is not rational or not positive.
-
-    Notes
-    -----
-    A :func:`discrete_laplace` number Y of scale ``t = floor(sigma) + 1`` is accepted with probability
-    ``exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))`` (Canonne, Kamath and Steinke 2020, Algorithm 3).
+        Exact law. The expected number of proposals is below 3, each with at most ``7 L + 43`` expected bits, with L the
+        bits of ``floor(sigma) + 1``.
     """
     square = positive_rational("discrete_gaussian: sigma_squared", sigma_squared)
     scale = isqrt(int(square)) + 1
@@ -121,28 +99,21 @@ def discrete_gaussian(sigma_squared: Rational | int, source: Source = SYSTEM_BIT
 def poisson(mean: Rational | int, source: Source = SYSTEM_BITS) -> int:
     """Draw 0, 1, 2, .. with probabilities ``exp(-mean) mean^j / j!``.
 
+    Derived for this project. The result is a sum of numbers with means of at most 1/2. For such a mean m, a proposal j
+    has probability ``2^-(j+1)`` and is accepted if the coins ``2 m / 1, .., 2 m / j`` all show heads. The product is
+    ``m^j / (2 j!)``, so that at least half of all proposals are accepted.
+
     Parameters
     ----------
     mean : rational
-        >= 0. Time grows with it.
+        At least 0; the time is proportional to it.
     source : Source, optional
         Source of uniform bits; by default the operating system.
 
     Returns
     -------
     int
-        Exact law. At most 8 bits are expected for each half of the mean, rounded up.
-
-    Raises
-    ------
-    ValueError
-        If the mean is not rational or negative.
-
-    Notes
-    -----
-    Derived here. Numbers with means of at most 1/2 are added up. For such a mean m: j, proposed with probability
-    ``2^-(j+1)``, is accepted if the coins ``2 m / 1, .., 2 m / j`` all show heads. Both happen with probability
-    ``m^j / (2 j!)``, so that at least half of all proposals are accepted.
+        Exact law. The expected number of bits is at most ``8 ceil(2 mean)``.
     """
     doubled = 2 * rational("poisson: mean", mean, least=0)
     parts = ceil(doubled)
@@ -151,7 +122,7 @@ def poisson(mean: Rational | int, source: Source = SYSTEM_BITS) -> int:
 
 
 def logarithmic(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
-    """Draw 1, 2, 3, .. with probabilities proportional to ``ratio^j / j``: the size of a cluster.
+    """Draw 1, 2, 3, .. with probabilities proportional to ``ratio^j / j``, the size of a cluster.
 
     Parameters
     ----------
@@ -163,18 +134,9 @@ def logarithmic(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     Returns
     -------
     int
-        Exact law. ``ratio / ((1 - ratio) ln(1 / (1 - ratio)))`` :func:`geometric` numbers are expected, and a few bits
-        more each.
-
-    Raises
-    ------
-    ValueError
-        If the ratio is not rational, or outside of its range.
-
-    Notes
-    -----
-    Derived here. A geometric number and one, J, is accepted with probability ``1 / J``; the logarithm that normalizes
-    the law is not needed.
+        Exact law: J, a :func:`geometric` number plus 1, is accepted with probability ``1 / J``, without the irrational
+        constant of the law (derived for this project). The expected number of proposals is
+        ``ratio / ((1 - ratio) ln(1 / (1 - ratio)))``.
     """
     checked = _ratio("logarithmic: ratio", ratio)
     while True:
@@ -186,12 +148,15 @@ def logarithmic(ratio: Probability, source: Source = SYSTEM_BITS) -> int:
 def negative_binomial(shape: Rational | int, ratio: Probability, source: Source = SYSTEM_BITS) -> int:
     """Draw 0, 1, 2, .. with probabilities ``C(j + shape - 1, j) ratio^j (1 - ratio)^shape`` (Polya).
 
-    Numbers of shape r / n of n users add up to one of shape r.
+    The sum of n users' numbers of shape r / n has shape r. Derived for this project. For f < 1 the binomial coefficient
+    is the product of the probabilities ``(i - 1 + f) / i`` for i = 1, .., j: a geometric number j is accepted if j such
+    coins show heads. Coins of the geometric number and of the acceptance are tossed alternately, so that most attempts
+    end early.
 
     Parameters
     ----------
     shape : rational
-        >= 0, any fraction; time grows with it.
+        At least 0, any fraction; the time grows with the shape.
     ratio : rational or Exponential
         In [0, 1) or ``exp(-x)`` with x > 0.
     source : Source, optional
@@ -200,19 +165,8 @@ def negative_binomial(shape: Rational | int, ratio: Probability, source: Source 
     Returns
     -------
     int
-        Exact law. The whole units of the shape take a :func:`geometric` number each. What remains, f, is expected to
-        take ``(1 - ratio)^(f - 1)`` attempts, which end at the first coin that shows tails.
-
-    Raises
-    ------
-    ValueError
-        If shape or ratio are not rational, or outside of their ranges.
-
-    Notes
-    -----
-    Derived here. For f < 1 the binomial coefficient is the product of ``(i - 1 + f) / i`` for i = 1, .., j, each a
-    probability: a geometric number j is accepted if j such coins show heads. Coins of the geometric number and coins of
-    the acceptance are tossed alternately, so that most attempts end early.
+        Exact law. Each whole unit of the shape needs one :func:`geometric` number. The fractional part f needs
+        ``(1 - ratio)^(f - 1)`` attempts in expectation.
     """
     whole, rest = divmod(rational("negative_binomial: shape", shape, least=0), 1)
     checked = _ratio("negative_binomial: ratio", ratio)
@@ -223,34 +177,29 @@ def negative_binomial(shape: Rational | int, ratio: Probability, source: Source 
 def negative_binomial_clusters(
     shape: Rational | int, ratio: Probability, source: Source = SYSTEM_BITS
 ) -> tuple[int, ...]:
-    """Draw a Poisson number of clusters with logarithmic sizes, which add up to a negative binomial number.
+    """Draw a Poisson number of clusters with logarithmic sizes, whose sum is a negative binomial number.
 
     Parameters
     ----------
     shape, ratio : rational, rational or Exponential
-        As for :func:`negative_binomial`.
+        As in :func:`negative_binomial`.
     source : Source, optional
         Source of uniform bits; by default the operating system.
 
     Returns
     -------
     tuple of int
-        Sizes, >= 1 each, in no particular order; empty for none. The numbers of clusters of size j are independent
+        Sizes, >= 1 each, in no particular order; possibly empty. The numbers of clusters of size j are independent
         Poisson numbers with means ``shape ratio^j / j``, exactly. In addition to the bits of :func:`negative_binomial`,
-        at most ``2 + 2 L`` bits are expected for each unit of the sum, L being the bits of the sum.
-
-    Raises
-    ------
-    ValueError
-        If shape or ratio are not rational, or outside of their ranges.
+        the expected number of bits is at most ``2 + 2 L`` for each unit of the sum, with L the bits of the sum.
 
     Notes
     -----
-    The mean number of clusters, ``-shape ln(1 - ratio)``, is irrational, and is not used. Their sum is drawn first.
-    Given the sum, independent Poisson numbers with these means follow Ewens' sampling formula with parameter `shape`,
-    which the Chinese restaurant process draws with rational coins (Pitman, Combinatorial Stochastic Processes, 2006):
-    the i-th unit begins a cluster with probability ``shape / (shape + i - 1)``, else it joins the cluster of a uniform
-    earlier unit.
+    The irrational mean number of clusters, ``-shape ln(1 - ratio)``, is not used. The sum of the sizes is drawn first.
+    Given the sum, independent Poisson numbers with these means have Ewens' sampling formula with parameter `shape` as
+    their law. The Chinese restaurant process draws from it with rational coins (Pitman, Combinatorial Stochastic
+    Processes, 2006): the i-th unit begins a cluster with probability ``shape / (shape + i - 1)``, else it joins the
+    cluster of a uniform earlier unit.
     """
     weight = rational("negative_binomial_clusters: shape", shape, least=0)
     sizes: list[int] = []

@@ -1,4 +1,4 @@
-"""Parameters of exact samplers: rational numbers, and exponentials of them."""
+"""Parameters of exact samplers: rational numbers, and exponentials of rational numbers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,12 @@ MOST_EXPONENT = 1000
 
 @dataclass(frozen=True)
 class Exponential:
-    """The number ``exp(-exponent)`` in (0, 1], which is never computed.
+    """Number ``exp(-exponent)`` in (0, 1], which is never computed.
 
     Parameters
     ----------
     exponent : rational
         An integer or Fraction >= 0.
-
-    Raises
-    ------
-    ValueError
-        If the exponent is negative or not a rational number.
     """
 
     exponent: Rational | int
@@ -32,7 +27,7 @@ class Exponential:
 
     @property
     def rate(self) -> Fraction:
-        """The exponent as a Fraction."""
+        """Exponent as a Fraction."""
         return Fraction(self.exponent)
 
 
@@ -49,9 +44,8 @@ def rational(
     above: int | None = None,
     below: int | None = None,
 ) -> Fraction:
-    """Return `value` as a Fraction if it is an integer or a Fraction in the range, else raise ValueError.
-
-    Floating point numbers are rejected: 0.1 is not a tenth, and callers must choose one of the two.
+    """Return `value` as a Fraction if it is an integer or a Fraction in the range, else raise ValueError. Floating
+    point numbers are rejected, because the float 0.1 is not 1/10, and callers must choose between them.
     """
     if isinstance(value, Rational) and not isinstance(value, bool):
         number = value if type(value) is Fraction else Fraction(int(value.numerator), int(value.denominator))
@@ -91,12 +85,9 @@ def probability(name: str, value: Probability) -> Fraction | Exponential:
 
 def exponential_from_below(exponent: Fraction, bits: int) -> int:
     """Return an integer at most ``2^bits exp(exponent)``, and less than 1 + 2^-64 below it.
-
-    Notes
-    -----
-    ``exp(x) = exp(x / 2^h)^(2^h)`` with ``x / 2^h < 1``: a Taylor series of positive terms and h squarings in integers,
-    every one of them rounded down, so that the result errs below. Each rounding loses a unit of the last place. Guard
-    bits keep the sum of all losses below 2^-64 of a unit of the result.
+    ``exp(x) = exp(x / 2^h)^(2^h)`` with ``x / 2^h < 1``, by a Taylor series of positive terms and h squarings in
+    integers, each rounded down. Guard bits keep the sum of the rounding errors, one unit of the last place each, below
+    2^-64 of a unit of the result.
     """
     halvings = max(0, int(exponent).bit_length())
     # The result has up to 1.45 x bits before the point; squaring doubles the relative error each time.

@@ -1,4 +1,4 @@
-"""Baselines: accounting of the protocols that the papers compare with."""
+"""Accounting of the protocols that the papers compare with."""
 
 from shuffledp.lazy_api import topic
 

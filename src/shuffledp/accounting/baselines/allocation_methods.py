@@ -1,26 +1,28 @@
-r"""Published bounds for random allocation, its exact pair, and more than one step per user.
+"""Published bounds for random allocation, its exact delta, and several steps per user.
 
-The methods, by name; each for the directions "remove" and "add" alone (Feldman and Shenfeld, arXiv 2502.08202):
+The methods, each for one direction, "remove" or "add" (Feldman and Shenfeld, arXiv 2502.08202):
 
 ``pair``
     :func:`shuffledp.accounting.general.random_allocation.allocation_delta`: exact up to rounding.
 ``decomposition``
-    By steps that are sampled with probability 1/t, ``lambda = 1 - (1 - 1/t)^t``: ``delta_remove(eps) <=
-    delta_P(ln(1 + lambda (e^eps - 1))) / lambda``, and ``delta_add(eps) <= delta_P(-ln(1 - lambda (1 - e^-eps))) /
-    lambda'`` with ``lambda' = lambda / (lambda + e^eps (1 - lambda))``.
+    From steps that are sampled with probability 1/t, ``lambda = 1 - (1 - 1/t)^t``:
+    ``delta_remove(eps) <= delta_P(ln(1 + lambda (e^eps - 1))) / lambda``, and
+    ``delta_add(eps) <= delta_P(-ln(1 - lambda (1 - e^-eps))) / lambda'`` with
+    ``lambda' = lambda / (lambda + e^eps (1 - lambda))``.
 ``poisson``
-    If one step is (eps_step, delta_step)-private, by steps that are sampled with a larger probability: with ``gamma =
-    cosh(eps_step) sqrt(2 (1/t) ln(1/delta'))`` and ``eta = 1 / (t (1 - gamma))``: ``delta(eps) <= delta_P(t, eta; eps)
-    + t delta_step + delta'``. It needs ``gamma < 1 - 1/t``. Of delta 0.99 go to ``t delta_step`` (0 for pure steps)
-    and 0.005 to delta'.
+    If one step is (eps_step, delta_step)-private, from steps that are sampled with a larger probability: with
+    ``gamma = cosh(eps_step) sqrt(2 (1/t) ln(1/delta'))`` and ``eta = 1 / (t (1 - gamma))``:
+    ``delta(eps) <= delta_P(t, eta; eps) + t delta_step + delta'``. It requires ``gamma < 1 - 1/t``. The share of
+    ``t delta_step`` in delta is 0.99 (0 for pure steps), the share of delta' 0.005.
 ``renyi``
-    Gaussian steps: in the direction "remove" the Renyi divergence of integer orders, which equals the divergence of t
-    shuffled Gaussian reports; in the direction "add" ``eps_Gauss(sigma sqrt(t); delta) + (1 - 1/t) / (2 sigma^2)``.
+    For Gaussian steps. Direction "remove": the Renyi divergence of integer orders, which equals the divergence of t
+    shuffled Gaussian reports. Direction "add": ``eps_Gauss(sigma sqrt(t); delta) + (1 - 1/t) / (2 sigma^2)``.
 
-The sampled steps are composed exactly for pure steps, which randomized response dominates, and by the loss
-distributions of dp_accounting for Gaussian steps.
+Sampled pure steps, which randomized response dominates, are composed exactly; sampled Gaussian steps are composed by
+the loss distributions of dp_accounting.
 
-A user who takes part in k_s of t steps is bounded by k_s independent users of ``floor(t / k_s)`` steps each, composed.
+The bound for a user who takes part in k_s of t steps is the composition of k_s independent users of ``floor(t / k_s)``
+steps each.
 
 Conventions: eps in nats; one user is added or removed. All results are upper bounds.
 """
@@ -93,7 +95,10 @@ def allocation_bounds(
     sigma: float | None = None,
     direction: Annotated[str, one_of(DIRECTIONS)] = "both",
 ) -> dict[str, float]:
-    """Return eps of random allocation by every method that gives a bound.
+    """Return the central eps of random allocation by every method that has a bound.
+
+    Source: Feldman and Shenfeld (arXiv 2502.08202); the module's description has the methods. Neighbors: one user added
+    or removed.
 
     Parameters
     ----------
@@ -105,12 +110,8 @@ def allocation_bounds(
     Returns
     -------
     dict of str to float
-        Name of the method -> eps, nats; ``combined`` is the least in each direction, and the larger of the two. Upper
-        bounds. Methods without a bound are omitted.
-
-    Notes
-    -----
-    Feldman and Shenfeld (arXiv 2502.08202); the methods are in the module's description. Adding or removing one user.
+        Name of the method -> eps, nats, an upper bound. ``combined`` is the larger, over both directions, of the least
+        eps of all methods. Methods without a bound are omitted.
 
     Examples
     --------
@@ -140,7 +141,9 @@ def allocation_method_epsilon(
     sigma: float | None = None,
     direction: Annotated[str, one_of(DIRECTIONS)] = "both",
 ) -> float:
-    """Return eps of random allocation by one method.
+    """Return the central eps of random allocation by one method.
+
+    Source: Feldman and Shenfeld (arXiv 2502.08202). Neighbors: one user added or removed.
 
     Parameters
     ----------
@@ -158,10 +161,6 @@ def allocation_method_epsilon(
     ------
     Infeasible
         If the method has no bound for these arguments.
-
-    Notes
-    -----
-    Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one user.
     """
     check_choice("method", method, ALLOCATION_METHODS)
     delta = check_open_unit("delta", delta)
@@ -178,6 +177,8 @@ def allocation_method_epsilon(
 class AllocationProfile(Exported):
     """Privacy profile of a user who takes part in some of t steps, chosen uniformly.
 
+    Source: Feldman and Shenfeld (arXiv 2502.08202). An upper bound for one user added or removed.
+
     Parameters
     ----------
     steps : int
@@ -185,11 +186,7 @@ class AllocationProfile(Exported):
     eps_local, sigma : float, optional
         As in :func:`shuffledp.accounting.allocation_delta`.
     participations : int
-        k_s, in [1, t]. More than one: as many users of ``floor(t / k_s)`` steps each, composed.
-
-    Notes
-    -----
-    Feldman and Shenfeld (arXiv 2502.08202); the worse of adding and removing one user. An upper bound.
+        k_s, in [1, t]. If above 1, the composition of k_s users of ``floor(t / k_s)`` steps each.
     """
 
     steps: int
@@ -219,7 +216,7 @@ class AllocationProfile(Exported):
         return at_each(lambda e: float(losses.get_delta_for_epsilon(e)), eps)
 
     def epsilon(self, delta: float) -> float:
-        """Return the least eps, nats, rounded up, with which (eps, delta) is proven here."""
+        """Return the smallest proven eps (nats) for a delta, rounded up."""
         delta = check_open_unit("delta", delta)
         if self.participations == 1:
             return allocation_epsilon(delta, self.steps, eps_local=self.eps_local, sigma=self.sigma)
@@ -233,7 +230,7 @@ class AllocationProfile(Exported):
 
 @dataclass(frozen=True)
 class _Rough:
-    """One participation, for composition: close where delta is above a target."""
+    """Privacy profile of one participation, for composition; accurate for deltas above `target`."""
 
     steps: int
     step: Step
@@ -270,10 +267,7 @@ def _losses(profile: AllocationProfile, negligible: float) -> Any:
 
 
 def _thinned(width: float, points: int, steps: int, step: Step, negligible: float) -> NDArray[np.float64]:
-    """Return delta at multiples of a width.
-
-    Beyond the point where delta is negligible it is bounded from above by chords in e^eps over several multiples.
-    """
+    """Return delta at multiples of `width`; where it is negligible, an upper bound by long chords in e^eps."""
     eps = np.asarray(width * np.arange(points), np.float64)
     near = math.ceil(allocation_end(steps, step[1], _SMALL * negligible) / width)
     places = np.unique(np.append(np.arange(min(near, points)), np.arange(near, points + _APART - 1, _APART)))
@@ -283,7 +277,10 @@ def _thinned(width: float, points: int, steps: int, step: Step, negligible: floa
 
 
 def allocation_noise(eps: float, delta: float, steps: int, *, participations: int = 1) -> float:
-    """Return the least noise of Gaussian steps with which random allocation is (eps, delta)-private.
+    """Return the least noise of Gaussian steps for which random allocation is (eps, delta)-private.
+
+    Source: Feldman and Shenfeld (arXiv 2502.08202); the inverse of :meth:`AllocationProfile.epsilon`. Neighbors: one
+    user added or removed.
 
     Parameters
     ----------
@@ -297,18 +294,12 @@ def allocation_noise(eps: float, delta: float, steps: int, *, participations: in
     Returns
     -------
     float
-        Standard deviation per unit of sensitivity, in [0.1, 1e6], rounded up by at most 1e-4 relative: an upper bound
-        on the least sufficient noise.
+        Standard deviation per unit of sensitivity, in [0.1, 1e6], an upper bound, rounded up by at most 1e-4 relative.
 
     Raises
     ------
     Infeasible
-        If more than 1e6 would be needed.
-
-    Notes
-    -----
-    The inverse of :meth:`AllocationProfile.epsilon`; Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one
-    user.
+        If the noise would have to be above 1e6.
     """
     eps = check_positive("eps", eps)
 
@@ -349,7 +340,7 @@ def _epsilon(method: str, step: Step, steps: int, delta: float, way: str) -> flo
 
 
 def _least_eps(delta_of: Callable[[float], float], delta: float, most: float, *, pure: bool) -> float:
-    """Return the least eps at which delta suffices: the first one, as some bounds rise again for large eps."""
+    """Return the least eps at which delta meets its target; some bounds exceed it again for larger eps."""
 
     def excess(minus_log_eps: float) -> float:
         return log_ratio(delta_of(math.exp(-minus_log_eps)), delta)
@@ -411,7 +402,7 @@ def _poisson(step: Step, steps: int, delta: float) -> Callable[[float], float] |
 
 @remember(32)
 def _sampled(step: Step, steps: int, rate: float) -> Callable[[str, float], float]:
-    """Return delta of steps in each of which a user takes part with probability `rate`."""
+    """Return delta, by direction and eps, of steps in each of which a user takes part with probability `rate`."""
     kind, size = step
     if kind == "pure":
         absent = 1 / (1 + math.exp(size))

@@ -1,4 +1,4 @@
-"""The published rate of one randomized bit per user, which a claim and a protocol use."""
+"""Published rate of one randomized bit per user, for a claim and a protocol."""
 
 import math
 
@@ -12,11 +12,10 @@ THIRD_PARTY = Standing(
 
 
 def bit_sum_rate(n: int, eps: float, delta: float) -> float:
-    """Return the published probability of a fair coin in place of a bit, in (0, 1).
-
-    Cheu, Smith, Ullman, Zeber and Zhilyaev (2019), as quoted by code of third parties: ``64 ln(4/delta) / (eps^2 n)``
-    from ``eps = sqrt(192 ln(4/delta) / n)`` on, below ``1 - eps sqrt(n / (432 ln(4/delta)))``. The text of the theorem
-    was not available. In all comparisons with the exact bound this rate is above the sufficient one.
+    """Return the published probability, in (0, 1), that a user sends a fair coin in place of the bit. Cheu, Smith,
+    Ullman, Zeber and Zhilyaev (2019), as quoted by code of third parties: ``64 ln(4/delta) / (eps^2 n)`` for
+    ``eps >= sqrt(192 ln(4/delta) / n)``, else ``1 - eps sqrt(n / (432 ln(4/delta)))``. The text of the theorem was not
+    available. In all comparisons this rate is above the rate of the exact bound.
     """
     weight = math.log(4 / delta)
     if eps * eps >= 192 * weight / n:

@@ -1,19 +1,19 @@
-r"""Divergence curves of one sum of randomized bits, for many data sets of the others at once.
+r"""Divergence curves of one sum of randomized bits, for many data sets of the other users at once.
 
-Of a sum S of independent bits, some of them ones and some zeros that were each flipped with probability p, all tails
-are contour integrals: with K(s) the log of the mean of ``e^(s (S - mean))`` and any tilt lambda > 0
+Let S be a sum of independent bits, ones and zeros that are each flipped with probability p. Its tails are contour
+integrals: with K(s) the log of the mean of ``e^(s (S - mean))`` and any tilt lambda > 0
 
 .. math:: \Pr[S \ge j] = \frac{1}{2 \pi} \int_{-\pi}^{\pi} \frac{e^{K(s) - s (j - mean)}}{1 - e^{-s}} d\theta, \qquad
-    s = \lambda + i \theta,
+    s = \lambda + i \theta .
 
-the probabilities have the same integral without the denominator, and the trapezoidal rule with M points adds the tails
-at ``j + M, j - M, ..`` times ``e^(lambda M), e^(-lambda M), ..``. At a tilt of about four standard deviations thirty
-points are enough, for any number of bits, and digits are kept far into the tail. The points are the same for all data
-sets, and the places j, from each mean on, too: so that all tails together are one product of matrices.
+The probabilities have the same integral without the denominator. The trapezoidal rule with M points adds the tails at
+``j + M, j - M, ..`` times ``e^(lambda M), e^(-lambda M), ..``. At a tilt of about four standard deviations, thirty
+points are sufficient for any number of bits, and small tails keep their digits. All data sets have the same points and
+the same distances of j from the mean, so that one product of matrices computes all tails.
 
-The victim's bit makes of S the laws P and Q; ``tau_j = P(j) / Q(j) - 1`` grows with j, and at ``t = 1 + tau_j`` the
-divergence is ``D_t = (1 - 2p - p tau_j) Pr[S = j - 1] - tau_j Pr[S >= j]``. In between the curve is convex: chords are
-above it. Derived for this project.
+With user 1's bit, S has the laws P and Q. The ratio ``tau_j = P(j) / Q(j) - 1`` grows with j, and at ``t = 1 + tau_j``
+the divergence is ``D_t = (1 - 2p - p tau_j) Pr[S = j - 1] - tau_j Pr[S >= j]``. The curve is convex, so that chords
+between these t are upper bounds. Derived for this project.
 """
 
 from __future__ import annotations
@@ -58,30 +58,10 @@ def excess_divergences(
     omitted: float,
     per_deviation: int,
 ) -> NDArray[np.float64]:
-    """Return bounds on ``D_(1 + tau)`` of one sum, for every data set of the others.
-
-    Parameters
-    ----------
-    known : sequence of (int, int)
-        Other users whose bit is one, and others whose bit is zero; each pair of about the same number, with at least
-        nine flips to be expected.
-    flip_probability : float
-        p in (0, 1/2).
-    tau : (m,) ndarray
-        Increasing, from 0 on, at most ``(1 - p) / p - 1``.
-    omitted : float
-        Mass that counts as lost privacy, in (0, 1).
-    per_deviation : int
-        Chords per standard deviation, about.
-
-    Returns
-    -------
-    (m,) ndarray
-        The largest of all of them. Upper bounds, by chords.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
+    """Return upper bounds on the largest ``D_(1 + tau)`` of one sum over several data sets of the other users, shape of
+    `tau`. `known` has the numbers of other users with bit one and with bit zero, each pair of about the same total,
+    with at least nine expected flips. `tau` increases from 0 to at most ``(1 - p) / p - 1``. The mass `omitted` is
+    added to the divergences; there are about `per_deviation` chords per standard deviation.
     """
     p, q = flip_probability, 1 - flip_probability
     ones, zeros = (np.array(column, np.float64) for column in zip(*known, strict=True))
@@ -108,7 +88,7 @@ def excess_divergences(
 
 @dataclass(frozen=True, eq=False)
 class _Laws:
-    """Laws that the sums of all data sets share; divergences are evaluated at `tau`."""
+    """Laws that the sums of all data sets share, with divergences at `tau`."""
 
     contour: _Contour
     flip_probability: float
@@ -124,7 +104,7 @@ def _raise_to(
     zeros: NDArray[np.float64],
     before: NDArray[np.float64],
 ) -> None:
-    """Raise bounds, in place, to the bounds of further data sets."""
+    """Increase bounds, in place, to the bounds of further data sets."""
     contour, p, places = laws.contour, laws.flip_probability, laws.places
     q = 1 - p
     logs, shift, at_tilt = _transforms(contour, p, ones, zeros)
@@ -168,28 +148,10 @@ def _raise_to(
 def half_tails(
     numbers: NDArray[np.float64], omitted: float, step: int, reach: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return tails of fair coins, from the middle on.
-
-    Parameters
-    ----------
-    numbers : (B,) ndarray
-        Coins, each >= 1,000, all of about the same size: they share a tilt.
-    omitted : float
-        Largest error that the trapezoidal rule adds to a probability, in (0, 1).
-    step : int
-        Distance of places.
-    reach : float
-        Distance of the last place from the middle, about.
-
-    Returns
-    -------
-    tuple of (B, K) ndarray
-        ``Pr[heads >= j]`` and ``Pr[heads = j]`` at every `step`-th number j of heads from half of the coins on. Exact
-        but for rounding, about 1e-12 relative.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
+    """Return ``Pr[heads >= j]`` and ``Pr[heads = j]`` of fair coins, (B, K) each, at every `step`-th j from half of the
+    coins on. The B `numbers` of coins, each >= 1,000, are of about the same size and share a tilt. `omitted` is the
+    largest error of the trapezoidal rule, `reach` about the distance of the last j from half. Rounding errors are about
+    1e-12 relative.
     """
     none = np.zeros_like(numbers)
     contour = _contour(0.5, none, numbers, -math.log(omitted))
@@ -205,10 +167,8 @@ def half_tails(
 
 
 def _contour(p: float, ones: NDArray[np.float64], zeros: NDArray[np.float64], log_inverse: float) -> _Contour:
-    """Return the contour for all data sets.
-
-    ``e^(-tilt M)`` is so small that the error of the trapezoidal rule is below the omitted mass, on either side:
-    Chernoff's bound at twice the tilt for places from below the mean on.
+    """Return the contour for all data sets. ``e^(-tilt M)`` is small enough for an error of the trapezoidal rule below
+    the omitted mass on either side. For j from below the mean on, this follows from Chernoff's bound at twice the tilt.
     """
 
     def most(tilt: float) -> float:
@@ -246,7 +206,6 @@ def _log_mean(p: float, tilt: float) -> float:
 
 
 def _expm1_rest(x: float) -> float:
-    """Return ``e^x - 1 - x``."""
     if abs(x) > 0.1:
         return math.expm1(x) - x
     return (
@@ -257,7 +216,6 @@ def _expm1_rest(x: float) -> float:
 
 
 def _sine_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``sin x - x``."""
     square = x * x
     series = (
         x
@@ -270,10 +228,9 @@ def _sine_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
 def _transforms(
     contour: _Contour, p: float, ones: NDArray[np.float64], zeros: NDArray[np.float64]
 ) -> tuple[NDArray[np.complex128], NDArray[np.float64], NDArray[np.float64]]:
-    """Return transforms of the tilted laws without their means, the shifts of the means, and the normalization.
-
-    These are the log of the transform over its value at the tilt, (B, L); the mean of the tilted law less the mean of
-    the law, (B,); and the log of the transform at the tilt, (B,).
+    """Return the logs of the tilted transforms without their means, (B, L), the shifts of the means, (B,), and
+    normalizations. The logs are relative to the value at the tilt. A shift is the mean of the tilted law less the mean
+    of the law. A normalization, (B,), is the log of the transform at the tilt.
     """
     up, down = _tilted(p, contour.tilt), _tilted(p, -contour.tilt)
     at_zero, at_one = _log_centered(up, contour.theta), np.conj(_log_centered(down, contour.theta))
@@ -289,7 +246,7 @@ def _transforms(
 
 
 def _log_centered(rate: float, theta: NDArray[np.float64]) -> NDArray[np.complex128]:
-    """Return the log of the mean of ``e^(i theta (bit - rate))``, its imaginary part exact for small angles."""
+    """Return the log of the mean of ``e^(i theta (bit - rate))``; its imaginary part is exact for small angles."""
     other = 1 - rate
     less = -2 * (other * np.sin(rate * theta / 2) ** 2 + rate * np.sin(other * theta / 2) ** 2)
     imaginary = rate * _sine_rest(other * theta) - other * _sine_rest(rate * theta)
@@ -299,21 +256,18 @@ def _log_centered(rate: float, theta: NDArray[np.float64]) -> NDArray[np.complex
 
 
 def _before_mean(ones: int, zeros: int, p: float) -> float:
-    """Return one less than the mean of the sum, rounded down, less the mean: exact, as the mean may be a billion."""
+    """Return ``floor(mean) - 1 - mean`` for the mean of the sum, exact for means of a billion too."""
     top, bottom = p.as_integer_ratio()
     return -1 - ((zeros * top + ones * (bottom - top)) % bottom) / bottom
 
 
 def _from_top(parts: NDArray[np.float64], behind: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of all columns from each one on, plus the given rest."""
+    """Return the sums of all columns from each column on, plus the rest `behind`."""
     return np.asarray(np.cumsum(parts[:, ::-1], axis=1)[:, ::-1] + behind)
 
 
 def _waves(theta: NDArray[np.float64], places: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
-    """Return cosines and, below them, sines of ``-theta place``, (2 L, K), for equally spaced places.
-
-    The result is a sequence of blocks of columns.
-    """
+    """Return cosines above sines of ``-theta place``, (2 L, K), for equally spaced places, in blocks of columns."""
     # a product of few angles, as sines cost more than products
     width = math.ceil(math.sqrt(places.size))
     fine = np.exp(-1j * np.outer(theta, places[:width] - places[0]))
@@ -326,13 +280,13 @@ def _waves(theta: NDArray[np.float64], places: NDArray[np.int64]) -> Sequence[ND
 def _sums(
     terms: Sequence[NDArray[np.complex128]], waves: Sequence[NDArray[np.float64]]
 ) -> Sequence[NDArray[np.float64]]:
-    """Return real parts of sums of terms (B, L) times ``e^(-i theta place)``: (B, K) each, by a product of matrices."""
+    """Return real parts of sums of terms (B, L) times ``e^(-i theta place)``, (B, K) each, by matrix products."""
     left = np.concatenate([np.concatenate((term.real, -term.imag), axis=1) for term in terms])
     return np.split(_product(left, waves), len(terms))
 
 
 def _product(left: NDArray[np.float64], right: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the product of matrices, by parts that are too small for several threads."""
+    """Return the product of matrices, computed in parts that are too small for several threads."""
     found = np.empty((left.shape[0], sum(part.shape[1] for part in right)))
     begin = 0
     for part in right:

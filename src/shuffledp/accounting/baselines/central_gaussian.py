@@ -1,10 +1,9 @@
-"""Central DP-SGD, by the accountants of dp_accounting: the central curves of Figure 1a of the shuffle Gaussian paper.
+"""Central DP-SGD by dp_accounting, for the central curves in Figure 1a of the shuffle Gaussian paper.
 
 Relation and sensitivity
 ------------------------
-Both functions take the same argument, `noise_multiplier`: the standard deviation of the noise of the sum of clipped
-vectors over the clipping norm C. The events of dp_accounting take the standard deviation over the sensitivity, which
-is the largest change of the sum under the relation of the accountant:
+Both functions have the argument `noise_multiplier`, the standard deviation of the sum's noise over the clipping norm C.
+The events of dp_accounting have the standard deviation over the sensitivity, the largest change of the sum:
 
 =============================  ===================  ===========  ========================
 function                       relation             sensitivity  noise of the event
@@ -13,8 +12,7 @@ central_gaussian_epsilon       add or remove one    C            ``noise_multipl
 central_replacement_epsilon    replace one          2 C          ``noise_multiplier / 2``
 =============================  ===================  ===========  ========================
 
-Only random allocation uses dp_accounting besides (`allocation_methods`). The library is imported at its first use,
-which takes seconds.
+dp_accounting is imported at its first use, which takes seconds.
 """
 
 from __future__ import annotations
@@ -47,19 +45,20 @@ _MOST_NOISE = 1e4
 def central_gaussian_epsilon(
     *, rate: float, noise_multiplier: float, rounds: int, delta: float, method: CentralMethod = "rdp"
 ) -> float:
-    """Return eps of `rounds` sums of clipped gradients with Gaussian noise, each user sampled with probability `rate`.
+    """Return the central eps of noisy sums of clipped gradients, with Poisson sampling of the users.
 
-    Neighbors differ by adding or removing one record, which moves the sum by up to the clipping norm C: the
-    sensitivity is C.
+    Neighbors differ by one record that is added or removed, so that the sensitivity is the clipping norm C. Source:
+    Mironov, Talwar and Zhang (2019), arXiv 1908.10530, for the Renyi divergence of the sampled Gaussian mechanism;
+    dp_accounting evaluates it and the privacy loss distributions.
 
     Parameters
     ----------
     rate : float
-        In (0, 1).
+        Probability that a user is sampled in a round, in (0, 1).
     noise_multiplier : float
-        Standard deviation of the noise of the sum over the clipping norm C, > 0.
+        Standard deviation of the sum's noise over the clipping norm C, > 0.
     rounds : int
-        >= 1.
+        Number of rounds, >= 1.
     delta : float
         In (0, 1).
     method : {"rdp", "rdp_to_63", "pld"}
@@ -68,8 +67,8 @@ def central_gaussian_epsilon(
     Returns
     -------
     float
-        Nats, >= 0. An upper bound: ``rdp`` by the conversion from Renyi orders, ``pld`` by the grid of the privacy
-        loss alone, whose step is 1e-4 nats. Noise of more than 10,000 clipping norms counts as 10,000.
+        Nats, >= 0. An upper bound: ``rdp`` by the conversion from Renyi orders, ``pld`` by privacy losses on a grid of
+        step 1e-4 nats. A `noise_multiplier` above 10,000 counts as 10,000.
 
     Raises
     ------
@@ -79,11 +78,6 @@ def central_gaussian_epsilon(
     See Also
     --------
     central_replacement_epsilon : Replacement of a record, the relation of the shuffle Gaussian bounds.
-
-    Notes
-    -----
-    Mironov, Talwar and Zhang (2019), arXiv 1908.10530: Renyi divergence of the sampled Gaussian mechanism, and privacy
-    loss distributions, as evaluated by dp_accounting.
     """
     rate = check_open_unit("rate", rate)
     noise_multiplier = check_positive("noise_multiplier", noise_multiplier)
@@ -96,30 +90,29 @@ def central_gaussian_epsilon(
 def central_replacement_epsilon(
     *, n: int, m: int, noise_multiplier: float, rounds: int, delta: float
 ) -> float:
-    """Return eps of `rounds` noisy sums over m of n users, drawn without replacement, under replacement neighbors.
+    """Return the central eps of noisy sums over m of n users for replacement neighbors.
 
-    Neighbors differ by one record, which is replaced by another. Both are clipped to norm C, so that the sum of a
-    subset moves by up to 2 C: the sensitivity is 2 C, and the accountant evaluates ``noise_multiplier / 2``.
+    Neighbors differ in one record of norm at most C, so that the sensitivity is 2 C and the event has
+    ``noise_multiplier / 2``.
 
     Parameters
     ----------
     n, m : int
-        Number of users, and number of users in each sum, 1 <= m <= n.
+        Number of users, and number of users in each sum, drawn without replacement, 1 <= m <= n.
     noise_multiplier : float
-        Standard deviation of the noise of the sum over the clipping norm C (not over the sensitivity 2 C), > 0; as in
-        :func:`central_gaussian_epsilon`.
+        Standard deviation of the sum's noise over the clipping norm C, not over the sensitivity 2 C, > 0.
     rounds : int
-        >= 1.
+        Number of rounds, >= 1.
     delta : float
         In (0, 1).
 
     Returns
     -------
     float
-        Nats, >= 0. An upper bound: from integer Renyi orders up to 256, with the conversion from Renyi divergences and,
-        for m < n, the smaller of a bound on the divergence of a sampled mechanism and the divergence for m = n, which
-        no sampling exceeds. The latter is exact, ``2 order / noise_multiplier^2`` in each round. For m = n eps is at
-        most 13 % above the exact eps if the exact eps is between 0.05 and 50. Infinite where this divergence overflows.
+        Nats, >= 0. An upper bound from integer Renyi orders up to 256. For m = n the divergence is exact,
+        ``2 order / noise_multiplier^2`` in each round; for m < n it is the smaller of this value and a bound for
+        sampled mechanisms. For m = n eps is at most 13 % above the exact eps if the exact eps is between 0.05 and 50.
+        Infinite if the divergence overflows.
 
     Raises
     ------
@@ -128,14 +121,14 @@ def central_replacement_epsilon(
 
     Notes
     -----
-    Wang, Balle and Kasiviswanathan (2019), Theorem 27, for the Gaussian mechanism, as evaluated by dp_accounting. A
-    round is a mixture, over the subsets, of Gaussian mechanisms of all m users, and the Renyi divergence is jointly
-    quasi-convex: hence the bound by the divergence for m = n. Noise of more than 20,000 clipping norms counts as 20,000
-    in the theorem.
+    Source: Wang, Balle and Kasiviswanathan (2019), Theorem 27, for the Gaussian mechanism, evaluated by dp_accounting.
+    A round is a mixture, over the subsets, of Gaussian mechanisms of m users, and the Renyi divergence is jointly
+    quasi-convex. Sampling therefore never increases the divergence for m = n. In the theorem, a `noise_multiplier`
+    above 20,000 counts as 20,000.
 
     Examples
     --------
-    Ten rounds with a tenth of a thousand users each:
+    Ten rounds with 100 of 1,000 users each:
 
     >>> from shuffledp.accounting import central_replacement_epsilon
     >>> eps = central_replacement_epsilon(n=1000, m=100, noise_multiplier=4.0, rounds=10, delta=1e-5)
@@ -163,7 +156,7 @@ def central_replacement_epsilon(
 
 @remember(1024)
 def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float, method: str) -> float:
-    """Return eps by dp_accounting, for adding or removing one user; `noise_multiplier` is over the sensitivity C."""
+    """Return eps by dp_accounting for one user added or removed; the noise is relative to the sensitivity C."""
     with needed():
         import dp_accounting
         from dp_accounting import pld, rdp
@@ -183,7 +176,7 @@ def _remembered(rate: float, noise_multiplier: float, rounds: int, delta: float,
 
 @remember(64)
 def _sampled_replacement_rdp(n: int, m: int, noise_over_sensitivity: float) -> tuple[float, ...]:
-    """Return the divergences of one round at each order, for replacing one user, whose sensitivity is 2 C."""
+    """Return the divergences of one round at each order, for one user replaced, with the sensitivity 2 C."""
     with needed():
         import dp_accounting
         from dp_accounting import rdp

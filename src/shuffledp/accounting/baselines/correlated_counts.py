@@ -1,19 +1,19 @@
-r"""Histograms by correlated noise: a counter per value, with noise that cancels and noise that does not.
+r"""Histograms with correlated noise: a counter per value, with noise that cancels and noise that remains.
 
 The messages for a value j are +1 and -1. All users together send ``U+ = n_j + Z1 + Z3`` messages +1 and
-``U- = Z2 + Z3`` messages -1. Z1 and Z2 are geometric with ratio ``q = e^(-eps_1)``, Z3 is negative binomial with
-shape r and ratio p, ``Pr[Z3 = z] = C(z + r - 1, z) (1 - p)^r p^z``. The estimate ``U+ - U-`` carries the noise Z1 - Z2,
-a discrete Laplace variable; Z3 cancels and hides the summands. A budget (eps, delta) gives each of the two counters
-that change (eps/2, delta/2), of which ``eps_1 = (1 - g) eps / 2`` and ``eps_2 = min(1/2, g eps / 2)``; g is the *share*
-of Z3. Two accountings:
+``U- = Z2 + Z3`` messages -1. Z1 and Z2 are geometric with ratio ``q = e^(-eps_1)``, Z3 is negative binomial with shape
+r and ratio p, ``Pr[Z3 = z] = C(z + r - 1, z) (1 - p)^r p^z``. The estimate ``U+ - U-`` has the noise Z1 - Z2, a
+discrete Laplace variable; Z3 cancels and hides the summands. Each of the two counters that change has half of the
+budget, (eps/2, delta/2), with ``eps_1 = (1 - g) eps / 2`` and ``eps_2 = min(1/2, g eps / 2)``; g is the *share* of Z3.
+Two accountings:
 
 ``printed``
-    The closed forms of Ghazi, Kumar, Manurangsi and Pagh (arXiv 2106.04247), with ``delta_2 = delta / (2 (e^eps_1 + 2
-    e^(2 eps_1)))`` and ``Delta = ceil(ln(1/delta_2) / eps_1)``: *corrected* ``p = e^(-0.2 eps_2 / Delta)``,
-    ``r = 3 (1 + ln(1/delta_2))``; *conference* ``p = e^(-0.1 eps_2 / Delta)``,
+    The closed forms of Ghazi, Kumar, Manurangsi and Pagh (arXiv 2106.04247), with
+    ``delta_2 = delta / (2 (e^eps_1 + 2 e^(2 eps_1)))`` and ``Delta = ceil(ln(1/delta_2) / eps_1)``: *corrected*
+    ``p = e^(-0.2 eps_2 / Delta)``, ``r = 3 (1 + ln(1/delta_2))``; *conference* ``p = e^(-0.1 eps_2 / Delta)``,
     ``r = 50 e^(eps_2 / Delta) ln(1/delta_2)``, which the authors declare erroneous.
 ``exact``
-    The divergence itself, and the r and p with the fewest expected messages under it.
+    The divergence itself, with the r and p of the fewest expected messages.
 
 With D the law of Z3 and ``K(w) = D(w) + q^2 K(w - 1)``, the law of (U+, U-) is ``(1 - q)^2 q^|u - v| K(min(u, v))``,
 and the law of a counter with one more user is shifted in u. Hence, for ``eps >= eps_1``,
@@ -23,11 +23,11 @@ and the law of a counter with one more user is shifted in u. Hence, for ``eps >=
 
 The second sum is empty, as ``K(w) >= q^2 K(w - 1)`` and ``e^eps q >= 1``. The first one ends at the first w whose term
 is not positive. For r >= 1, D is log-concave, and so is K, a convolution of D and a geometric sequence. For r < 1,
-``d = D(w) / D(w - 1)`` is below 1, and the ratio ``K(w) / K(w - 1) = q^2 + d (1 - q^2 K(w - 2) / K(w - 1))`` stays at
-or below ``e^eps q >= 1`` once it is there. Without any Z3, delta is ``1 - q``: a larger delta needs no pairs.
+``d = D(w) / D(w - 1)`` is below 1. Once the ratio ``K(w) / K(w - 1) = q^2 + d (1 - q^2 K(w - 2) / K(w - 1))`` is at
+most ``e^eps q >= 1``, it remains so. Without Z3, delta is ``1 - q``, so that no pairs are needed for a larger delta.
 
-Conventions: eps in nats; replacement neighbors for the histogram, one user more or less for a counter; the adversary
-is the analyzer, who knows the inputs of all others.
+Conventions: eps in nats; replacement neighbors for the histogram, one user more or less for a counter; the adversary is
+the analyzer, who knows the inputs of all other users.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ CORRELATED_CONSTANTS = ("corrected", "conference")
 _XTOL = 1e-10
 #: Relative accuracy of the ratio with the fewest messages; the number of messages is flat there.
 _RATIO_TOL = 1e-3
-#: Terms of the sum that fit into memory, of a sum that a calibration has the time for, and of the first attempt.
+#: Terms of a sum that fits into memory, of the longest sum in a calibration, and of the first attempt.
 _MOST_TERMS = 2**25
 _MOST_CALIBRATED = 2**21
 _FIRST_TERMS = 1024
@@ -78,20 +78,18 @@ WITHDRAWN_CONSTANTS = Standing("unproven", "the authors of the constants declare
 
 @dataclass(frozen=True)
 class CounterNoise:
-    """The noise of one counter.
+    """Noise of one counter.
+
+    Source: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247. `messages` and `variance` are exact.
 
     Parameters
     ----------
     eps_geometric : float
         eps_1, nats, > 0: Z1 and Z2 have the ratio ``q = e^-eps_1``.
     shape : float
-        r >= 0 of Z3, any real number; 0 if there is no Z3, for any `decay`.
+        r >= 0 of Z3, any real number; 0 for no Z3, with any `decay`.
     decay : float
         ``-ln p`` of Z3, > 0.
-
-    Notes
-    -----
-    Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247. `messages` and `variance` are exact.
     """
 
     eps_geometric: float
@@ -106,7 +104,7 @@ class CounterNoise:
 
     @property
     def pairs(self) -> float:
-        """Expected Z3, ``r p / (1 - p)``; each unit costs two messages."""
+        """Expected Z3, ``r p / (1 - p)``; each unit is two messages."""
         return self.shape * _odds(self.decay)
 
     @property
@@ -116,24 +114,23 @@ class CounterNoise:
 
     @property
     def messages(self) -> float:
-        """Expected messages of one counter, the users' own ones not counted."""
+        """Expected messages of one counter's noise, without the users' messages."""
         return self.singles + 2 * self.pairs
 
     @property
     def variance(self) -> float:
-        """Variance of a count, ``2 q / (1 - q)^2``, the variance of the discrete Laplace distribution."""
+        """Variance of a count, ``2 q / (1 - q)^2``, by the discrete Laplace distribution."""
         return 2 * _odds(self.eps_geometric) / -math.expm1(-self.eps_geometric)
 
 
 def _odds(decay: float) -> float:
-    """Return ``p / (1 - p)`` for ``p = e^-decay``, 0 where p is too small for a float."""
+    """Return ``p / (1 - p)`` for ``p = e^-decay``, 0 if p underflows."""
     return math.exp(-decay) / -math.expm1(-decay)
 
 
 def both_counters_delta(eps: float, noise: CounterNoise) -> float:
-    """Return delta of the two counters that change (Dwork and Roth 2014, Theorem 3.16).
-
-    The result is twice delta of one counter at eps / 2, and 1 for eps below ``2 eps_1``. Derived for this project.
+    """Return delta of the two counters that change: twice delta of one counter at eps / 2, and 1 for eps below
+    ``2 eps_1``. Dwork and Roth 2014, Theorem 3.16; derived for this project.
     """
     if eps < 2 * noise.eps_geometric:
         return 1.0
@@ -142,6 +139,8 @@ def both_counters_delta(eps: float, noise: CounterNoise) -> float:
 
 def counter_delta(eps: float, noise: CounterNoise) -> float:
     """Return the exact delta of one counter, for one user more or less.
+
+    Derived for this project in the module's description.
 
     Parameters
     ----------
@@ -152,19 +151,12 @@ def counter_delta(eps: float, noise: CounterNoise) -> float:
     Returns
     -------
     float
-        In [0, 1], the worse of both directions; exact up to rounding, about 1e-10 relative, except below 1e-300, where
-        floats end.
+        In [0, 1], for the worse direction; exact up to rounding, about 1e-10 relative, except below 1e-300.
 
     Raises
     ------
-    ValueError
-        If eps is below ``eps_1``.
     Infeasible
         If the sum does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
     """
     eps = check_nonnegative("eps", eps)
     if eps < noise.eps_geometric:
@@ -194,7 +186,7 @@ def _counter_delta(eps: float, noise: CounterNoise, most_terms: int) -> float:
 
 
 def with_geometric(law: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
-    """Return ``k[j] = law[j] + ratio k[j - 1]``. SciPy's filter would return the same but takes longer to import."""
+    """Return ``k[j] = law[j] + ratio k[j - 1]``, without the slow import of SciPy's filter."""
     sums, last = np.empty_like(law), 0.0
     for begin in range(0, law.size, _BLOCK):
         part = law[begin : begin + _BLOCK].tolist()
@@ -205,7 +197,7 @@ def with_geometric(law: NDArray[np.float64], ratio: float) -> NDArray[np.float64
 
 
 def pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64]]:
-    """Return the log of a scale, and Pr[Z3 = 0..terms-1] over that scale; for a shape > 0."""
+    """Return the log of a scale, and ``Pr[Z3 = 0..terms-1]`` over this scale, for a shape > 0."""
     z = np.arange(2, terms, dtype=np.float64)
     steps = np.log1p((noise.shape - 1) / z) - noise.decay  # log of Pr[z] / Pr[z - 1]
     log_law = np.cumsum(np.concatenate(([0.0, math.log(noise.shape) - noise.decay], steps)))
@@ -223,6 +215,8 @@ def correlated_noise(
 ) -> CounterNoise:
     """Return the noise of every counter for an (eps, delta)-private histogram.
 
+    Source: Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247, Theorem 13 for Z3; ``exact``: this project.
+
     Parameters
     ----------
     eps : float
@@ -232,25 +226,21 @@ def correlated_noise(
     accounting : {"printed", "exact"}
         See the module's description.
     share : float
-        g, in (0, 1), the part of eps for Z3.
+        g, in (0, 1), share of eps for Z3.
     constants : {"corrected", "conference"}
         Constants of the printed accounting.
 
     Returns
     -------
     CounterNoise
-        ``printed``: with the ``corrected`` constants an upper bound on the least noise. ``exact``: for the
-        best p, within 1e-3 relative, the smallest sufficient r, rounded up by at most 1e-10 relative; ``r = 0`` if
-        ``delta / 2 >= 1 - e^-eps_1``, where no pairs are needed.
+        ``printed``: with the ``corrected`` constants, an upper bound on the least noise. ``exact``: the smallest r that
+        meets the budget, rounded up by at most 1e-10 relative, for a p within 1e-3 relative of the best; ``r = 0`` if
+        ``delta / 2 >= 1 - e^-eps_1``.
 
     Raises
     ------
     Infeasible
-        Exact: if the noise is so wide that computing its privacy takes too long: a small part of a small eps.
-
-    Notes
-    -----
-    Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247, Theorem 13 for Z3; ``exact`` is derived for this project.
+        Exact: if eps or its share for Z3 is so small that the sum is too long.
 
     Examples
     --------
@@ -278,7 +268,7 @@ def correlated_noise(
 
 @remember(4096)
 def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
-    """Return the noise with the fewest messages: golden section over log(-ln p), with the smallest r for each."""
+    """Return the noise with the fewest messages, by golden section over log(-ln p) with the smallest r for each p."""
     eps_one = (1 - share) * eps / 2
     if delta / 2 >= -math.expm1(-eps_one):
         return CounterNoise(eps_one, 0.0, _MOST_DECAY)
@@ -286,7 +276,6 @@ def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
     guess = math.log(2 / delta)
 
     def pairs(log_decay: float) -> float:
-        """Number of pairs, infinite where the noise is too wide."""
         nonlocal guess
         if log_decay not in found:
             found[log_decay] = _smallest_noise(eps / 2, delta / 2, eps_one, math.exp(log_decay), guess)
@@ -317,9 +306,8 @@ def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
 def _smallest_noise(
     eps: float, delta: float, eps_one: float, decay: float, guess: float
 ) -> CounterNoise | None:
-    """Return the noise with the smallest sufficient r, None if it is too wide.
-
-    Delta falls with r, as adding pairs is post-processing; without any it is ``1 - e^-eps_1``, above `delta` here.
+    """Return the noise with the smallest r that meets the budget, None if it is too wide. Delta falls with r, because
+    adding pairs is post-processing; for r = 0 it is ``1 - e^-eps_1``, here above `delta`.
     """
 
     def noise(minus_log_shape: float) -> CounterNoise:

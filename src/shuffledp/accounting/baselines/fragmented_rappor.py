@@ -41,22 +41,24 @@ _PER_DEVIATION, _FEW_FLIPS = 500.0, 50.0
 
 
 def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: str = "sound") -> float:
-    """Return the smallest flip probability of fragmented RAPPOR for a budget and an assumption about the other users.
+    """Return the smallest flip probability of fragmented RAPPOR, for a budget and an assumption about the other users.
+
+    Source: :func:`rappor_delta`; the published calibration is from Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
+    reading note SUM-N4).
 
     Parameters
     ----------
     n : int
-        Users, >= 2.
+        Number of users, >= 2.
     eps : float
         Nats, > 0.
     delta : float
         In (0, 1).
     calibration : {"optimistic", "sound", "proven", "worst_case"}
-        Assumption about the other users' values when one user moves from one value to another. ``sound`` and
-        ``proven``: none; two bounds, each proven for every data set, of which ``proven`` needs far less noise.
-        ``worst_case``: all others hold one of the two values, which is often close to the worst data set; other data
-        sets violate the budget. ``optimistic``, as published: all others hold a third value; other data sets violate
-        the budget.
+        Assumption about the other users' values when user 1 changes from one value to another. ``sound`` and ``proven``
+        have no assumption: both are proven for every data set, and ``proven`` needs far less noise. ``worst_case``: all
+        other users hold one of the two values, often close to the worst data set; other data sets violate the budget.
+        ``optimistic``, as published: all other users hold a third value; other data sets violate the budget.
 
     Returns
     -------
@@ -69,14 +71,9 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
         If the expected number of messages is too large for the memory, or if the budget is so small that the flip
         probability rounds to 1/2.
 
-    Notes
-    -----
-    See :func:`rappor_delta`. The published calibration is from Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
-    reading note SUM-N4).
-
     Examples
     --------
-    The flip probability if all others hold a third value (as published), and the one proven for every data set:
+    The published flip probability, and a flip probability that is proven for every data set:
 
     >>> from shuffledp.accounting import rappor_flip_probability
     >>> for calibration in ("optimistic", "sound"):
@@ -115,7 +112,7 @@ def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> flo
 
 
 def _roughly(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
-    """Return log odds of the flip probability for a rough bound for ``sound``, and the slope of log delta there."""
+    """Return the log odds of the flip probability by a rough bound for ``sound``, and the slope of log delta there."""
 
     def excess(minus_logit: float) -> float:
         value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, "sound", delta, rough=True)
@@ -127,7 +124,7 @@ def _roughly(n: int, eps: float, delta: float, guess: float) -> tuple[float, flo
 
 
 def _worst_known(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
-    """Return log odds of the flip probability for ``worst_case``, or else of a guess, and the slope of log delta."""
+    """Return log odds of the flip probability for ``worst_case``, or of `guess`, and the slope of log delta."""
     try:
         p = _flip_probability(n, eps, delta, "worst_case")
     except Infeasible:
@@ -141,12 +138,12 @@ def _worst_known(n: int, eps: float, delta: float, guess: float) -> tuple[float,
 def rappor_delta(
     n: int, flip_probability: float, eps: float, *, calibration: str = "sound", target: float | None = None
 ) -> float:
-    """Return the delta of fragmented RAPPOR for given other users, or a bound for all of them.
+    """Return the delta of fragmented RAPPOR for an assumption about the other users, or a bound for every data set.
 
     Parameters
     ----------
     n : int
-        Users, >= 2.
+        Number of users, >= 2.
     flip_probability : float
         p in (0, 1/2).
     eps : float
@@ -154,30 +151,30 @@ def rappor_delta(
     calibration : {"optimistic", "sound", "proven", "worst_case"}
         As in :func:`rappor_flip_probability`.
     target : float, optional
-        Precision that suffices for results far below it: the error is then up to 1e-8 of the target, not 1e-7 of the
-        result.
+        If given, the error is up to 1e-8 of the target instead of 1e-7 of the result.
 
     Returns
     -------
     float
         In [0, 1]; exact for the data sets that `calibration` assumes, too large by at most 1e-7 relative plus 1e-299.
-        For ``sound`` and ``proven`` an upper bound on delta for every data set of the others; ``sound`` exceeds its
-        formula by at most a further 1e-3 relative.
+        ``sound`` and ``proven``: an upper bound for every data set of the other users; ``sound`` is above its formula
+        by at most a further 1e-3 relative.
 
     Raises
     ------
     Infeasible
-        As :func:`rappor_flip_probability`.
+        As in :func:`rappor_flip_probability`.
 
     Notes
     -----
-    Let B be ``Bin(n, p)``, and D the law with one of the n probabilities replaced by 1 - p. A count that the user joins
-    goes from B to D, and ``D(u) / B(u)`` is linear in u. ``optimistic`` is ``D x B`` against ``B x D``. If all others
-    hold one of the two values, the zeros of its bit go from B to D and so do the ones of the other: ``worst_case`` is
-    ``B x B`` against ``D x D``, the worse direction. ``sound`` grants the adversary which bits of the others are
-    uniform, see :mod:`shuffledp.accounting.baselines.rappor_known_coins`. ``proven`` is the smaller of two bounds: the
-    bound of :mod:`shuffledp.accounting.baselines.summed_bits` for two sums, which applies because shuffled one-bits
-    reveal only their number, and delta of the user's bits alone.
+    Let B be ``Bin(n, p)``, and D the law with one of the n probabilities replaced by 1 - p; ``D(u) / B(u)`` is linear
+    in u. A count to which user 1 is added changes from B to D. ``optimistic`` is ``D x B`` against ``B x D``. If all
+    other users hold one of the two values, two counts change from B to D: the zeros of this value's bit and the ones of
+    the other bit. ``worst_case`` is the larger delta of the two directions for ``B x B`` and ``D x D``. For ``sound``,
+    the adversary learns which bits of the other users are uniform
+    (:mod:`shuffledp.accounting.baselines.rappor_known_coins`). ``proven`` is the smaller of two bounds: delta of
+    user 1's bits alone, and the bound of :mod:`shuffledp.accounting.baselines.summed_bits` for two sums, as shuffled
+    one-bits reveal only their number.
 
     Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020. Replacement of one input.
     """
@@ -209,11 +206,9 @@ def _settled_delta(
 
 
 def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
-    """Return a bound on delta of two sums of bits that n users flip, for every data set; exact for n = 1.
-
-    The bound is the smaller of the bound of :mod:`shuffledp.accounting.baselines.summed_bits` and delta of the user's
-    own bits. The bound of :mod:`shuffledp.accounting.baselines.rappor_known_coins` is larger, except for flip
-    probabilities near 1/2.
+    """Return a bound on delta of two sums of bits that n users flip, for every data set; exact for n = 1. It is the
+    smaller of the bound of :mod:`shuffledp.accounting.baselines.summed_bits` and delta of user 1's bits alone. The
+    bound of :mod:`shuffledp.accounting.baselines.rappor_known_coins` is larger, except for flip probabilities near 1/2.
     """
     alone = two_bits_delta(math.log1p(-flip_probability) - math.log(flip_probability), eps)
     if n == 1 or alone == 0:
@@ -222,12 +217,12 @@ def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
 
 
 def settled_sum(delta_without: Callable[[float], float]) -> float:
-    """Return delta with windows whose omitted mass adds at most 1e-8 of it, or 1e-300 if this is larger."""
+    """Return delta with windows whose omitted mass adds at most 1e-8 relative, or 1e-300 if this is larger."""
     return settled(delta_without, first=1e-20, step=1e-40, floor=1e-300, omitted=1e-8)
 
 
 def check_flips(n: int, flip_probability: float) -> None:
-    """Raise Infeasible if the law of the flips of n bits is too wide."""
+    """Raise Infeasible if the law of the number of flips of n bits is too wide."""
     flips = n * flip_probability
     if flips > MOST_FLIPS:
         raise Infeasible(
@@ -250,9 +245,8 @@ def _rappor_delta(n: int, p: float, eps: float, calibration: str, omitted: float
 def _counts(
     n: int, p: float, omitted: float, per_deviation: float = math.inf
 ) -> tuple[MovingCount, MovingCount]:
-    """Return the laws of the count that a user joins and of the count that the user leaves.
-
-    Neighboring numbers are grouped, `per_deviation` groups per standard deviation.
+    """Return the laws of the count to which user 1 is added and of the count from which user 1 is removed. Consecutive
+    numbers are grouped, with `per_deviation` groups per standard deviation.
     """
     # The law that a user joins has a mass outside of the window that is larger by up to (1 - p) / p.
     window = binomial_window(n, p, omitted * p)
@@ -275,10 +269,9 @@ def _grouped_counts(n: int, p: float, omitted: float) -> tuple[MovingCount, Movi
 def known_sums_delta(
     n: int, flip_probability: float, eps: float, omitted: float | None, *, third: bool
 ) -> float:
-    """Return a delta of two sums of randomized bits that some data set attains, apart from omitted mass.
-
-    The larger of ``worst_case`` and, if others may hold a third value, ``optimistic`` of :func:`rappor_delta`, or less
-    by about a millionth, as many sums are grouped. Without `omitted`, windows omit 1e-8 of the result.
+    """Return a lower bound on the largest delta of two sums of randomized bits over all data sets, apart from omitted
+    mass. It is the larger of ``worst_case`` and, if `third`, ``optimistic`` of :func:`rappor_delta`, less about a
+    millionth for groups of sums. Without `omitted`, windows omit 1e-8 of the result.
     """
 
     def delta(omitted: float) -> float:

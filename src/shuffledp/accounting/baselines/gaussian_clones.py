@@ -1,9 +1,9 @@
-"""The clones bound for Gaussian reports, composed optimally: the baseline of Table 1 of arXiv 2206.09569.
+"""Clones bound for Gaussian reports with optimal composition, the baseline of Table 1 of arXiv 2206.09569.
 
-A Gaussian report is (eps_0, delta_0)-locally private for a whole curve of pairs. For each of them the clones bound
-of Feldman, McMillan and Talwar gives (eps, delta) of n shuffled reports, and rounds compose by the theorem of
-Kairouz, Oh and Viswanath. Nothing here depends on the pair of Theorem 1: these guarantees are proved, for
-replacement neighbors, where the local pairs are (see :func:`gaussian_local_epsilon`).
+A Gaussian report is (eps_0, delta_0)-locally private for all pairs on a curve. For each pair, the clones bound of
+Feldman, McMillan and Talwar gives (eps, delta) of n shuffled reports, and rounds compose by the theorem of Kairouz, Oh
+and Viswanath. The guarantees do not depend on the pair of Theorem 1. They are proven for replacement neighbors if the
+local pairs are proven (see :func:`gaussian_local_epsilon`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ _FINE_DECADES = 8.0
 
 
 def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
-    """Return the eps of n shuffled reports by the closed form of the clones bound.
+    """Return the central eps of n shuffled reports by the closed form of the clones bound.
+
+    Source: Feldman, McMillan and Talwar (2021), Theorem 3.1, before simplification:
+    ``log(1 + tanh(eps_local / 2) (8 sqrt(E log(4/delta) / n) + 8 E / n))`` with ``E = e^eps_local``. Replacement
+    neighbors.
 
     Parameters
     ----------
@@ -61,18 +65,12 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     Returns
     -------
     float
-        Nats; an upper bound, which can exceed `eps_local`.
+        Nats; an upper bound, possibly above `eps_local`.
 
     Raises
     ------
     Infeasible
-        If ``eps_local > log(n / (16 log(2 / delta)))``, where the theorem does not apply.
-
-    Notes
-    -----
-    Feldman, McMillan and Talwar (2021), Theorem 3.1, in the form before simplification:
-    ``log(1 + tanh(eps_local / 2) (8 sqrt(E log(4/delta) / n) + 8 E / n))`` with ``E = e^eps_local``. Replacement
-    neighbors.
+        If the theorem does not apply: ``eps_local > log(n / (16 log(2 / delta)))``.
     """
     eps_local = check_nonnegative("eps_local", eps_local)
     n = check_count("n", n, 1)
@@ -88,25 +86,10 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
 
 
 def clones_apply(eps_local: float, n: int, delta: float) -> bool:
-    """Return whether the clones theorem applies to n reports with this budget, at this delta.
+    """Return whether the clones theorem applies: ``eps_local <= log(n / (16 log(2 / delta)))``, exactly.
 
-    Parameters
-    ----------
-    eps_local : float
-        Budget of each report, nats, >= 0.
-    n : int
-        Number of reports, >= 1.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    bool
-        Exact: ``eps_local <= log(n / (16 log(2 / delta)))``.
-
-    Notes
-    -----
-    Feldman, McMillan and Talwar (2021), Theorem 3.1.
+    Arguments as in :func:`closed_form_clones_epsilon`, eps_local in nats. Source: Feldman, McMillan and Talwar (2021),
+    Theorem 3.1.
     """
     eps_local = check_nonnegative("eps_local", eps_local)
     n = check_count("n", n, 1)
@@ -114,14 +97,16 @@ def clones_apply(eps_local: float, n: int, delta: float) -> bool:
 
 
 def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n: int, delta: float) -> float:
-    """Return the delta of n shuffled (eps_local, delta_local)-private reports, for the eps of the clones bound.
+    """Return the delta of n shuffled (eps_local, delta_local)-private reports at the eps of the clones bound.
+
+    Source: Feldman, McMillan and Talwar (2021), Theorem 3.8.
 
     Parameters
     ----------
     eps : float
         Result of :func:`closed_form_clones_epsilon` for `delta`, nats, >= 0.
     eps_local, delta_local : float
-        Guarantee of each report: nats, >= 0; in (0, 1).
+        Guarantee of each report: eps_local in nats, >= 0; delta_local in (0, 1).
     n : int
         Number of reports, >= 1.
     delta : float
@@ -131,10 +116,6 @@ def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n
     -------
     float
         ``delta + (e^eps + 1) (1 + e^(-eps_local) / 2) n delta_local``, an upper bound; at most 1.
-
-    Notes
-    -----
-    Feldman, McMillan and Talwar (2021), Theorem 3.8.
     """
     eps = check_nonnegative("eps", eps)
     eps_local = check_nonnegative("eps_local", eps_local)
@@ -150,7 +131,9 @@ def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n
 def gaussian_local_epsilon(
     sigma: float, delta: float, *, sensitivity: float = 1.0, calibration: Calibration = "analytic"
 ) -> float:
-    """Return the eps of one Gaussian report at a given delta.
+    """Return the local eps of one Gaussian report at a given delta.
+
+    Source: Dwork and Roth (2014), Theorem A.1; Balle and Wang (2018), Theorem 8.
 
     Parameters
     ----------
@@ -161,17 +144,13 @@ def gaussian_local_epsilon(
     sensitivity : float
         Largest distance of two records, > 0.
     calibration : {"classical", "analytic"}
-        ``classical``: ``sensitivity sqrt(2 ln(1.25 / delta)) / sigma``, which is proved for eps < 1 only, and used
-        here beyond as the paper does. ``analytic``: the smallest eps, from the exact curve.
+        ``classical``: ``sensitivity sqrt(2 ln(1.25 / delta)) / sigma``, proven for eps < 1 only and used for larger eps
+        as in the paper. ``analytic``: the smallest eps, from the exact curve.
 
     Returns
     -------
     float
         Nats, >= 0. Analytic: exact, rounded up by at most 1e-12.
-
-    Notes
-    -----
-    Dwork and Roth (2014), Theorem A.1; Balle and Wang (2018), Theorem 8.
     """
     sigma = check_positive("sigma", sigma)
     delta = check_open_unit("delta", delta)
@@ -195,6 +174,8 @@ def gaussian_local_epsilon(
 def optimal_composition(eps: float, delta: float, rounds: int, target_delta: float) -> float:
     """Return the eps of `rounds` adaptive (eps, delta)-private mechanisms at `target_delta`.
 
+    Source: Kairouz, Oh and Viswanath (2015), Theorem 3.3; the best bound for all (eps, delta)-private mechanisms.
+
     Parameters
     ----------
     eps : float
@@ -202,24 +183,20 @@ def optimal_composition(eps: float, delta: float, rounds: int, target_delta: flo
     delta : float
         In [0, 1).
     rounds : int
-        >= 1.
+        Number of rounds, >= 1.
     target_delta : float
         In (0, 1).
 
     Returns
     -------
     float
-        ``(rounds - 2 i) eps`` for the largest i that leaves delta within its target; at most ``rounds eps``. An
+        Nats: ``(rounds - 2 i) eps`` for the largest i that keeps delta within its target; at most ``rounds eps``. An
         upper bound, exact for the worst (eps, delta)-private mechanisms at these multiples of eps.
 
     Raises
     ------
     Infeasible
-        If the deltas alone exceed the target.
-
-    Notes
-    -----
-    Kairouz, Oh and Viswanath (2015), Theorem 3.3. The best that holds for all (eps, delta)-private mechanisms.
+        If the sum of the deltas exceeds the target.
     """
     eps = check_nonnegative("eps", eps)
     if not 0 <= delta < 1:
@@ -244,7 +221,9 @@ def gaussian_clones_epsilon(
     calibration: Calibration = "classical",
     search: Search = "fine",
 ) -> float:
-    """Return eps after `rounds` rounds of n shuffled Gaussian reports, by the clones bound.
+    """Return the central eps after `rounds` rounds of n shuffled Gaussian reports, by the clones bound.
+
+    Source: Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Kairouz, Oh and Viswanath (2015), Theorem 3.3.
 
     Parameters
     ----------
@@ -253,31 +232,27 @@ def gaussian_clones_epsilon(
     sigma : float
         Standard deviation of the noise, > 0.
     rounds : int
-        >= 1.
+        Number of rounds, >= 1.
     delta : float
         In (0, 1), for all rounds together.
     sensitivity : float
-        Largest distance of two records, > 0. The paper's row of Table 1 uses 2, and its own method 1.
+        Largest distance of two records, > 0. Table 1 of the paper has 2 for this bound and 1 for its own.
     calibration : {"classical", "analytic"}
         As in :func:`gaussian_local_epsilon`.
     search : {"printed", "fine"}
-        ``printed``: the largest local delta of ``1e-10 2^-j`` within the budget, and the sum over rounds, which
-        reproduces Table 1. ``fine``: the best of a fine grid, with optimal composition.
+        ``printed``: the largest local delta ``1e-10 2^-j`` within the budget, with basic composition, as in Table 1.
+        ``fine``: the best local delta of a fine grid, with optimal composition.
 
     Returns
     -------
     float
-        Nats. An upper bound where the local pairs are proven: with ``analytic``, or ``classical`` budgets below 1; else
+        Nats. An upper bound if the local pairs are proven (``analytic``, or ``classical`` with budgets below 1), else
         an estimate.
 
     Raises
     ------
     Infeasible
-        If the clones theorem applies at no local delta of the search.
-
-    Notes
-    -----
-    Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Kairouz, Oh and Viswanath (2015), Theorem 3.3.
+        If the clones theorem does not apply at any local delta of the search.
     """
     n = check_count("n", n, 1)
     sigma = check_positive("sigma", sigma)
@@ -299,23 +274,9 @@ def gaussian_clones_epsilons(
     calibration: Calibration = "classical",
     search: Search = "fine",
 ) -> NDArray[np.float64]:
-    """Return :func:`gaussian_clones_epsilon` for several numbers of rounds, shape of `rounds`: one row of a table.
+    """Return :func:`gaussian_clones_epsilon` (nats) for several numbers of rounds, each >= 1, shape of `rounds`.
 
-    Parameters
-    ----------
-    n, sigma, delta, sensitivity, calibration, search
-        As in :func:`gaussian_clones_epsilon`.
-    rounds : (r,) sequence of int
-        Each >= 1.
-
-    Returns
-    -------
-    (r,) ndarray
-        Nats; upper bounds, as in :func:`gaussian_clones_epsilon`.
-
-    Notes
-    -----
-    Sources as for :func:`gaussian_clones_epsilon`.
+    Other parameters, source and side (upper bounds or estimates) as in :func:`gaussian_clones_epsilon`.
     """
     return np.array(
         [
@@ -344,7 +305,7 @@ def _remembered_epsilon(
     search: Search,
 ) -> float:
     def round_of(delta_local: float) -> tuple[float, float] | None:
-        """Return the guarantee (eps, delta) of one round, if the theorem applies."""
+        """Return the guarantee (eps, delta) of one round, or None if the theorem does not apply."""
         eps_local = gaussian_local_epsilon(
             sigma, delta_local, sensitivity=sensitivity, calibration=calibration
         )
@@ -383,7 +344,7 @@ def _largest_allowed(
     rounds: int,
     target_delta: float,
 ) -> float:
-    """Return ``(rounds - 2 i) eps`` at the largest local delta that allows i, next to a place on the grid."""
+    """Return ``(rounds - 2 i) eps`` at the largest local delta that allows i, near a point of the grid."""
 
     def excess(log_delta: float) -> float:
         one = round_of(math.exp(log_delta))
@@ -413,7 +374,7 @@ def _most_log_budget(n: int, delta: float) -> float:
 
 
 def _log_room(delta: float, rounds: int, target_delta: float) -> float:
-    """Return the log of the d with ``1 - (1 - delta)^rounds (1 - d) = target_delta``; ``-inf`` if there is none."""
+    """Return the log of the d with ``1 - (1 - delta)^rounds (1 - d) = target_delta``; ``-inf`` if no d exists."""
     if delta >= 1:
         return -math.inf
     log_kept = rounds * math.log1p(-delta)
@@ -422,7 +383,7 @@ def _log_room(delta: float, rounds: int, target_delta: float) -> float:
 
 
 def _composition_index(eps: float, delta: float, rounds: int, target_delta: float) -> int | None:
-    """Return the largest i of optimal composition that leaves delta within its target; None if not even 0 does."""
+    """Return the largest i for which optimal composition keeps delta within its target; None if even 0 does not."""
     log_room = _log_room(delta, rounds, target_delta)
     if log_room == -math.inf:
         return None

@@ -1,20 +1,19 @@
-r"""Counts with integer noise of a trusted curator or of a secure sum: discrete Laplace, discrete Gaussian, Skellam.
+"""Counts with integer noise of a trusted curator or of a secure sum: discrete Laplace, discrete Gaussian, Skellam.
 
-They are the baselines of protocols of the shuffle model. A change of one user's input moves one
-count, or two at once, by at most `shift`; noise is independent. With one count delta is the hockey stick of the noise
-and the shifted noise; with two it is the delta of :mod:`shuffledp.accounting.general.count_pairs`, as one count
-increases and one decreases.
+They are baselines of shuffle protocols. A change of one user's input changes one count, or two, by at most `shift`; the
+noise is independent. For one count, delta is the hockey-stick divergence of the noise and the shifted noise. For two
+counts it is the delta of :mod:`shuffledp.accounting.general.count_pairs`, as one count increases and one decreases.
 
-A histogram under replacement has two counts that move by 1; a histogram under add or remove has one count that moves
-by 1; a sum of integers 0..D has one count that moves by D under either relation.
+A histogram under replacement has two counts that change by 1; a histogram under add or remove has one count that
+changes by 1; a sum of integers 0..D has one count that changes by D under either relation.
 
-Skellam noise of variance mu is the difference of two Poisson variables with mean mu / 2 each. Its shares are Skellam
-again, ``mu / n`` for each of n users, however small that is. A *discrete Gaussian* has no such shares: with
-``sigma^2 / n`` per user and many users almost every share is 0, ``Pr[share is not 0] = 2 exp(-n / (2 sigma^2))``, so
-that the sum carries no noise at all; inputs have to be scaled up first, until ``sigma^2 / n`` is about 1/4.
+Skellam noise of variance mu is the difference of two Poisson variables with mean mu / 2 each. Its shares for n users
+are Skellam variables of variance ``mu / n``, for any n. A *discrete Gaussian* has no such shares: with ``sigma^2 / n``
+per user and many users almost every share is 0, ``Pr[share is not 0] = 2 exp(-n / (2 sigma^2))``, so that the sum has
+no noise. Inputs must first be scaled up until ``sigma^2 / n`` is about 1/4.
 
-For discrete Laplace noise the loss of ``rate * shift`` per count has a large probability, so that a delta > 0 does
-not reduce the noise: rate is eps divided by the total shift of all counts.
+For discrete Laplace noise, a loss of ``rate * shift`` per count has a large probability, so that a delta > 0 does not
+reduce the noise: rate is eps divided by the total shift of all counts.
 """
 
 from __future__ import annotations
@@ -44,9 +43,8 @@ _XTOL = 1e-9
 
 
 def discrete_gaussian_window(sigma: float, tail: float) -> Window:
-    """Return the law of discrete Gaussian noise on a window missing at most `tail` on either side.
-
-    It is sub-Gaussian with sigma (Canonne, Kamath and Steinke 2020), which bounds the tails.
+    """Return the law of discrete Gaussian noise on a window that omits at most `tail` on either side. The noise is
+    sub-Gaussian with sigma (Canonne, Kamath and Steinke 2020), which bounds the tails.
     """
     reach = math.ceil(sigma * math.sqrt(-2 * math.log(tail)))
     _check_reach(reach)
@@ -56,9 +54,8 @@ def discrete_gaussian_window(sigma: float, tail: float) -> Window:
 
 
 def skellam_window(variance: float, tail: float) -> Window:
-    """Return the law of Skellam noise on a window missing at most `tail` on either side.
-
-    By Bernstein's inequality, as it is a sum of Poisson many signs.
+    """Return the law of Skellam noise on a window that omits at most `tail` on either side. Bernstein's inequality
+    bounds the tails, as the noise is a sum of a Poisson number of signs.
     """
     log_inverse = -math.log(tail)
     reach = math.ceil(log_inverse / 3 + math.sqrt(log_inverse**2 / 9 + 2 * variance * log_inverse))
@@ -83,14 +80,9 @@ def shifted_count(noise: Window, shift: int) -> MovingCount:
 def noisy_count_delta(
     eps: float, noise: CountNoise, variance: float, *, shift: int = 1, counts: int = 2
 ) -> float:
-    """Return delta of one count, or two, that move by `shift` under independent noise; too large by 1e-12 at most.
-
-    `variance` is sigma^2 of a discrete Gaussian, which its variance is but for tiny sigma, or mu of Skellam.
-
-    Raises
-    ------
-    Infeasible
-        If the noise is too wide to be summed.
+    """Return delta of one or two counts that change by `shift` under independent noise; too large by at most 1e-12.
+    `variance` is sigma^2 of a discrete Gaussian, nearly its variance except for tiny sigma, or mu of Skellam noise.
+    Raises `Infeasible` if the noise is too wide for a sum.
     """
     return settled(lambda tail: _delta(eps, noise, variance, shift, counts, tail))
 
@@ -109,15 +101,11 @@ def _delta(eps: float, noise: str, variance: float, shift: int, counts: int, tai
 def noisy_count_variance(
     eps: float, delta: float, noise: CountNoise, *, shift: int = 1, counts: int = 2
 ) -> float:
-    """Return the smallest variance with which one count, or two, that move by `shift` are (eps, delta)-private.
+    """Return the smallest variance for which one or two counts that change by `shift` are (eps, delta)-private.
 
-    Rounded up by at most 2e-9 relative; sigma^2 of a discrete Gaussian. Derived for this project from the definition.
-    Canonne, Kamath and Steinke (2020) and Agarwal, Kairouz and Liu (2021) for the two kinds of noise.
-
-    Raises
-    ------
-    Infeasible
-        If the noise is too wide to be summed.
+    Rounded up by at most 2e-9 relative; sigma^2 for a discrete Gaussian. Raises `Infeasible` if the noise is too wide
+    for a sum. Derived for this project from the definition; the noise is from Canonne, Kamath and Steinke (2020) and
+    Agarwal, Kairouz and Liu (2021).
 
     Examples
     --------
@@ -139,8 +127,7 @@ def noisy_count_variance(
 
 @remember(1024)
 def gaussian_ratio(eps: float, delta: float) -> float:
-    """Return the largest mu, sensitivity over standard deviation, with which Gaussian noise is (eps, delta)-private.
-
+    """Return the largest mu, sensitivity over standard deviation, for which Gaussian noise is (eps, delta)-private.
     Rounded down by at most 1e-10 relative. Balle and Wang (2018), Theorem 8, the analytic Gaussian mechanism.
     """
 
@@ -153,7 +140,7 @@ def gaussian_ratio(eps: float, delta: float) -> float:
 def noisy_counts_profile(
     noise: CountNoise, variance: float, shift: int, counts: int, neighbours: str = "replace_one"
 ) -> Profile:
-    """Return the privacy profile of one count, or two, that move under noise, see :func:`noisy_count_delta`."""
+    """Return the privacy profile of one or two counts that change under noise, see :func:`noisy_count_delta`."""
     return Profile(
         lambda eps: noisy_count_delta(eps, noise, variance, shift=shift, counts=counts),
         "hockey stick of noisy counts and themselves shifted",
@@ -165,10 +152,9 @@ def noisy_counts_profile(
 def laplace_profile(
     rate: float, shift: int, touched: int = 1, *, distance: float = 0.0, neighbours: str = "replace_one"
 ) -> Profile:
-    """Return the profile of discrete Laplace noise of ratio ``e^-rate`` in `touched` counts, 1 or 2.
-
-    The counts move by at most `shift` each; `distance` is the total variation distance of the view from one that shows
-    the noisy counts alone.
+    """Return the privacy profile of one or two counts with discrete Laplace noise of ratio ``e^-rate``. The counts
+    change by at most `shift` each. `distance` is the total variation distance between the view and a view of the noisy
+    counts only.
     """
 
     def delta(eps: float) -> float:
@@ -183,7 +169,7 @@ def laplace_profile(
 
 @remember(8)
 def _losses(rate: float, shift: int, touched: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return probabilities and losses: ``rate * shift`` up to 0, then falling by ``2 rate`` per unit up to `shift`."""
+    """Return probabilities and losses: ``rate * shift`` up to 0, then less by ``2 rate`` per unit up to `shift`."""
     a, y = math.exp(-rate), np.arange(shift + 1)
     mass = np.asarray((1 - a) / (1 + a) * np.exp(-rate * y), np.float64)
     mass[0] = 1 / (1 + a)

@@ -1,6 +1,6 @@
-r"""The private-coin Hadamard protocol: the number of uniform tuples that every user adds.
+"""Number of uniform tuples that every user adds in the private-coin Hadamard protocol.
 
-A user sends one tuple of tau entries uniform in the codeword of its value, and rho tuples uniform among all. A uniform
+A user sends one tuple of tau entries, uniform in the codeword of the user's value, and rho uniform tuples. A uniform
 tuple matches a value with probability ``h = 2^-tau``, and two values independently. Two accountings:
 
 ``printed``
@@ -8,8 +8,8 @@ tuple matches a value with probability ``h = 2^-tau``, and two values independen
 ``exact``
     The divergence itself, :mod:`shuffledp.accounting.general.matched_blanket`, for ``rho n`` uniform tuples.
 
-Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others and
-which tuples are theirs, so that ``exact`` is an upper bound.
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all other users
+and which tuples encode them, so that ``exact`` is an upper bound.
 """
 
 from __future__ import annotations
@@ -35,21 +35,10 @@ from shuffledp.numerics.windows import Window
 
 
 def default_entries(n: int) -> int:
-    """Return tau, entries per tuple: ``log2 n`` rounded down, so that n / 2^tau >= 1 as the proof needs; at least 1.
+    """Return tau, the number of entries per tuple for n >= 1 users: ``log2 n``, rounded down, at least 1.
 
-    Parameters
-    ----------
-    n : int
-        Number of users, >= 1.
-
-    Returns
-    -------
-    int
-        tau, rounded down.
-
-    Notes
-    -----
-    Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Theorem 4.3.
+    The proof requires n / 2^tau >= 1. Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358,
+    Theorem 4.3.
     """
     return max(1, check_count("n", n, 1).bit_length() - 1)
 
@@ -65,6 +54,9 @@ def private_coin_tuples(
 ) -> int:
     """Return rho, the number of uniform tuples that every user adds.
 
+    Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Theorem 4.3 or Lemma 4.4; ``exact`` is derived
+    for this project.
+
     Parameters
     ----------
     n : int
@@ -76,25 +68,20 @@ def private_coin_tuples(
     accounting : {"printed", "exact"}
         See the module's description.
     entries : int, optional
-        tau, in 1..60; :func:`default_entries` if not given. The printed rho does not depend on it.
+        tau, in [1, 60]; :func:`default_entries` if not given. The printed rho does not depend on tau.
     constant : {"theorem", "lemma"}
-        Of the printed accounting: rho is ``36 ln(e / (eps delta)) / eps^2`` (Theorem 4.3) or
-        ``36 ln(1/delta) / eps^2`` (Lemma 4.4), rounded up.
+        For ``printed``: rho is ``36 ln(e / (eps delta)) / eps^2`` (Theorem 4.3) or ``36 ln(1/delta) / eps^2``
+        (Lemma 4.4), rounded up.
 
     Returns
     -------
     int
-        Exact: the smallest integer that suffices for the bound of the module's description. Printed: rounded up.
+        Exact: the smallest integer for which the module's bound meets the budget. Printed: rounded up.
 
     Raises
     ------
     Infeasible
-        If eps is above 1 (printed), n is below 2^tau (printed), or the number is too large to be found.
-
-    Notes
-    -----
-    Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Theorem 4.3 or Lemma 4.4; ``exact`` is derived for
-    this project.
+        Printed: if eps is above 1 or n is below 2^tau. Both: if rho is too large.
 
     Examples
     --------
@@ -136,7 +123,7 @@ def _exact_tuples(n: int, eps: float, delta: float, entries: int) -> int:
 
 
 def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float | None = None) -> float:
-    """Return the squared error of a frequency, averaged over the values; the same for all data.
+    """Return the expected squared error of a frequency, averaged over the values; it is the same for all data.
 
     Parameters
     ----------
@@ -145,19 +132,15 @@ def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float 
     domain_size : int
         k, >= 2.
     tuples : float
-        rho, uniform tuples per user, >= 0; not necessarily an integer.
+        rho, number of uniform tuples per user, >= 0, an integer or not.
     match_rate : float, optional
         ``h = 2^-tau``, in (0, 1); the paper's ``1/n`` if not given.
 
     Returns
     -------
     float
-        Exact, for given data.
-
-    Notes
-    -----
-    ``(rho + 1 - 1/k) h / ((1 - h) n)``: derived for this project, from the binomial law of the matches in the protocol
-    of Ghazi et al., "On the power of multiple anonymous messages" (arXiv 1908.11358).
+        ``(rho + 1 - 1/k) h / ((1 - h) n)``, exact: derived for this project, from the binomial law of the matches in
+        the protocol of Ghazi et al. (arXiv 1908.11358).
     """
     n = check_count("n", n, 2)
     domain_size = check_count("domain_size", domain_size, 2)

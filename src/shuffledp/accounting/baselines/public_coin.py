@@ -1,22 +1,21 @@
-r"""The public-coin protocol (count-min with binomial noise): the probability with which every user marks a cell.
+"""Probability of a mark in the public-coin protocol (count-min with binomial noise).
 
-There are ``tau = ceil(log2(2 k / beta))`` rows of ``s = 2 n`` cells and a public hash per row. A user marks the cell of
-its value in every row, and every cell of every row with probability gamma. Two accountings:
+The protocol has ``tau = ceil(log2(2 k / beta))`` rows of ``s = 2 n`` cells and a public hash per row. A user marks the
+cell of the user's value in every row, and every cell of every row with probability gamma. Two accountings:
 
 ``printed``
     ``gamma = 90 tau^2 ln(2 tau / delta) / (eps^2 n)``, and gamma <= 1/2: Ghazi, Golowich, Kumar, Pagh and Velingker,
     "On the power of multiple anonymous messages", Lemma 4.10.
 ``exact``
-    In each row two cells change, (1 + X, Y) into (X, 1 + Y) with X, Y ~ Bin(n, gamma); all 2 tau noises are
-    independent, so their privacy losses add up. Values that share a cell in some row are better off.
+    In each row two cells change, (1 + X, Y) into (X, 1 + Y) with X, Y ~ Bin(n, gamma). All 2 tau noise variables are
+    independent, so that privacy losses add up. Two values with the same cell in some row have a smaller delta.
 
 The losses are put on a grid and convolved by Fourier transforms. A loss between two grid points is split between them
-such that the totals of both distributions are kept: the divergence is convex in the likelihood ratio, so that this can
-only raise it, for sums of losses too, and by an amount of second order in the step. Mass outside of windows counts as
-lost privacy. Before the transform, the law of the losses is tilted toward eps, which keeps small probabilities clear
-of rounding errors.
+so that both distributions keep their totals. As the divergence is convex in the likelihood ratio, this increases it,
+also for sums of losses, by an amount of second order in the step. Mass outside of windows is added to delta. Before the
+transform, the law of the losses is tilted toward eps, so that small probabilities are above rounding errors.
 
-Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all other users.
 """
 
 from __future__ import annotations
@@ -59,14 +58,14 @@ _MOST_EPS = 700.0
 
 @dataclass(frozen=True, eq=False)
 class _Losses:
-    """A law on the grid points ``(start + i) * step``, with the mass of infinite losses."""
+    """Law on the grid points ``(start + i) * step``, with the mass of infinite losses."""
 
     start: int
     mass: NDArray[np.float64]
     lost: float
 
     def tilted(self, theta: float, step: float) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Return losses, their masses times ``e^(theta loss)`` over the largest of these, and its log."""
+        """Return losses, their masses times ``e^(theta loss)`` over the largest product, and the log of the largest."""
         loss = (self.start + np.arange(self.mass.size)) * step
         with np.errstate(divide="ignore"):
             log_tilted = np.log(self.mass) + theta * loss
@@ -75,24 +74,16 @@ class _Losses:
 
 
 def public_coin_rows(domain_size: int, failure: float = 0.1) -> int:
-    """Return tau, the number of rows: ``ceil(log2(2 k / beta))``.
+    """Return tau, the number of rows: ``log2(2 k / beta)``, rounded up.
+
+    Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, the count-min sketch of Section 4.
 
     Parameters
     ----------
     domain_size : int
         k, >= 2.
     failure : float
-        beta, in (0, 1).
-
-    Returns
-    -------
-    int
-        Rounded up.
-
-    Notes
-    -----
-    Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, the count-min sketch of Section 4; beta is an upper
-    bound on the probability that the estimate of some value is spoiled by other values in all rows.
+        beta, in (0, 1), a bound on the probability that some value shares its cell in every row.
     """
     domain_size = check_count("domain_size", domain_size, 2)
     failure = check_open_unit("failure", failure)
@@ -100,32 +91,30 @@ def public_coin_rows(domain_size: int, failure: float = 0.1) -> int:
 
 
 def rows_delta(eps: float, n: int, rate: float, rows: int) -> float:
-    """Return delta of one user's value among rows of two counts with binomial noise.
+    """Return delta of one user's value in tau rows of two counts with binomial noise.
+
+    Derived for this project in the module's description; losses are split as in Doroshenko et al. 2022.
 
     Parameters
     ----------
     eps : float
         Nats, >= 0.
     n : int
-        Trials of every binomial, >= 1.
+        Trials of every binomial law, >= 1.
     rate : float
-        Their rate gamma, in (0, 1); ``1 - rate`` gives the same.
+        Rate gamma of the binomial laws, in (0, 1); ``1 - rate`` has the same delta.
     rows : int
         tau, >= 1.
 
     Returns
     -------
     float
-        In [0, 1]. An upper bound: too large by about 1e-4 relative at delta = 1e-6, and by more for smaller ones.
+        In [0, 1]. An upper bound, too large by about 1e-4 relative for delta = 1e-6, by more for smaller deltas.
 
     Raises
     ------
     Infeasible
         If the grid of losses does not fit into memory.
-
-    Notes
-    -----
-    Derived for this project, see the module's description; the splitting of losses as in Doroshenko et al. 2022.
     """
     eps = check_nonnegative("eps", eps)
     n = check_count("n", n, 1)
@@ -189,7 +178,7 @@ def _on_grid(loss: NDArray[np.float64], noise: Window, step: float) -> _Losses:
 
 
 def _tilt(parts: tuple[_Losses, _Losses], rows: int, step: float, eps: float) -> float:
-    """Return theta >= 0 for which the tilted sum of losses has about the mean eps; any theta is correct."""
+    """Return theta >= 0 for which the mean of the tilted sum of losses is about eps; any theta is valid."""
 
     def mean(theta: float) -> float:
         total = 0.0
@@ -209,7 +198,9 @@ def _tilt(parts: tuple[_Losses, _Losses], rows: int, step: float, eps: float) ->
 def public_coin_rate(
     n: int, rows: int, eps: float, delta: float, *, accounting: str = "exact", beyond_proof: bool = False
 ) -> float:
-    """Return gamma, the probability with which a user marks any cell.
+    """Return gamma, the probability that a user marks a cell as noise.
+
+    Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Lemma 4.10; ``exact``: this project.
 
     Parameters
     ----------
@@ -224,26 +215,21 @@ def public_coin_rate(
     accounting : {"printed", "exact"}
         See the module's description.
     beyond_proof : bool
-        Printed: if True, accept gamma between 1/2 and 1, as in the paper's figures, although it is
-        unproven.
+        Printed: if True, accept an unproven gamma between 1/2 and 1, as in the paper's figures.
 
     Returns
     -------
     float
-        Exact: in (0, 1/2], the smallest that suffices up to about 1e-4 relative in delta, and never less.
+        Exact: in (0, 1/2], the smallest gamma that meets the budget, rounded up by about 1e-4 relative in delta.
 
     Raises
     ------
     Infeasible
-        If the printed lemma does not hold here (eps above 1, gamma above 1/2), or if not even gamma = 1/2 suffices.
-
-    Notes
-    -----
-    Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, Lemma 4.10; ``exact`` is derived for this project.
+        Printed: if eps is above 1 or gamma above 1/2. Exact: if gamma = 1/2 does not meet the budget.
 
     Examples
     --------
-    A hundred thousand users and a hundred values; the printed lemma needs more users:
+    With 100,000 users and 100 values; the printed lemma requires more users:
 
     >>> from shuffledp.accounting import public_coin_rate, public_coin_rows
     >>> rows = public_coin_rows(100)

@@ -1,10 +1,10 @@
 """Calibrations and errors of the baselines of the segmented protocol.
 
 Balls-into-bins (MM)
-    All items as they are, and uniform blanket messages: the segmented protocol with one level and rate 1. Source: Luo,
-    Wang and Yi 2022, for one item.
+    Users send all their items and uniform blanket messages: the segmented protocol with one level and rate 1. Source:
+    Luo, Wang and Yi 2022, for one item.
 Separate balls-into-bins (SepMM)
-    One protocol per privacy level, among the users of that level; the estimates are averaged.
+    One protocol per privacy level, for the users of the level; the estimates are averaged.
 
 Conventions: eps in nats; replacement neighbors; errors are sums over the d items of squared errors of relative
 frequencies, ``spread = sum_j w_j (1 - w_j)`` for true frequencies w. Source of the comparison: arXiv 2407.19639,
@@ -65,34 +65,31 @@ def mm_plan(
     accounting: str = "exact",
     calibration: str = "variation_ratio",
 ) -> SegmentedPlan:
-    """Return the parameters of balls-into-bins with one budget for all.
+    """Return the parameters of balls-into-bins with the same budget for all users.
+
+    Source: Luo, Wang and Yi 2022, for one item; Wang et al. 2024, arXiv 2407.19639, Section 6 and Lemma 1.
 
     Parameters
     ----------
     n, domain_size, set_size, eps, delta, accounting
         As in :func:`shuffledp.accounting.segmented.plans.full_reporting`; eps in nats.
     calibration : {"variation_ratio", "numeric", "analytic"}
-        ``variation_ratio``: m_k of the segmented protocol, the strongest version of this competitor. The others are
-        the published ones, for one item at ``eps / s`` and the delta of group composition, with mu blanket messages
-        per item: ``numeric`` is the smallest mu with ``Pr[X + 1 >= e^eps Y] <= delta`` for X, Y ~ Poisson(mu),
-        ``analytic`` is ``mu = 32 ln(2 / delta) / eps^2``. They need 1.5 to 1.7 and 15 to 17 times as many in the
-        settings of the paper.
+        ``variation_ratio``: m_k of the segmented protocol, with the fewest messages. The published calibrations are for
+        one item at ``eps / s`` and the delta of group composition, with mu blanket messages per item. ``numeric`` is
+        the smallest mu with ``Pr[X + 1 >= e^eps Y] <= delta`` for X, Y ~ Poisson(mu); ``analytic`` is
+        ``mu = 32 ln(2 / delta) / eps^2``. In the paper's settings they have 1.5 to 1.7 and 15 to 17 times the messages.
 
     Returns
     -------
     SegmentedPlan
-        With one level and rate 1. For ``variation_ratio`` the number of blanket messages is rounded up; the published
-        ones are estimates.
+        With one level and rate 1. For ``variation_ratio`` the number of blanket messages is rounded up; for the
+        published calibrations it is an estimate.
 
     Raises
     ------
     Infeasible
-        If more than 1e9 blanket messages per user would be needed, if a sum does not fit into memory, or for a
-        published calibration with accounting ``exact``, which does not compose by groups.
-
-    Notes
-    -----
-    Luo, Wang and Yi 2022, for one item; Wang et al. 2024, arXiv 2407.19639, Section 6 and Lemma 1.
+        If a user would need more than 1e9 blanket messages, if a sum does not fit into memory, or for a published
+        calibration with accounting ``exact``, which does not compose by groups.
     """
     check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
     check_choice("calibration", calibration, CALIBRATIONS)
@@ -132,16 +129,14 @@ def _numeric_mean(eps: float, delta: float) -> float:
 class SeparatePlan:
     """Parameters of separate balls-into-bins protocols whose estimates are averaged.
 
+    Source: Wang et al. 2024, arXiv 2407.19639, Section 6; `expected_sse` is exact.
+
     Parameters
     ----------
     groups : tuple of SegmentedPlan
         One per privacy level, each with one level.
     weights : tuple of float
-        Weights of their estimates, positive, adding up to 1.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Section 6; `expected_sse` is exact.
+        Weights of the groups' estimates, positive, with the sum 1.
     """
 
     groups: tuple[SegmentedPlan, ...]
@@ -149,11 +144,11 @@ class SeparatePlan:
 
     @property
     def n(self) -> int:
-        """All users."""
+        """Number of all users."""
         return sum(group.n for group in self.groups)
 
     def expected_sse(self, spread: float | None = None, *, truth: str = "empirical") -> float:
-        """Return the expected error; parameters as in :meth:`SegmentedPlan.expected_sse`."""
+        """Return the expected sum of squared errors; parameters as in :meth:`SegmentedPlan.expected_sse`."""
         spread = checked_spread(spread, self.groups[0].domain_size, self.groups[0].set_size)
         check_choice("truth", truth, TRUTHS)
         pairs = list(zip(self.groups, self.weights, strict=True))
@@ -176,36 +171,30 @@ def sep_mm_plan(
 ) -> SeparatePlan:
     """Return the parameters of one balls-into-bins protocol per privacy level.
 
+    Source: Wang et al. 2024, arXiv 2407.19639, Section 6.
+
     Parameters
     ----------
     level_sizes : sequence of int
-        Users n_k of each level, >= 0, at least one user in all. Levels without users have no group.
+        Number n_k of users of each level, >= 0, at least one user in total. Levels without users have no group.
     eps : sequence of float
         Budgets of the levels, nats, > 0.
     delta : float
-        Of every user, in (0, 1).
+        Delta of every user, in (0, 1).
     domain_size, set_size, accounting, calibration
         As in :func:`mm_plan`.
     weights : {"equal", "printed", "inverse_variance"}
-        ``equal``: SepMM. ``printed``: Weighted SepMM, ``1 / sqrt(d s^2 ln(1/delta) / (n_k eps_k)^2 + s / n_k)``; the
-        paper writes n, which may mean n_k (reading note SEG-N6.4.7). These are inverse standard deviations.
-        ``inverse_variance``: the best ones, ``1 / (V_k + spread / n_k)`` with the variance V_k of the blanket messages.
+        ``equal``: SepMM. ``printed``: Weighted SepMM, the inverse standard deviations
+        ``1 / sqrt(d s^2 ln(1/delta) / (n_k eps_k)^2 + s / n_k)``; the paper writes n, which may mean n_k (reading note
+        SEG-N6.4.7).
+        ``inverse_variance``: the best weights, ``1 / (V_k + spread / n_k)``, V_k the blanket messages' variance.
     spread : float, optional
-        ``sum_j w_j (1 - w_j)`` for the inverse variances; the largest possible, ``s (1 - s / d)``, if not given.
+        ``sum_j w_j (1 - w_j)`` for ``inverse_variance``; its largest value, ``s (1 - s / d)``, if not given.
 
     Returns
     -------
     SeparatePlan
-        Numbers of blanket messages are rounded up.
-
-    Raises
-    ------
-    Infeasible
-        As :func:`mm_plan`.
-
-    Notes
-    -----
-    Wang et al. 2024, arXiv 2407.19639, Section 6.
+        Numbers of blanket messages are rounded up. Raises `Infeasible` as :func:`mm_plan`.
     """
     check_choice("weights", weights, GROUP_WEIGHTS)
     spread = checked_spread(spread, domain_size, set_size)

@@ -1,17 +1,17 @@
-"""Baselines of Figure 1b of arXiv 2206.09569: shuffled check-in accounted through approximate privacy.
+"""Baselines of Figure 1b of arXiv 2206.09569: shuffled check-in by (eps, delta)-privacy.
 
-Both methods come from Liew, Hasegawa and Takahashi (2022), "Shuffled check-in" (arXiv 2206.03151). The paper gives few
-details of them; this is a reading of it, with the number of participants at its mean. Gaussian reports,
-replacement neighbors, `sigma` per unit of replacement distance, `rate` the probability to take part.
+Both methods are from Liew, Hasegawa and Takahashi (2022), "Shuffled check-in" (arXiv 2206.03151). As the paper gives
+few details, they are implemented as this project reads it. Gaussian reports, replacement neighbors, `sigma` per unit of
+replacement distance, `rate` the probability that a user takes part.
 
 Baseline
-    The clones bound of ``n rate`` reports, subsampled, composed optimally: (eps, delta) throughout.
+    The clones bound of ``n rate`` reports, with subsampling and optimal composition of (eps, delta).
 Generic bound
-    The privacy profile of ``n rate`` shuffled reports from the clones bound, turned into Renyi divergences, which
-    Theorem 2 then subsamples.
+    The privacy profile of ``n rate`` shuffled reports by the clones bound, converted to Renyi divergences, with
+    subsampling by Theorem 2.
 
-The number of participants counts as if it were its mean; so neither is a guarantee for shuffled check-in, but for
-``n rate`` users drawn without replacement.
+As the number of participants is replaced by its mean, both methods are guarantees for ``n rate`` users drawn without
+replacement, and not for shuffled check-in.
 """
 
 from __future__ import annotations
@@ -59,40 +59,38 @@ _CHUNK = 500
 def checkin_baseline_epsilon(
     *, n: int, rate: float, sigma: float, rounds: int, delta: float, calibration: Calibration = "analytic"
 ) -> float:
-    """Return eps after `rounds` rounds by the baseline: clones, subsampling and optimal composition.
+    """Return the central eps after `rounds` rounds by the baseline: clones, subsampling and optimal composition.
+
+    One round has eps ``log(1 + rate (e^eps_s - 1))`` and delta ``rate delta_s`` for the clones bound (eps_s, delta_s).
+    Source: Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151, as this project reads it.
 
     Parameters
     ----------
     n : int
         Number of users, >= 1.
     rate : float
-        Probability to take part, in (0, 1], with ``n rate >= 1``.
+        Probability that a user takes part, in (0, 1], with ``n rate >= 1``.
     sigma : float
-        Per unit of replacement distance, > 0.
+        Standard deviation of the noise per unit of replacement distance, > 0.
     rounds : int
-        >= 1.
+        Number of rounds, >= 1.
     delta : float
         In (0, 1), for all rounds together.
     calibration : {"analytic", "classical"}
-        Of the local budget, see :func:`shuffledp.accounting.baselines.gaussian_clones.gaussian_local_epsilon`.
+        Calibration of the local budget, see
+        :func:`shuffledp.accounting.baselines.gaussian_clones.gaussian_local_epsilon`.
 
     Returns
     -------
     float
-        Nats; for check-in an estimate, for ``n rate`` users drawn without replacement an upper bound: the best over the
-        local deltas ``1e-7 2^-j``, j = 0 .. 59. Where the clones theorem does not apply, the local budget replaces its
-        eps.
+        Nats; an upper bound for ``n rate`` users drawn without replacement, an estimate for check-in. The smallest eps
+        over the local deltas ``1e-7 2^-j``, j = 0 .. 59. If the clones theorem does not apply, the local budget
+        replaces its eps.
 
     Raises
     ------
     Infeasible
-        If no local delta leaves the total within `delta`.
-
-    Notes
-    -----
-    One round: eps ``log(1 + rate (e^eps_s - 1))`` and delta ``rate delta_s`` from the clones bound (eps_s, delta_s).
-
-    Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151, as this project reads it.
+        If the total delta exceeds `delta` for every local delta.
     """
     reports = _reports(n, rate)
     sigma = check_positive("sigma", sigma)
@@ -105,7 +103,10 @@ def checkin_baseline_epsilon(
 def checkin_generic_rdp(
     orders: ArrayLike, n: int, rate: float, sigma: float, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
-    """Return the divergences of one round by the generic bound.
+    """Return the Renyi divergences of one round by the generic bound.
+
+    Source: Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151: Theorem 2, applied to :func:`profile_rdp` of
+    ``n rate`` reports.
 
     Parameters
     ----------
@@ -118,12 +119,6 @@ def checkin_generic_rdp(
     -------
     (k,) ndarray
         Nats. An upper bound on the divergence of the profile, by less than 1e-4 relative in the paper's setting.
-
-    Notes
-    -----
-    Theorem 2 applied to :func:`profile_rdp` of ``n rate`` reports.
-
-    Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151.
     """
     orders = check_orders(orders)
     reports = _reports(n, rate)
@@ -143,14 +138,16 @@ def checkin_generic_epsilon(
     calibration: Calibration = "analytic",
     most_order: int = 64,
 ) -> float:
-    """Return eps after `rounds` rounds by the generic bound.
+    """Return the central eps after `rounds` rounds by the generic bound.
+
+    Source: Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151, and the conversion from Renyi divergences.
 
     Parameters
     ----------
     n, rate, sigma, calibration
         As in :func:`checkin_baseline_epsilon`.
     rounds : int
-        >= 1.
+        Number of rounds, >= 1.
     delta : float
         In (0, 1).
     most_order : int
@@ -159,11 +156,7 @@ def checkin_generic_epsilon(
     Returns
     -------
     float
-        Nats; an estimate for check-in, an upper bound for ``n rate`` users drawn without replacement.
-
-    Notes
-    -----
-    Liew, Hasegawa and Takahashi (2022), arXiv 2206.03151, and the conversion from Renyi divergences.
+        Nats; an upper bound for ``n rate`` users drawn without replacement, an estimate for check-in.
     """
     orders = np.arange(2, int(check_orders([most_order])[0]) + 1)
     rounds = check_count("rounds", rounds, 1)
@@ -174,7 +167,9 @@ def checkin_generic_epsilon(
 def shuffled_gaussian_profile(
     eps: ArrayLike, reports: int, sigma: float, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
-    """Return a bound on the delta of shuffled Gaussian reports from the clones theorem, or of one report alone.
+    """Return the smaller delta of two bounds: shuffled Gaussian reports by the clones theorem, and one report alone.
+
+    Source: Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Balle and Wang (2018), Theorem 8.
 
     Parameters
     ----------
@@ -183,19 +178,15 @@ def shuffled_gaussian_profile(
     reports : int
         Number of reports, >= 1.
     sigma : float
-        Per unit of replacement distance, > 0.
+        Standard deviation of the noise per unit of replacement distance, > 0.
     calibration : {"analytic", "classical"}
-        Of the local budget.
+        Calibration of the local budget.
 
     Returns
     -------
     (k,) ndarray
-        In [0, 1], an upper bound where the local pairs are proven (``analytic``): the smallest over 400 local deltas
-        between 1e-30 and 1e-4 of the clones bound, and the exact curve of one report without shuffling.
-
-    Notes
-    -----
-    Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Balle and Wang (2018), Theorem 8.
+        In [0, 1], an upper bound if the local pairs are proven (``analytic``): the smallest clones bound over 400 local
+        deltas between 1e-30 and 1e-4, or the exact delta of one report without shuffling.
     """
     grid = np.array([check_nonnegative("eps", e) for e in np.asarray(eps, np.float64).ravel()])
     reports = check_count("reports", reports, 1)
@@ -207,7 +198,7 @@ def shuffled_gaussian_profile(
 def profile_rdp(
     orders: ArrayLike, reports: int, sigma: float, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
-    """Return the divergences that :func:`shuffled_gaussian_profile` implies.
+    """Return the Renyi divergences that :func:`shuffled_gaussian_profile` implies.
 
     Parameters
     ----------
@@ -224,11 +215,10 @@ def profile_rdp(
     Notes
     -----
     If delta(eps) bounds both directions, ``e^((l-1) divergence)`` is at most
-    ``1 + l (l - 1) int_0^inf (e^((l-1) eps) + e^(-l eps)) delta(eps) d eps``. A true profile is convex in e^eps, so
-    that between two points it lies below the chord of any bound at these points; hence the integral is bounded from
-    above with an error of second order. Beyond the last point one report alone bounds the profile.
-
-    Derived for this project.
+    ``1 + l (l - 1) int_0^inf (e^((l-1) eps) + e^(-l eps)) delta(eps) d eps``. An exact profile is convex in e^eps.
+    Between two points it is therefore below the chord of any upper bound at these points, which bounds the integral
+    from above with an error of second order. Beyond the last point, delta of one report bounds the profile. Derived for
+    this project.
     """
     orders = check_orders(orders)
     mu = 1 / check_positive("sigma", sigma)
@@ -275,7 +265,7 @@ def _remembered_profile_rdp(
 def _log_profile(
     eps: NDArray[np.float64], reports: int, sigma: float, calibration: Calibration
 ) -> NDArray[np.float64]:
-    """Return the log of :func:`shuffled_gaussian_profile`, which may be far below the smallest float."""
+    """Return the log of :func:`shuffled_gaussian_profile`, possibly far below the log of the smallest float."""
     local = np.array(_GENERIC_GRID)
     budgets = np.array([gaussian_local_epsilon(sigma, d, calibration=calibration) for d in local])
     result = _log_gaussian_profile(1 / sigma, eps)
@@ -289,8 +279,7 @@ def _log_profile(
 def _clones_profile(
     eps: NDArray[np.float64], reports: int, budgets: NDArray[np.float64], local: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the smallest delta of the clones bound over the local pairs, for each eps; above 1 where none holds.
-
+    """Return the smallest delta of the clones bound over the local pairs, for each eps; above 1 if no pair is valid.
     The closed form of the clones bound, solved for delta: ``4 exp(-k a^2 / E)``, where
     ``8 a = (e^eps - 1) / tanh(eps_0 / 2) - 8 E / k``.
     """
@@ -306,7 +295,6 @@ def _clones_profile(
 
 
 def _log_gaussian_profile(mu: float, eps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return :func:`shuffledp.accounting.log_gaussian_delta` for each eps."""
     first = log_ndtr(mu / 2 - eps / mu)
     gap = eps + log_ndtr(-mu / 2 - eps / mu) - first
     with np.errstate(divide="ignore"):
@@ -334,7 +322,7 @@ def _log_weighted_integral(
 
 
 def _reports(n: int, rate: float) -> int:
-    """Return the mean number of participants, rounded down: fewer reports hide less."""
+    """Return the mean number of participants, rounded down, as fewer reports have a larger delta."""
     n = check_count("n", n, 1)
     rate = check_unit("rate", rate)
     reports = math.floor(n * rate * (1 + 1e-12))

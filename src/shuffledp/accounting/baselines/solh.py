@@ -1,19 +1,19 @@
-r"""SOLH, shuffled optimal local hashing: the number of hash cells and the local budget.
+"""Number of hash cells and local budget of SOLH, shuffled optimal local hashing.
 
-Every user draws a random hash of the k values to d' cells and reports it together with generalized randomized response
-(GRR) over the cells. With probability ``lambda = d' / (e^eps_local + d' - 1)`` the cell is uniform; these reports are
-the blanket of the others. Two accountings:
+Every user draws a random hash of the k values to d' cells, and reports it with the cell of the user's value after
+generalized randomized response (GRR). With probability ``lambda = d' / (e^eps_local + d' - 1)`` the cell is uniform;
+the other users' reports with uniform cells are the blanket. Two accountings:
 
 ``printed``
-    The blanket theorem of Balle, Bell, Gascon and Nissim 2019 (Theorem 3.1) with d' in the place of k, the
-    calibration of the method of Wang et al. 2020 in the paper on dummies (arXiv 2009.13738):
-    ``e^eps_local = mu - d' + 1`` with ``mu = eps^2 (n - 1) / (14 ln(2/delta))``, and ``d' = (mu + 2) / 3``.
+    The blanket theorem of Balle, Bell, Gascon and Nissim 2019 (Theorem 3.1) with d' instead of k, the calibration of
+    the method of Wang et al. 2020 in the paper on dummies (arXiv 2009.13738): ``e^eps_local = mu - d' + 1`` with
+    ``mu = eps^2 (n - 1) / (14 ln(2/delta))``, and ``d' = (mu + 2) / 3``.
 ``exact``
-    The divergence itself, :mod:`shuffledp.accounting.general.matched_blanket`, averaged over the number of uniform
-    reports, and the d' of least error under it.
+    The divergence itself (:mod:`shuffledp.accounting.general.matched_blanket`), averaged over the number of uniform
+    reports, with the d' of least error.
 
-Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
-Hashes are taken as fully random functions.
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all other users.
+Hashes are assumed to be fully random functions.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ class HashedReport:
 def solh_report(
     n: int, domain_size: int, eps: float, delta: float, *, accounting: str = "exact", cells: int | None = None
 ) -> HashedReport:
-    """Return the number of cells and the local budget with which n shuffled reports are (eps, delta)-private.
+    """Return the number of cells and the local budget for which n shuffled reports are (eps, delta)-private.
+
+    Source: Balle, Bell, Gascon and Nissim 2019, Theorem 3.1; ``exact`` is derived for this project.
 
     Parameters
     ----------
@@ -82,23 +84,18 @@ def solh_report(
     accounting : {"printed", "exact"}
         See the module's description.
     cells : int, optional
-        d', >= 2, if it is not to be chosen.
+        d', >= 2; the best d' if not given.
 
     Returns
     -------
     HashedReport
-        Exact: the largest local budget, rounded down by at most 1e-9 relative; the bound that it inverts is up to
-        1e-3 relative above delta. The error of the chosen d' is within 1e-3 relative of the least.
+        Exact: the largest local budget, rounded down by at most 1e-9 relative, for a bound that is up to 1e-3 relative
+        above delta. The error with the chosen d' is within 1e-3 relative of the least error.
 
     Raises
     ------
     Infeasible
-        If the printed theorem does not hold here (eps above 1, delta above ``2 e^(-27/14)``), or leaves less than two
-        cells or no local budget.
-
-    Notes
-    -----
-    Balle, Bell, Gascon and Nissim 2019, Theorem 3.1; ``exact`` is derived for this project.
+        Printed: if eps > 1, ``delta > 2 e^(-27/14)``, or there are less than two cells or no local budget.
 
     Examples
     --------
@@ -141,7 +138,7 @@ def _exact_report(n: int, domain_size: int, eps: float, delta: float, cells: int
 
 
 def _best_cells(n: int, domain_size: int, eps: float, delta: float) -> int:
-    """Return d' of nearly least error: downhill steps that shrink, from the printed choice."""
+    """Return d' of nearly least error, by downhill steps of decreasing size from the printed d'."""
     errors: dict[int, float] = {}
     budget = math.log1p(math.exp(eps) + (n - 1) * eps * eps / (20 * math.log(2 / delta)))
 
@@ -171,7 +168,7 @@ def _best_cells(n: int, domain_size: int, eps: float, delta: float) -> int:
 def _exact_budget(
     n: int, cells: int, eps: float, delta: float, blocks: int, xtol: float, guess: float | None = None
 ) -> float:
-    """Return the largest eps_local whose delta is at most `delta`, rounded down; eps itself always suffices."""
+    """Return the largest eps_local with delta at most `delta`, rounded down; eps itself always meets the budget."""
     tail = negligible(delta)
 
     def excess(log_budget: float) -> float:
@@ -186,7 +183,7 @@ def _exact_budget(
 
 
 def solh_mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
-    """Return the squared error of a frequency, averaged over the values; the same for all data.
+    """Return the expected squared error of a frequency, averaged over the values; it is the same for all data.
 
     Parameters
     ----------
@@ -209,7 +206,7 @@ def solh_mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
     ``[q (1 - q) + (1 - p - q) (p - q) / k] / (n (p - q)^2)`` with ``q = 1/d'`` and
     ``p = e^eps_local / (e^eps_local + d' - 1)``.
 
-    Wang et al. 2017 (optimized local hashing), derived anew with the part that depends on the frequencies.
+    Source: Wang et al. 2017 (optimized local hashing), derived again with the part that depends on the frequencies.
     """
     n = check_count("n", n, 1)
     domain_size = check_count("domain_size", domain_size, 2)

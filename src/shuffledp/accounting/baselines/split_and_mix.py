@@ -1,4 +1,4 @@
-"""Split-and-mix: shares modulo q (Ishai et al. 2006; Balle et al. 2020)."""
+"""Split-and-mix secure sums by shares modulo q (Ishai et al. 2006; Balle et al. 2020)."""
 
 from __future__ import annotations
 
@@ -43,38 +43,36 @@ def ikos_shares(
 ) -> int:
     """Return the number of shares per user of IKOS split-and-mix.
 
+    ``sigma = log2((1 + e^eps) / delta)``. Source: Balle et al. 2020; Ghazi et al. 2021, Section 5.
+
     Parameters
     ----------
     n : int
-        Users, >= 3.
+        Number of users, >= 3.
     max_value : int
         D, >= 1.
     eps : float
         Budget of the noise in the sum, nats, > 0.
     delta : float
-        Spent on the security of the shares, in (0, 1).
+        Part of delta for the security of the shares, in (0, 1).
     form : {"figure", "average", "worst_case", "collision"}
-        ``figure``: ``ceil((2 sigma + log2 q) / (log2 n - log2 e))``, which reproduces the published figure;
-        no theorem for it is known. ``average``: 1 more, a bound for uniform inputs, often used for all. ``worst_case``:
-        2 more, proven for all inputs. ``collision``: the smallest number for which the second-moment bound of
-        :func:`ikos_distance` suffices, proven for all inputs.
+        ``figure``: ``ceil((2 sigma + log2 q) / (log2 n - log2 e))``, which reproduces the published figure, without a
+        known theorem. ``average``: 1 more, a bound for uniform inputs, often used for all inputs. ``worst_case``: 2
+        more, proven for all inputs. ``collision``: the smallest number that meets sigma by the second-moment bound of
+        :func:`ikos_distance`, proven for all inputs.
     group_order : int, optional
-        q, >= 2; default ``n D``, as in the figure.
+        q, >= 2; ``n D`` if not given, as in the figure.
 
     Returns
     -------
     int
-        Messages per user, of ``ceil(log2 q)`` bits each, at least 2. Rounded up from the formula; ``figure`` is an
-        estimate, ``worst_case`` and ``collision`` are never below the number that provably suffices.
+        Number of messages per user, of ``ceil(log2 q)`` bits each, at least 2, rounded up. ``worst_case`` and
+        ``collision`` are proven upper bounds on the number needed; ``figure`` is an estimate.
 
     Raises
     ------
     Infeasible
-        ``collision`` only: for more than 20000 users, or if 64 shares are not enough.
-
-    Notes
-    -----
-    ``sigma = log2((1 + e^eps) / delta)``. Balle et al. 2020; Ghazi et al. 2021, Section 5.
+        ``collision``: for more than 20000 users, or if 64 shares are not sufficient.
 
     Examples
     --------
@@ -100,12 +98,12 @@ def ikos_shares(
 
 
 def ikos_distance(n: int, group_order: int, shares: int) -> float:
-    """Return a bound on the distance between shuffled shares and uniform messages of the same sum.
+    """Return a bound on the total variation distance between shuffled shares and uniform messages with the same sum.
 
     Parameters
     ----------
     n : int
-        Users, in [1, 20000].
+        Number of users, in [1, 20000]; `Infeasible` for more.
     group_order : int
         q, at least n.
     shares : int
@@ -114,22 +112,17 @@ def ikos_distance(n: int, group_order: int, shares: int) -> float:
     Returns
     -------
     float
-        Upper bound on the total variation distance, at most 1, for every choice of inputs.
-
-    Raises
-    ------
-    Infeasible
-        For more than 20000 users.
+        Upper bound, at most 1, for all inputs.
 
     Notes
     -----
-    Let each of the m columns of shares be shuffled on its own, the first not at all: this reveals more. Two independent
-    runs with the same inputs collide exactly as often as if all messages were uniform with the right sum, times
-    ``q^(C - 1)``, where C counts the components of the union of m - 1 random permutations of the users: in each
-    component one of the equations between shares is implied by the others. So the distance is at most
-    ``sqrt(E[q^(C - 1)] - 1) / 2``. As ``q^C`` counts the colorings of users by q colors that are constant on
-    components, ``E[q^C]`` is the sum of multinomial coefficients to the power 2 - m over all sizes of color classes,
-    a coefficient of the q-th power of a series, for which a recursion with positive terms is known.
+    Shuffling the m columns of shares separately, and the first not at all, reveals more than shuffling all messages.
+    Let C be the number of components of the union of m - 1 random permutations of the users. In each component, one of
+    the equations between shares follows from the others. Two independent runs with the same inputs therefore collide
+    with ``E[q^(C - 1)]`` times the probability for uniform messages with the same sum. Hence the distance is at most
+    ``sqrt(E[q^(C - 1)] - 1) / 2``. ``q^C`` is the number of colorings of the users by q colors that are constant on
+    components. ``E[q^C]`` is therefore the sum of multinomial coefficients to the power 2 - m over all sizes of color
+    classes. This is a coefficient of the q-th power of a series, which a recursion with positive terms evaluates.
 
     Derived for this project, after the second-moment argument of Balle et al. 2020.
     """

@@ -1,33 +1,32 @@
-r"""Privacy of two sums of randomized bits, for every data set of the other users.
+r"""Delta of two sums of randomized bits, for every data set of the other users.
 
-The adversary sees the sums only.
-
-Every user holds one bit per value and flips each with probability p; the analyzer sees one sum per value. A victim who
-moves from one value to another changes two bits in opposite directions. Of the N other users a hold the first value;
-turning the second sum round, ``count -> N + 1 - count``, let c of its bits be ones. Then delta is the divergence of a
-product,
+Every user flips each of k bits, one per value, with probability p; the adversary sees one sum per value and nothing
+else. If user 1's value changes, two bits change in opposite directions. Of the N other users, a hold the first value.
+After the second sum is reflected, ``count -> N + 1 - count``, let c of its bits be ones. Then delta is the divergence
+of a product,
 
 .. math:: \delta(a, c) = D_{e^\epsilon}(P_a \times P_c \,\|\, Q_a \times Q_c), \qquad
     P_a = S_a * B(1 - p), \quad Q_a = S_a * B(p), \quad S_a = \mathrm{Bin}(a, 1 - p) * \mathrm{Bin}(N - a, p),
 
-B being a single bit. Data sets are pairs with a <= c; the other direction of the divergence is (N - c, N - a), and the
-factors may be exchanged. So the worst data set is the largest of ``delta(a, c)`` over the square ``0 <= a, c <= N``.
+where B is the law of a single bit. Data sets are pairs with a <= c. The other direction of the divergence is the pair
+``(N - c, N - a)``, and the factors may be exchanged. The worst delta is therefore the largest ``delta(a, c)`` over the
+square ``0 <= a, c <= N``.
 
-A bound for all of them, in three steps:
+The bound for all data sets has three steps:
 
-1. If ``h(t) >= D_t(P_a || Q_a)`` for all a and t, and h is the curve of a pair, then that pair squared dominates every
-   product: domination is kept by products. The largest of several curves is convex in t, and so is the greatest convex
-   function below bounds at the points of a grid, continued by chords; each is the curve of a pair.
-2. For ``a1 <= a <= a2`` grant the adversary ``a2 - a1`` of the bits: the law of the rest,
+1. If ``h(t) >= D_t(P_a || Q_a)`` for all a and t, and h is the curve of a pair, then the square of this pair dominates
+   every product, because products keep domination. The largest of several curves is convex in t, and so is the
+   greatest convex function below bounds at the points of a grid, continued by chords; each is the curve of a pair.
+2. For ``a1 <= a <= a2``, let the adversary know ``a2 - a1`` of the bits. The law of the rest,
    ``Bin(a1, 1 - p) * Bin(N - a2, p)``, is the same for all these a, and knowledge of bits only increases D. Blocks of
    one number reveal no bits.
 3. S is log-concave, so that P / Q increases and D_t is a difference of two tails.
 
-The blocks are smallest at the two ends, where the curves are largest: a curve near an end exceeds the one further in by
-more than the granted bits cost. The delta of the data set in which all others hold one of the two values is a lower
-bound. The gap between both bounds is at most 2.3e-4 in eps where eps is below 1 or so (1,000 users at 1 nat per
-bit, 10,000 at 3, 100,000 at 5 to 7), and 1.3e-3 with 20,000 users at 7. Replacement neighbors. Derived for this
-project.
+The blocks are smallest at the two ends, where the curves are largest: a curve near an end exceeds the next curve by
+more than the effect of the known bits. The delta of the data set in which all other users hold one of the two values is
+a lower bound. The gap of the two bounds in eps is at most 2.3e-4 for eps up to about 1 (1,000 users at 1 nat per bit,
+10,000 at 3, 100,000 at 5 to 7). It is 1.3e-3 for 20,000 users at 7 nats per bit. Replacement neighbors. Derived for
+this project.
 """
 
 from __future__ import annotations
@@ -66,13 +65,13 @@ _MOST_EPS = 700.0
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The curve ``t -> D_t`` of a pair by its corners; 1 - t left of them and 0 right of them."""
+    """Curve ``t -> D_t`` of a pair, given by its corners; 1 - t below the first corner and 0 above the last."""
 
     t: NDArray[np.float64]
     value: NDArray[np.float64]
 
     def squared(self, eps: float) -> float:
-        """Return delta of two independent copies at eps, nats; never below it by more than rounding."""
+        """Return delta of two independent copies at eps (nats); never below the exact value except by rounding."""
         slopes = np.concatenate(([-1.0], np.diff(self.value) / np.diff(self.t), [0.0]))
         mass = np.diff(slopes)  # of the second law, at likelihood ratio t
         at = math.exp(min(eps, _MOST_EPS)) / self.t
@@ -83,10 +82,8 @@ class Curve:
 def summed_bits_delta(
     others: int, flip_probability: float, eps: float, omitted: float, *, rough: bool = False
 ) -> float:
-    """Return a bound on delta of two sums of randomized bits, for every data set of the others (>= 1).
-
-    Each law of a sum omits at most the mass `omitted`, which counts as lost privacy. A rough bound is a few times
-    faster to compute, and larger.
+    """Return a bound on delta of two sums of randomized bits, for every data set of the other users (`others` >= 1).
+    Each law of a sum omits at most the mass `omitted`, which is added to delta. A rough bound is larger and faster.
     """
     # narrow laws are looked at as closely in both cases
     rough = rough and _is_wide(others, flip_probability, omitted)
@@ -94,7 +91,7 @@ def summed_bits_delta(
 
 
 def two_bits_delta(eps_bit: float, eps: float) -> float:
-    """Return delta of one vector alone, of which two bits change: 0 from ``2 eps_bit`` on."""
+    """Return delta of a single vector of which two bits change; 0 for ``eps >= 2 eps_bit``."""
     p = 1 / (1 + math.exp(eps_bit))
     gap = eps - 2 * eps_bit
     return (1 - p) ** 2 * -math.expm1(gap) if gap < 0 else 0.0
@@ -102,7 +99,7 @@ def two_bits_delta(eps_bit: float, eps: float) -> float:
 
 @remember(16)
 def worst_curve(others: int, flip_probability: float, omitted: float, rough: bool = False) -> Curve:
-    """Return an upper bound on the curves of one sum for all data sets; arguments as of `summed_bits_delta`."""
+    """Return an upper bound on the curves of one sum for all data sets; arguments as in `summed_bits_delta`."""
     p = flip_probability
     spread = _spread(others, p)
     most = math.log1p(-p) - math.log(p)
@@ -140,7 +137,7 @@ def _is_wide(others: int, p: float, omitted: float) -> bool:
 
 
 def _grid(most: float, scale: float, points: int) -> NDArray[np.float64]:
-    """Return losses from -most to most, with fine steps where these are of the size of the scale."""
+    """Return losses from -most to most, with fine steps for losses of about the size of `scale`."""
     width = scale * _STEP * (_POINTS - 1) / 8
     end = math.asinh(most / width)
     steps = width * np.sinh(np.linspace(-end, end, points))
@@ -149,7 +146,7 @@ def _grid(most: float, scale: float, points: int) -> NDArray[np.float64]:
 
 
 def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[int, int]]:
-    """Return ranges that cover ``0, .., others``, small ones at both ends: first and last number of each."""
+    """Return ranges that cover ``0, .., others``, small ones at both ends, as the first and last number of each."""
     spread = math.sqrt(others * flip_probability * (1 - flip_probability))
     # Near 1/2 revealed bits are the better bound anyway.
     work = _WORK if 1 - 2 * flip_probability > _NEARLY_FAIR else 0.4 * _WORK
@@ -165,12 +162,12 @@ def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[i
 
 
 def _share(count: int, growth: float) -> float:
-    """Return the share of all numbers in the first block if the given number of growing blocks reaches the middle."""
+    """Return the share of all numbers in the first block for which `count` growing blocks reach the middle."""
     return growth / (2 * math.expm1(count * math.log1p(growth))) if growth > 1e-9 else 1 / (2 * count)
 
 
 def _widths(others: int, share: float, growth: float, most: int) -> list[int]:
-    """Return the widths of blocks from an end to the middle, or one more than the most."""
+    """Return the widths of blocks from an end to the middle; if more than `most` are needed, ``most + 1`` widths."""
     if not share:
         return [1] * ((others + 2) // 2)
     found: list[int] = []
@@ -184,7 +181,7 @@ def _widths(others: int, share: float, growth: float, most: int) -> list[int]:
 def _divergences(
     ones: int, zeros: int, p: float, t: NDArray[np.float64], omitted: float
 ) -> NDArray[np.float64]:
-    """Return bounds on D_t of the pair whose other bits are known to be ones and zeros that were flipped."""
+    """Return bounds on D_t of the pair whose other bits are `ones` flipped ones and `zeros` flipped zeros."""
     window = _narrow_window if _spread(ones + zeros, p) < _WIDE else binomial_window
     up, down = window(zeros, p, omitted).pmf, window(ones, p, omitted).pmf[::-1]
     added = 2 * omitted + _TINY * (up.size + down.size)
@@ -204,12 +201,12 @@ def _divergences(
 
 @remember(2048)
 def _narrow_window(trials: int, p: float, omitted: float) -> Window:
-    """Return the window of ``Bin(trials, p)``, which several blocks share."""
+    """Return the window of ``Bin(trials, p)``, cached for several blocks."""
     return binomial_window(trials, p, omitted)
 
 
 def _convolved(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the convolution of two laws by the Fourier transform; rounding is absolute, not relative."""
+    """Return the convolution of two laws by Fourier transforms, with absolute rounding errors."""
     from scipy.fft import irfft, next_fast_len, rfft  # 20 ms, and only far out in the tails of very wide laws
 
     size = first.size + second.size - 1
@@ -219,7 +216,7 @@ def _convolved(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArr
 
 
 def _convex(t: NDArray[np.float64], value: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the places of the corners of the greatest convex function below the values."""
+    """Return the indices of the corners of the greatest convex function below the values."""
     kept = np.arange(t.size)
     while True:
         slopes = np.diff(value[kept]) / np.diff(t[kept])
@@ -230,5 +227,4 @@ def _convex(t: NDArray[np.float64], value: NDArray[np.float64]) -> NDArray[np.in
 
 
 def _from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of all values from each place on, and a 0 behind them."""
     return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))

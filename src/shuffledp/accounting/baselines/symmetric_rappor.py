@@ -1,4 +1,4 @@
-"""Symmetric RAPPOR: one-hot vectors of randomized bits, of which the analyzer sees sums or all vectors."""
+"""Symmetric RAPPOR: one-hot vectors of randomized bits, of which the analyzer sees the sums or all vectors."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ _FAR_SUMMED, _FAR_TOLD = 1.3, 1.01
 @guarded_methods
 @dataclass(frozen=True)
 class SymmetricRAPPOR:
-    """A one-hot vector of k bits, each turned over with probability ``1 / (e^eps_bit + 1)``.
+    """Symmetric RAPPOR: a one-hot vector of k bits, each flipped with probability ``1 / (e^eps_bit + 1)``.
 
     Parameters
     ----------
     eps_bit : float
-        Nats per bit, in (0, 150]. Replacing the input changes two bits: the local budget is twice that.
+        Nats per bit, in (0, 150]. Replacing the input changes two bits, so that the local budget is ``2 eps_bit``.
     domain_size : int
         Number of values k, >= 2.
     view : {"sums", "reports"}
         View of the analyzer: the k sums over all users, as with secure aggregation, or all vectors in random order.
-        Sums are a function of the vectors and reveal less.
+        Sums have a smaller delta, as they are a function of the vectors.
 
     Notes
     -----
-    Erlingsson, Pihur and Korolova (2014) with one permanent response; "DP in the Prio system" drafts call eps_bit the
-    local budget, which it is for adding or removing one bit. For sums the upper bound is the smaller of the bounds of
+    Source: Erlingsson, Pihur and Korolova (2014) with one permanent response. In drafts of "DP in the Prio system",
+    eps_bit is the local budget, for adding or removing one bit. For sums, the upper bound is the smaller bound of
     :mod:`shuffledp.accounting.baselines.summed_bits` and :mod:`shuffledp.accounting.baselines.rappor_known_coins`; both
-    hold for every data set of the others.
+    hold for every data set of the other users.
     """
 
     eps_bit: float
@@ -77,37 +77,37 @@ class SymmetricRAPPOR:
 
     @property
     def eps_local(self) -> float:
-        """``2 eps_bit``: two bits change."""
+        """Local budget ``2 eps_bit``, nats, as two bits change."""
         return 2 * self.eps_bit
 
     @property
     def flip_probability(self) -> float:
-        """``1 / (e^eps_bit + 1)``."""
+        """Probability ``1 / (e^eps_bit + 1)`` of a flip."""
         return 1 / (1 + math.exp(self.eps_bit))
 
     @property
     def standing(self) -> Standing:
-        """An upper bound for every data set of the others."""
+        """Guarantee ``upper``, for every data set of the other users."""
         return UPPER
 
     def own_delta(
         self, others: Count, eps: float, side: Side, target: float | None = None, gap: float = 0.0
     ) -> float | None:
-        """Return a bound for the sums, or None where vectors are seen.
+        """Return a bound on delta for the view of sums, or None for the view of vectors.
 
         Parameters
         ----------
         others : int
-            Other users, >= 0.
+            Number of other users, >= 0.
         eps : float
             Nats, >= 0.
         side : {"upper", "lower"}
-            Upper: for every data set. Lower: the larger delta of two data sets: all others hold a third value, or all
-            others hold one of the two values.
+            ``upper``: for every data set. ``lower``: the larger delta of two data sets, in which all other users hold a
+            third value or one of the two values.
         target : float, optional
-            If given, the mass omitted by windows is negligible relative to `target`, not relative to the result.
+            If given, the mass omitted by windows is negligible relative to `target` instead of the result.
         gap : float
-            Relative: above 1e-3 an upper bound may be some percent above.
+            Relative gap; for a gap above 1e-3, an upper bound may be some percent too large.
 
         Returns
         -------
@@ -143,9 +143,9 @@ class SymmetricRAPPOR:
         return max(value * (1 - 2e-7) - (0.0 if target is None else 1e-7 * target), 0.0)
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return one pair of inputs; by their two bits and, against the blanket, whether all bits are ones.
+        """Return one pair of inputs, by their two bits; against the blanket, also by whether all bits are ones.
 
-        These are for whole vectors: an upper bound for sums, and no lower bound.
+        These comparisons are for whole vectors: for sums they give an upper bound and no lower bound.
         """
         p, b, k = self.flip_probability, self.eps_bit, self.domain_size
         bits = {0: 1 - p, 1: p}  # of a vector whose input is elsewhere

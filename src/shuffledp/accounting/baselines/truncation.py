@@ -1,17 +1,17 @@
-r"""Histograms by truncated counts (Balcer and Cheu 2020): the rate at which every user adds ones.
+"""Rate of added ones in histograms by truncated counts (Balcer and Cheu 2020).
 
 For every value j a user sends ``1[x = j] + Bernoulli(p)`` messages, p close to 1, so that ``y_j = n_j + Bin(n, p)``.
 The analyzer outputs ``y_j / n - p`` if ``y_j > n``, else 0. Two accountings:
 
 ``printed``
-    ``p = 1 - 200 ln(4/delta) / (eps^2 n)``: their counter at (eps/2, delta/2), since two values change.
+    ``p = 1 - 200 ln(4/delta) / (eps^2 n)``: their counter at (eps/2, delta/2), as two values change.
 ``exact``
     The divergence of the two counts that change, (1 + X, Y) and (X, 1 + Y) with X, Y ~ Bin(n, p) independent. The
-    likelihood ratio of a pair (u, v) is ``g(u) / g(v)``, ``g(u) = u / (n + 1 - u)``, so that given v it grows with u.
-    The histogram is accounted for as a whole; nothing is halved.
+    likelihood ratio of a pair (u, v) is ``g(u) / g(v)``, ``g(u) = u / (n + 1 - u)``, so that for given v it grows with
+    u. The budget is for both counts together and is not halved.
 
-Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
-Exchanging the two values exchanges the counts, and replacing p by 1 - p mirrors them: neither changes delta.
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all other users.
+Exchanging the two values exchanges the counts, and replacing p by 1 - p reflects them; delta is the same.
 """
 
 from __future__ import annotations
@@ -36,25 +36,23 @@ _XTOL = 1e-11
 
 
 def two_bins_delta(eps: float, n: int, rate: float) -> float:
-    """Return the exact delta of one user's value among two counts with binomial noise.
+    """Return the exact delta of one user's value in two counts with binomial noise.
+
+    Derived for this project in the module's description.
 
     Parameters
     ----------
     eps : float
         Nats, >= 0.
     n : int
-        Trials of either binomial, >= 1.
+        Trials of each binomial law, >= 1.
     rate : float
-        Their rate, in (0, 1); ``1 - rate`` gives the same.
+        Rate of the binomial laws, in (0, 1); ``1 - rate`` has the same delta.
 
     Returns
     -------
     float
-        In [0, 1]; exact, too large by at most 1e-10 relative, except below 1e-300, where floats end.
-
-    Notes
-    -----
-    Derived for this project, see the module's description.
+        In [0, 1]; exact, too large by at most 1e-10 relative, except below 1e-300.
     """
     eps = check_nonnegative("eps", eps)
     n = check_count("n", n, 1)
@@ -68,7 +66,10 @@ def _two_bins(eps: float, n: int, rate: float, tail: float) -> float:
 
 
 def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = "exact") -> float:
-    """Return ``1 - p``, the probability with which a user adds no one to a count.
+    """Return ``1 - p``, the probability that a user does not add a one to a count.
+
+    Printed: ``200 ln(4/delta) / (eps^2 n)``, for ``sqrt(400 ln(4/delta) / n) <= eps <= 2``: Balcer and Cheu 2020
+    (arXiv 1911.09079), counter and histogram at half the budget. ``exact`` is derived for this project.
 
     Parameters
     ----------
@@ -84,19 +85,12 @@ def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = 
     Returns
     -------
     float
-        In (0, 1/2]. Exact: the smallest that suffices, rounded up by at most 1e-11 relative.
+        In (0, 1/2]. Exact: the smallest rate that meets the budget, rounded up by at most 1e-11 relative.
 
     Raises
     ------
     Infeasible
-        If the printed theorem does not hold here (eps above 2, too few users), or if not even fair coins suffice.
-
-    Notes
-    -----
-    ``200 ln(4/delta) / (eps^2 n)``, for ``sqrt(400 ln(4/delta) / n) <= eps <= 2``: Balcer and Cheu 2020 (arXiv
-    1911.09079), their counter and histogram at half the budget.
-
-    ``exact`` is derived for this project.
+        Printed: if eps is above 2 or there are too few users. Exact: if fair coins do not meet the budget.
     """
     n = check_count("n", n, 1)
     eps, delta = check_budget(eps, delta)

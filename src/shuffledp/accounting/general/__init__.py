@@ -1,4 +1,4 @@
-"""Accounting for any shuffle protocol: divergences, the clones and blanket reductions, Renyi conversion."""
+"""Accounting for any shuffle protocol: divergences, clones and blanket reductions, Renyi conversion."""
 
 from shuffledp.lazy_api import topic
 

@@ -1,22 +1,21 @@
-r"""The privacy blanket of any local randomizer: bounds on delta of n shuffled reports, from above and from below.
+"""Privacy blanket of any local randomizer: upper and lower bounds on delta of n shuffled reports.
 
-With G as in :mod:`shuffledp.accounting.general.comparisons`, ``delta = E (G_1 + .. + G_n)^+ / n`` for n users in all.
-For a random number of others, delta is the mean of this delta. With a binomial number of others the terms add up to
-the terms of a sum of ``trials + 1`` copies of which each counts with probability `rate`, with a Poisson number to a sum
-of a Poisson number of copies: ``delta = E (sum)^+ / (rate (trials + 1))`` and ``E (sum)^+ / mean``. The means are found
-by :mod:`shuffledp.numerics.sum_excess`.
+For n users, ``delta = E (G_1 + .. + G_n)^+ / n`` with G as in :mod:`shuffledp.accounting.general.comparisons`. For a
+random number of other users, delta is the mean over this number. Two laws need no sum over the numbers. For
+``Bin(trials, rate)`` other users, ``delta = E (sum)^+ / (rate (trials + 1))``: the sum has ``trials + 1`` terms, and
+each is a copy of G with probability `rate`, else 0. For a Poisson number, ``delta = E (sum)^+ / mean`` with a Poisson
+number of copies. :mod:`shuffledp.numerics.sum_excess` computes these means.
 
 Two sides:
 
 ``upper``
-    Every report contains the blanket, for every input of its user, and the adversary learns which reports come from
-    it: no data set of the others has a larger delta.
+    Every report contains the blanket, for every input of its user, and the adversary learns which reports come from the
+    blanket. No data set of the other users has a larger delta.
 ``lower``
-    All others hold the same input. This is a possible data set, so that no bound for the randomizer can be smaller.
+    All other users hold the same input. This data set is possible, so that no smaller delta holds for the randomizer.
 
-Conventions: eps in nats; replacement neighbors; the analyzer knows the inputs of all others; user 1 is counted among
-`users`. Derived for this project, from Balle, Bell, Gascon and Nissim (2019) and the evaluation by Su, Cheng and Wang
-(arXiv 2504.07414).
+Conventions: eps in nats; replacement neighbors; the analyzer knows the inputs of all other users. Derived for this
+project, from Balle, Bell, Gascon and Nissim (2019) and the evaluation by Su, Cheng and Wang (arXiv 2504.07414).
 """
 
 from __future__ import annotations
@@ -76,15 +75,14 @@ _REMEMBERED = 4096
 
 @runtime_checkable
 class OwnDelta(Protocol):
-    """A randomizer whose analyzer sees a statistic in place of the reports."""
+    """Randomizer with its own delta, because the analyzer sees a statistic of the reports and not the reports."""
 
     def own_delta(
         self, others: int, eps: float, side: Side, target: float | None = None, gap: float = 0.0
     ) -> float | None:
-        """Return a bound on delta with a given number of others; None for the blanket of reports.
-
-        If a target is given, the result may differ by less than a millionth of it. With a relative gap above 1e-3 the
-        result is a bound on the given side, without stated accuracy.
+        """Return a bound on delta for a number of other users; None if the bound is the delta of the blanket. With a
+        target, the result may differ by less than a millionth of it. With a relative gap above 1e-3, the result is a
+        bound on the given side without stated accuracy.
         """
 
 
@@ -93,33 +91,31 @@ def blanket_randomizer_delta(
 ) -> float:
     """Return delta of the shuffled reports of a local randomizer.
 
+    Source: Balle, Bell, Gascon and Nissim (2019) and the module's description. Replacement neighbors.
+
     Parameters
     ----------
     randomizer : Randomizer
-        Such as :class:`GRR` or :class:`LaplaceRandomizer`.
+        For example :class:`GRR` or :class:`LaplaceRandomizer`.
     users : int
-        All users, user 1 included, in [1, 2^53].
+        Number of users, user 1 included, in [1, 2^53].
     eps : float
         Nats, >= 0.
     bound : {"upper", "lower"}
-        ``upper``: no data set of the others has a larger delta, for the pairs of inputs that the randomizer compares.
-        ``lower``: delta of certain data sets, in which all others hold the same input.
+        ``upper``: no data set of the other users has a larger delta, for the compared pairs of inputs.
+        ``lower``: the largest delta of data sets in which all other users hold the same input.
 
     Returns
     -------
     float
-        In [0, 1]; 0 for eps at and above the local budget. An upper bound or a lower bound, by `bound`. The
-        value of the reduction is less than 1e-3 relative away for finitely many outputs, mostly 1e-8, and about 1e-3
-        for densities (further for Gaussian noise with few users, for its small deltas and for its data sets).
+        In [0, 1]; 0 for eps at and above the local budget. An upper or a lower bound, by `bound`. For finitely many
+        outputs the result is within 1e-3 relative of the reduction's value, mostly within 1e-8; for densities, within
+        about 1e-3. Gaussian noise has larger errors with few users, for small deltas and for the lower bound.
 
     Raises
     ------
     Infeasible
         If the randomizer has no blanket.
-
-    Notes
-    -----
-    Balle, Bell, Gascon and Nissim (2019); see the module's description. Replacement neighbors.
 
     Examples
     --------
@@ -137,6 +133,8 @@ def blanket_epsilon(
 ) -> float:
     """Return the central eps of the shuffled reports of a local randomizer.
 
+    Source: Balle, Bell, Gascon and Nissim (2019) and the module's description. Replacement neighbors.
+
     Parameters
     ----------
     randomizer, users, bound
@@ -147,19 +145,15 @@ def blanket_epsilon(
     Returns
     -------
     float
-        Nats, at most the local budget. ``upper``: rounded up, an eps that holds for every data set of the others.
-        ``lower``: rounded down, no smaller eps holds; 0 if no positive eps is excluded. For finitely many outputs the
-        rounding is below 5e-5 relative, except for laws that are nearly lattices (up to a million values and few
-        users: 1e-3; 1e-2 for a handful) and where delta hardly changes with eps.
+        Nats, at most the local budget. ``upper``: rounded up; this eps holds for every data set of the other users.
+        ``lower``: rounded down; no smaller eps holds, and 0 excludes none. For finitely many outputs the rounding is
+        below 5e-5 relative. It is larger where delta hardly changes with eps, and for laws that are nearly lattices:
+        1e-3 for up to a million values and few users, 1e-2 for a handful of users.
 
     Raises
     ------
     Infeasible
         If the randomizer has no blanket, or no finite eps has this delta.
-
-    Notes
-    -----
-    Balle, Bell, Gascon and Nissim (2019); see the module's description. Replacement neighbors.
 
     Examples
     --------
@@ -200,16 +194,15 @@ class BlanketProfile(Exported):
         check_randomizer(self.randomizer)
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; the worse of both directions."""
+        """Return the larger delta of the two directions for each eps (nats, >= 0), shape of `eps`."""
         return at_each(lambda e: population_delta(self.randomizer, self.population, e, self.kind), eps)
 
 
 def population_delta(
     randomizer: Randomizer, law: Law, eps: float, side: Side, target: float | None = None
 ) -> float:
-    """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users.
-
-    With a `target` the accuracy is about 1e-3 relative, on the same side; a delta far below the target may be 0.
+    """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users. With a `target` the
+    result stays on its side, within about 1e-3 relative, and a delta far below the target may be 0.
     """
     return _delta(randomizer, law, min(eps, _MOST_EPS), side, FINE if target is None else COARSE, target)
 
@@ -222,9 +215,8 @@ def population_epsilon(
 
 
 def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float, gap: float) -> float:
-    """Return the log of an upper bound on delta over its target, ``gap`` relative above the reduction's value.
-
-    Far below the target only its sign is right.
+    """Return the log of (delta / target) from an upper bound within `gap` relative of the reduction's value. Far below
+    the target, only the sign of the result is right.
     """
     return log_ratio(_delta(randomizer, law, min(eps, _MOST_EPS), "upper", gap, delta), delta)
 
@@ -261,7 +253,7 @@ def _root(
 def _data_sets(
     randomizer: Randomizer, law: Law, delta: float, cut: float
 ) -> list[Callable[[float, float], float]]:
-    """Return lower bounds on delta by (eps, gap), each for a data set in which all others hold the same input."""
+    """Return lower bounds as functions of (eps, gap), one per data set in which all other users hold the same input."""
     few = few_matches(randomizer, law, delta)
     if few is not None and isinstance(law, Fixed):
         sets = data_set_deltas(few, law.others + 1, randomizer.eps_local, delta)
@@ -281,10 +273,7 @@ def _largest_root(
     delta: float,
     hint: float | None,
 ) -> float:
-    """Return the largest eps of several lower bounds.
-
-    The search follows one bound to its root; a bound that is larger there has a larger root.
-    """
+    """Return the largest root, an eps, of bounds; a bound above the target at one root has a larger root."""
     best = 0.0
     if hint:
         at = hint * (1 - FROM_HINT)
@@ -308,7 +297,7 @@ def _largest_root(
 
 
 def _distance(randomizer: Randomizer, law: Law) -> float:
-    """Return the distance of the two views in standard deviations, in the limit of many users: no bound."""
+    """Return the approximate distance of the two views, in standard deviations, for many users."""
     spread = max(c.spread for c in _comparisons(randomizer, "upper", _FIRST_CUT))
     return math.sqrt(min(spread, 1e12) / (law.mean + 1))
 
@@ -340,7 +329,7 @@ def _delta(
 
 
 def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None, bool], float | None] | None:
-    """Return the delta of the analyzer's view if it is not all reports, else None."""
+    """Return the delta of the analyzer's view if the randomizer defines its own, else None."""
     if isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None:
         return lambda others, eps, side, target, rough: _own_delta(
             randomizer, others, eps, side, target, rough
@@ -352,7 +341,7 @@ def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None, bo
 def _own_delta(
     randomizer: OwnDelta, others: int, eps: float, side: Side, target: float | None, rough: bool
 ) -> float | None:
-    """Return `own_delta` of the randomizer, cached; all gaps that are not rough share one value."""
+    """Return `own_delta` of the randomizer, cached; a rough evaluation has the gap `ROUGH`, any other the gap 0."""
     return randomizer.own_delta(others, eps, side, target, ROUGH if rough else 0.0)
 
 
@@ -362,7 +351,7 @@ def _comparisons(randomizer: Randomizer, side: Side, cut: float) -> tuple[Compar
 
 
 def _foreign(randomizer: Randomizer, side: Side, cut: float) -> tuple[Comparison, ...]:
-    """Return the comparisons of another package's randomizer; raise ValueError unless they have laws."""
+    """Return the comparisons of another package's randomizer; raise ValueError if they are not valid."""
     name = f"randomizer: {type(randomizer).__name__}.comparisons"
     found = asked(name, randomizer.comparisons, side, cut)
     wanted = ("law", "uncovered", "spread")
@@ -402,25 +391,8 @@ def _reduced(
 def compared_delta(
     comparison: Comparison, law: Law, eps: float, side: Side, gap: float = FINE, floor: float = 0.0
 ) -> float:
-    """Return the delta of one comparison.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    law : Law
-        Of the number of other reports.
-    eps : float
-        Nats, in [0, 350].
-    side : {"upper", "lower"}
-    gap : float
-        Relative, as in :func:`shuffledp.numerics.sum_excess.expected_positive_part`.
-    floor : float
-        Of a delta below it only the side is right.
-
-    Returns
-    -------
-    float
-        In [0, 1], on the chosen side of the value of the comparison.
+    """Return a bound on delta of one comparison, on the given side and within about `gap` relative. The eps is in [0,
+    350] nats. A delta below `floor` is a bound on its side, without stated accuracy.
     """
     values, masses = comparison.law(eps, side)
     uncovered = comparison.uncovered(eps, side)
@@ -445,9 +417,8 @@ def compared_delta(
 
 
 def _averaged(delta_of: Callable[[int], float], law: Law, side: Side) -> float:
-    """Return the mean of a delta that falls with the number of others.
-
-    The numbers in a group count as its least (upper) or largest number.
+    """Return a bound on the mean of a delta that falls with the number of other users. Numbers are put into groups.
+    Each group counts as its smallest number (upper) or its largest (lower).
     """
     if isinstance(law, Fixed):
         return delta_of(law.others)

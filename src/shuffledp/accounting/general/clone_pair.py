@@ -1,16 +1,16 @@
-r"""The clones reduction as a comparison: two outputs, of which every other report has a known part.
+"""The clones reduction as a comparison: two outputs, and other reports that are clones of them.
 
-With E = e^eps_local the reporter's output is the first with probability ``E / (E + 1)`` or ``1 / (E + 1)``, and each
-other report is a clone with probability r, then either output with equal chances, and nothing otherwise. This is a
-pair of laws against a blanket (:mod:`shuffledp.accounting.general.comparisons`), so that contour integrals evaluate
-it: the cost does not grow with the number of clones, unlike the cost of the sum over their number
-(:mod:`shuffledp.accounting.general.clones`), and eps differs from the eps of the sum by less than 1e-5 relative.
+With E = e^eps_local, user 1's output is the first with probability ``E / (E + 1)`` or ``1 / (E + 1)``. Each other
+report is a clone with probability r, and then either output with probability 1/2; else it is neither. This is a pair of
+laws against a blanket (:mod:`shuffledp.accounting.general.comparisons`), evaluated by contour integrals. The cost does
+not grow with the number of clones, unlike the cost of the sum over this number
+(:mod:`shuffledp.accounting.general.clones`). The two eps differ by less than 1e-5 relative.
 
-Against a randomizer's own blanket clones never win. The blanket ``min_x R(x)`` is at least ``e^-eps_local (R(0) +
-R(1)) / 2``, as no ratio exceeds E, and at least ``(R(0) + R(1)) / (E + 1)`` for randomizers of which no output is
-favored by two inputs. Those are the measures that the two reductions to clones have instead; a smaller measure gives a
-larger delta, and the reduction to two outputs enlarges it further. Where a blanket is known the clones are therefore
-for comparison only.
+The clones bound is never smaller than the bound by the randomizer's own blanket. The blanket ``min_x R(x)`` is at least
+``e^-eps_local (R(0) + R(1)) / 2``, as no ratio exceeds E, and at least ``(R(0) + R(1)) / (E + 1)`` for randomizers of
+which no output is favored by two inputs. The two reductions to clones replace the blanket by these smaller measures. A
+smaller measure gives a larger delta, and the reduction to two outputs enlarges it further. For a known blanket, the
+clones are therefore for comparison only.
 """
 
 from __future__ import annotations
@@ -34,20 +34,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClonePair:
-    """Two outputs and clones of them, in place of any randomizer with a local budget.
-
-    Parameters
-    ----------
-    eps_local : float
-        Nats, in (0, 300].
-    reduction : {"clones", "randomized_response"}
-        Reduction that determines the probability of a clone, as in
-        :func:`shuffledp.accounting.general.clones.clone_rate`.
-
-    Notes
-    -----
-    Feldman, McMillan and Talwar (2021). A :class:`shuffledp.accounting.general.randomizers.Randomizer`; a lower bound
-    is one for the value of the reduction, not for a randomizer.
+    """Two outputs and their clones, in place of any randomizer with the local budget `eps_local` (nats, in (0, 300]).
+    Feldman, McMillan and Talwar (2021). A lower bound is a bound for the value of the reduction, not for a randomizer.
     """
 
     eps_local: Eps
@@ -60,11 +48,11 @@ class ClonePair:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound for every randomizer for which the reduction holds."""
+        """Guarantee ``upper``, for every randomizer to which the reduction applies."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return the single pair."""
+        """Return the single pair of outputs."""
         log_both = -self.eps_local if self.reduction == "clones" else math.log(2) - _log_odds(self.eps_local)
         likely = self.eps_local - _log_odds(self.eps_local)
         half = math.exp(log_both) / 2
@@ -73,5 +61,4 @@ class ClonePair:
 
 
 def _log_odds(eps_local: float) -> float:
-    """Return ``log(E + 1)``."""
     return eps_local + math.log1p(math.exp(-eps_local))

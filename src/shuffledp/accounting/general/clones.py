@@ -1,21 +1,20 @@
-r"""Exact accounting of the clones reduction.
+r"""Exact evaluation of the clones reduction.
 
-Feldman, McMillan and Talwar (2021) reduce the shuffled output of N users with an eps_local-LDP randomizer to
-two counts. With C clones among the others, ``E = e^eps_local``, ``A ~ Bin(C, 1/2)`` and
-``B ~ Bern(E / (E + 1))``, the pair ``P = (A + B, C - A + 1 - B)``, ``Q = (A + 1 - B, C - A + B)`` dominates
-the two outputs: every (eps, delta) that holds for P and Q holds for the shuffled reports, for user 1 and
-replacement neighbors. The implication goes one way, so the values here are exact for the pair and upper
-bounds for a concrete randomizer.
+Feldman, McMillan and Talwar (2021) reduce the shuffled output of N users with an eps_local-LDP randomizer to two
+counts. With C clones among the other reports, ``E = e^eps_local``, ``A ~ Bin(C, 1/2)`` and ``B ~ Bern(E / (E + 1))``,
+the pair ``P = (A + B, C - A + 1 - B)``, ``Q = (A + 1 - B, C - A + B)`` dominates the two outputs: every (eps, delta)
+that holds for P and Q holds for the shuffled reports, for user 1 and replacement neighbors. The converse does not hold:
+the values are exact for the pair and upper bounds for a randomizer.
 
-Given C = c, the likelihood ratio of P and Q is increasing in the first count, hence ([wang2023]_, Lemma 2;
-the formula is derived, not in the paper)
+Given C = c, the likelihood ratio of P and Q is increasing in the first count, hence ([wang2023]_, Lemma 2; the formula
+is derived for this project)
 
 .. math:: D(c) = a \Pr[\mathrm{Bin}(c, 1/2) \ge x_0 - 1] - b \Pr[\mathrm{Bin}(c, 1/2) \ge x_0],
           \quad \delta = \sum_c \Pr[C = c] \, D(c)
 
 with ``a = (E - e^eps) / (E + 1)``, ``b = (E e^eps - 1) / (E + 1)``, ``x_0 = floor(theta (c + 1)) + 1`` and
-``theta = 1/2 + tanh(eps / 2) / (2 tanh(eps_local / 2))``. P and Q are mirror images, so both directions
-agree.
+``theta = 1/2 + tanh(eps / 2) / (2 tanh(eps_local / 2))``. Exchanging the two counts exchanges P and Q, so that both
+directions have the same delta.
 
 .. [wang2023] Wang et al., "Shuffle Differential Private Data Aggregation for Random Population", TPDS 2023.
 """
@@ -57,39 +56,36 @@ _BLOCK = 4096
 def clone_rate(eps_local: EpsAt, reduction: Annotated[str, one_of(REDUCTIONS)] = "clones") -> float:
     """Return the probability that another user's report is a clone.
 
+    Source: Feldman, McMillan and Talwar (2021), the reduction to clones. The rate of binary randomized response is
+    exact. For any other randomizer, ``e^-eps_local`` is a lower bound on the probability that a report hides user 1, so
+    that a delta computed from it is an upper bound.
+
     Parameters
     ----------
     eps_local : float
         Local budget in nats, at least 0.
     reduction : {"clones", "randomized_response"}
-        ``clones``: ``e^-eps_local``, any randomizer. ``randomized_response``: ``2 / (e^eps_local + 1)``, the
-        probability of a uniform output of binary randomized response; only for that randomizer.
+        ``clones``: ``e^-eps_local``, for any randomizer. ``randomized_response``: ``2 / (e^eps_local + 1)``, the
+        probability of a uniform output of binary randomized response, for this randomizer only.
 
     Returns
     -------
     float
         In (0, 1].
-
-    Notes
-    -----
-    Source: Feldman, McMillan and Talwar (2021), the reduction to clones. Exact for binary randomized response and its
-    rate; for any other randomizer ``e^-eps_local`` is a lower bound on the part of a report that hides user 1, so that
-    delta computed from it is an upper bound.
     """
     decay = math.exp(-eps_local)
     return decay if reduction == "clones" else 2 * decay / (1 + decay)
 
 
 def unamplified_delta(eps_local: float, eps_central: float) -> float:
-    """Return ``(E - e^eps_central) / (E + 1)``: delta of one report alone, by randomized response; never too small.
-
-    Nats, ``0 <= eps_central <= eps_local``. No number of others makes it larger.
+    """Return ``(E - e^eps_central) / (E + 1)``, rounded up: delta of one report of binary randomized response. Requires
+    ``0 <= eps_central <= eps_local`` (nats). Other users never increase delta.
     """
     return min(-math.expm1(eps_central - eps_local) / (1 + math.exp(-eps_local)) * LAST_DIGITS, 1.0)
 
 
 def unamplified_budget(eps_central: float, delta: float) -> float:
-    """Return the largest eps_local (nats) with which one report alone is (eps_central, delta)-DP, rounded down."""
+    """Return the largest eps_local (nats) for which a single report is (eps_central, delta)-DP, rounded down."""
     alone = eps_central + math.log1p(delta * math.exp(-eps_central)) - math.log1p(-delta)
     while alone > eps_central and unamplified_delta(alone, eps_central) > delta:
         alone = max(math.nextafter(alone, 0), eps_central)
@@ -97,19 +93,9 @@ def unamplified_budget(eps_central: float, delta: float) -> float:
 
 
 def clone_divergences(start: int, stop: int, eps_local: float, eps_central: float) -> NDArray[np.float64]:
-    """Return D(c), the hockey stick of P and Q given c clones, for c = start, .., stop - 1.
-
-    Parameters
-    ----------
-    start, stop : int
-        Range of the number of clones, ``0 <= start < stop``.
-    eps_local, eps_central : float
-        Nats, ``0 <= eps_central < eps_local``.
-
-    Returns
-    -------
-    (stop - start,) ndarray
-        Non-increasing in c, in [0, 1], accurate to about 1e-12 relative where it matters.
+    """Return D(c), the hockey-stick divergence of P and Q given c clones, for c = start, .., stop - 1. Requires
+    ``0 <= eps_central < eps_local`` (nats). D(c) does not increase with c; its relative error is about 1e-12 for all
+    but negligible values.
     """
     slope = math.tanh(eps_central / 2) / math.tanh(eps_local / 2)
     c = np.arange(start, stop, dtype=np.float64)
@@ -139,7 +125,7 @@ def clone_divergences(start: int, stop: int, eps_local: float, eps_central: floa
 
 
 def _tail_over_point(j: int, c: int) -> float:
-    """Return ``Pr[Bin(c, 1/2) > j] / Pr[Bin(c, 1/2) = j]``, j >= c / 2; incomplete beta functions lose digits here."""
+    """Return ``Pr[Bin(c, 1/2) > j] / Pr[Bin(c, 1/2) = j]``, j >= c / 2; incomplete beta functions lose digits."""
     total, last, start = 0.0, 1.0, j
     while start < c and last > 1e-18 * total:
         k = np.arange(start, min(start + _BLOCK, c), dtype=np.float64)
@@ -151,7 +137,7 @@ def _tail_over_point(j: int, c: int) -> float:
 def _anchored(
     log_point: NDArray[np.float64], j: NDArray[np.float64], c: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return sums of log ratios as logs of probabilities, right in the middle of every block."""
+    """Return cumulative sums of log ratios as logs of probabilities, exact in the middle of every block."""
     starts = np.arange(0, c.size, _BLOCK)
     middles = (starts + np.minimum(starts + _BLOCK, c.size)) // 2
     shifts = log_half_pmf(j[middles], c[middles]) - log_point[middles]
@@ -161,7 +147,7 @@ def _anchored(
 @guarded_methods
 @dataclass(frozen=True)
 class OtherReports:
-    """The reports that user 1's own report is shuffled with.
+    """Reports that are shuffled with user 1's report.
 
     Parameters
     ----------
@@ -170,10 +156,9 @@ class OtherReports:
     dummies : int
         Dummy reports k, at least 0: eps_local-LDP reports of public inputs.
     adaptive : bool
-        Fill the other users up to `dummies` with ``max(k - (N - 1), 0)`` reports, instead of adding k reports.
-        Without dummies it has no effect.
+        If True, ``max(k - (N - 1), 0)`` dummies bring the other users up to k reports. If False, k dummies are added.
     reduction : {"clones", "randomized_response"}
-        Reduction that determines the probability that a report is a clone, see :func:`clone_rate`.
+        Reduction that determines the probability of a clone, see :func:`clone_rate`.
     """
 
     population: Population
@@ -186,30 +171,30 @@ class OtherReports:
 
     @property
     def expected(self) -> float:
-        """Expected number of these reports; with adaptive dummies, the larger of mean and dummies."""
+        """Expected number of other reports; for adaptive dummies, the larger of the mean population and k."""
         mean = self.population.mean
         return max(mean, self.dummies) if self.adaptive else mean + self.dummies
 
     def after(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number of reports for given numbers of other users, (m,)."""
+        """Return the number of reports for each number of other users, shape of `others`."""
         known = np.asarray(others)
         if np.any(known < 0):
             raise ValueError(f"others must be at least 0, got {shown(others)}.")
         return np.asarray(np.maximum(known, self.dummies) if self.adaptive else known + self.dummies)
 
     def rate(self, eps_local: EpsAt) -> float:
-        """Return the probability that one of them is a clone."""
+        """Return the probability that a report is a clone."""
         return clone_rate(eps_local, self.reduction)
 
     def clones(self, rate: float, tail: float) -> Window:
-        """Return the law of the number of clones among them, for a population that is a law.
+        """Return the law of the number of clones for a population that is a law.
 
         Parameters
         ----------
         rate : float
             Probability that a report is a clone, in [0, 1].
         tail : float
-            Mass that may be omitted on either side, per factor.
+            Largest omitted mass on either side, for the users and for the dummies.
         """
         law, dummies = _law(self.population), self.dummies
         if dummies == 0:
@@ -234,7 +219,7 @@ def _law(population: Population) -> Law:
 
 @remember(16)
 def _window_of_others(law: Law, tail: float) -> Window:
-    """Return the shared window for every eps_local and every number of adaptive dummies; callers must not modify it."""
+    """Return the law of the number of other users as a cached window, which callers must not modify."""
     return law.window(tail)
 
 
@@ -244,10 +229,9 @@ def _thinned_window(law: Law, rate: float, tail: float) -> Window:
 
 
 def smallest_delta(reports: OtherReports, eps_local: float, eps_central: float) -> float:
-    """Return a lower bound on delta, relative to which omitted mass is negligible.
-
-    D falls with c, so delta >= Pr[C <= c] D(c). Two Chebyshev steps, each failing with probability <= 1/4,
-    give a number of others and then a number of clones that are not exceeded with probability >= 1/2.
+    """Return a lower bound on delta, used to choose an omitted mass that is negligible beside delta. D falls with c, so
+    that ``delta >= Pr[C <= c] D(c)``. Two steps by Chebyshev's inequality give a number of others and then a number of
+    clones c; each fails with probability at most 1/4, hence ``Pr[C <= c] >= 1/2``.
     """
     law, rate = _law(reports.population), reports.rate(eps_local)
     others = law.mean + reports.dummies + 2 * math.sqrt(law.variance)
@@ -257,27 +241,15 @@ def smallest_delta(reports: OtherReports, eps_local: float, eps_central: float) 
 
 
 def _mixed(window: Window, eps_local: float, eps_central: float) -> float:
-    """Return delta for a given law of the number of clones, an upper bound by the mass it omits and by rounding."""
+    """Return an upper bound on delta for a law of the number of clones; omitted mass and rounding only increase it."""
     divergences = clone_divergences(window.start, window.stop, eps_local, eps_central)
     worst = unamplified_delta(eps_local, eps_central)  # no clones at all
     return raised(float(window.pmf @ divergences) + window.omitted * worst, worst)
 
 
 def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> float:
-    """Return the exact delta of the clones reduction.
-
-    Parameters
-    ----------
-    reports : OtherReports
-        The other reports; their population is a law.
-    eps_local, eps_central : float
-        Nats; `eps_local` > 0, `eps_central` >= 0.
-
-    Returns
-    -------
-    float
-        In [0, 1]; within about 1e-10 relative of the value of the formula, never below it. 0 when
-        ``eps_central >= eps_local``, and below 1e-300, where floats end.
+    """Return the exact delta of the clones reduction, for a population that is a law. The result is within about 1e-10
+    relative of the formula, never below it; 0 for ``eps_central >= eps_local`` and below 1e-300.
     """
     if eps_central >= eps_local:
         return 0.0
@@ -286,14 +258,8 @@ def exact_delta(reports: OtherReports, eps_local: float, eps_central: float) -> 
 
 
 def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> float:
-    """Return the smallest eps_central whose exact delta is at most `delta`.
-
-    Parameters as in :func:`exact_delta`, and `delta` in (0, 1).
-
-    Returns
-    -------
-    float
-        Nats, in [0, eps_local]; rounded up by at most 1e-11 relative (or to 1e-12 eps_local, if below).
+    """Return the smallest eps_central (nats) with exact delta at most `delta`. Rounded up by at most 1e-11 relative (or
+    to 1e-12 eps_local, if below).
     """
     rate = reports.rate(eps_local)
     window = reports.clones(rate, negligible(delta))
@@ -321,10 +287,8 @@ def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> floa
 
 
 def exact_excess(reports: OtherReports, eps_local: float, eps_central: float, delta: float) -> float:
-    """Return the natural log of (exact delta / `delta`), -inf for 0.
-
-    Parameters as in :func:`exact_delta`, and `delta` in (0, 1). Accurate where the result is not far below
-    0: mass that is negligible beside `delta` is counted as lost privacy.
+    """Return the natural log of (exact delta / `delta`), -inf for 0. Omitted mass that is negligible beside `delta` is
+    added to the exact delta, so that results far below 0 are inaccurate.
     """
     if eps_local <= eps_central:
         return -math.inf
@@ -335,19 +299,8 @@ def exact_excess(reports: OtherReports, eps_local: float, eps_central: float, de
 def exact_local_budget(
     reports: OtherReports, eps_central: float, delta: float, *, guess: float | None = None
 ) -> float:
-    """Return the largest eps_local whose exact delta at `eps_central` is at most `delta`.
-
-    Parameters as in :func:`exact_delta`, and `delta` in (0, 1).
-
-    Parameters
-    ----------
-    guess : float, optional
-        An eps_local (nats) close to the result, for example the result for a neighboring number of dummies.
-
-    Returns
-    -------
-    float
-        Nats, at least `eps_central`; rounded down by at most 1e-11 relative.
+    """Return the largest eps_local (nats, >= eps_central) with exact delta at most `delta`; `guess` is a value close to
+    it. Rounded down by at most 1e-11 relative.
     """
     alone = unamplified_budget(eps_central, delta)
 
@@ -371,7 +324,7 @@ def exact_local_budget(
 
 
 def _gaussian_mu(clones: float, eps_local: float) -> float:
-    """Return the distance of P and Q in standard deviations, in the limit of many clones; a guess, not a bound."""
+    """Return the approximate distance of P and Q, in standard deviations, for many clones."""
     return 2 * math.tanh(eps_local / 2) / math.sqrt(clones + 1)
 
 
@@ -399,5 +352,5 @@ class ClonesProfile(Exported):
         check_fields(self)
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions agree."""
+        """Return delta for each eps (nats, >= 0), shape of `eps`; both directions have the same delta."""
         return at_each(lambda e: exact_delta(self.reports, self.eps_local, e), eps)

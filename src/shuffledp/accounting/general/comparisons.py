@@ -1,20 +1,20 @@
-r"""Comparisons of a report under two inputs with a measure that the reports of others contain.
+r"""Comparisons of a report under two inputs with a measure that the other users' reports contain.
 
-Two neighboring data sets give the reporter the input 0 or 1. The output y of the randomizer has the density R0 or R1,
-and w is a measure that the report of every other user contains: its *blanket*. The quantity that decides about n
-shuffled reports ([balle2019]_, Theorem 4.2 and Lemma 5.3; [su2025]_) is
+In two neighboring data sets, user 1 holds the input 0 or 1. The randomizer's output y has the density R0 or R1, and w
+is a measure that every other user's report contains: the *blanket*. For n shuffled reports, delta is the mean of a
+positive part ([balle2019]_, Theorem 4.2 and Lemma 5.3; [su2025]_):
 
 .. math:: G = \frac{R_0(y) - e^\epsilon R_1(y)}{w(y)} \text{ with y from w,} \quad G = 0 \text{ with the probability
 that w misses,}
           \qquad \delta = \frac{1}{n} E (G_1 + \dots + G_n)^+ .
 
-``x^+`` is convex. Hence a law of G that is larger in the convex order bounds delta from above, and a smaller one from
-below: each value of a cell may be moved to the two ends of its range, the mean kept, or to its mean. Outputs that w
-does not contain increase delta by their mass ``(R0 - e^eps R1)^+``: the first of them identifies the report.
+``x^+`` is convex. Hence a law of G that is larger in the convex order gives an upper bound on delta, and a smaller law
+a lower bound. Moving the values of a cell to the two ends of their range, with the same mean, gives a larger law;
+moving them to their mean gives a smaller law. Outputs that w does not contain add their mass ``(R0 - e^eps R1)^+`` to
+delta, because such an output identifies user 1's report.
 
 .. [balle2019] Balle, Bell, Gascon and Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019.
-.. [su2025] Su, Cheng and Wang, arXiv 2504.07414: the same with a Fourier transform on a grid, values rounded up or
-down.
+.. [su2025] Su, Cheng and Wang, arXiv 2504.07414: the same with a Fourier transform on a grid.
 """
 
 from __future__ import annotations
@@ -35,31 +35,30 @@ _Law = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 
 
 class Comparison(Protocol):
-    """Two inputs of a randomizer against a blanket."""
+    """Two inputs of a randomizer, compared with a blanket."""
 
     def law(self, eps: float, side: Side) -> _Law:
-        """Return values and masses, (m,) each, of a law that is not below (upper) or not above (lower) the law of G."""
+        """Return values and masses, (m,) each, of a law above (upper) or below (lower) G in the convex order."""
 
     def uncovered(self, eps: float, side: Side) -> float:
-        """Return the contribution to delta of outputs outside of the blanket, or a bound on the given side."""
+        """Return a bound on the contribution to delta of outputs that the blanket does not contain."""
 
     @property
     def spread(self) -> float:
-        """Variance of ``(R0 - R1) / w``: for first guesses only."""
+        """Variance of ``(R0 - R1) / w``, for first guesses only."""
 
 
 def differences(
     log_own: NDArray[np.float64], log_other: NDArray[np.float64], eps: float
 ) -> NDArray[np.float64]:
-    """Return ``e^log_own - e^(eps + log_other)`` without cancellation where the two are close, shape of the
-    arguments."""
+    """Return ``e^log_own - e^(eps + log_other)``, without cancellation for close terms."""
     with np.errstate(invalid="ignore", over="ignore"):
         near = -np.exp(log_own) * np.expm1(eps + log_other - log_own)
     return np.where(np.isneginf(log_own), -np.exp(eps + log_other), near)
 
 
 def normal_mass(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mass of a standard normal law between two points, (m,) each, small masses too."""
+    """Return the standard normal mass between two points, elementwise, with full relative accuracy."""
     turned = low + high > 0
     a, b = np.where(turned, -high, low), np.where(turned, -low, high)
     upper, lower = log_ndtr(b), log_ndtr(a)
@@ -70,16 +69,9 @@ def normal_mass(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Finitely many kinds of outputs.
-
-    Parameters
-    ----------
-    log_own, log_other : (m,) ndarray
-        Logs of ``R0 / w`` and ``R1 / w``; ``-inf`` where the input never yields the output.
-    masses : (m,) ndarray
-        Of w; the sum is at most 1.
-    outside : (k, 2) ndarray
-        Masses under R0 and R1 of the outputs that w does not contain.
+    """Finitely many kinds of outputs with the logs of ``R0 / w`` and ``R1 / w`` and the masses of w, (m,) each. A log
+    is ``-inf`` for an output that the input never gives. `outside`, (k, 2), has the masses under R0 and R1 of the
+    outputs that w does not contain.
     """
 
     log_own: NDArray[np.float64]
@@ -92,7 +84,7 @@ class Outputs:
         return differences(self.log_own, self.log_other, eps), self.masses
 
     def uncovered(self, eps: float, side: Side) -> float:
-        """Return the hockey stick on the outputs that w does not contain."""
+        """Return the hockey-stick divergence on the outputs that w does not contain."""
         return float(np.sum(np.maximum(self.outside[:, 0] - math.exp(eps) * self.outside[:, 1], 0.0)))
 
     @property
@@ -103,18 +95,10 @@ class Outputs:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Outputs on a line, cut into cells in which ``R0 / w`` and ``R1 / w`` are monotone.
-
-    Parameters
-    ----------
-    log_own, log_other : (m + 1,) ndarray
-        Logs of ``R0 / w`` and ``R1 / w`` at the edges.
-    own, other, blanket : (m,) ndarray
-        Masses of R0, R1 and w in the cells.
-    lost : float
-        Mass of R0 outside of all cells, which counts as lost for an upper bound.
-    exact_excess : bool
-        If True, `lost` is the exact contribution to delta beyond the cells, for the lower bound too.
+    """Outputs on a line, cut into m cells in which ``R0 / w`` and ``R1 / w`` are monotone. `log_own` and `log_other`
+    are the logs of ``R0 / w`` and ``R1 / w`` at the m + 1 edges; `own`, `other` and `blanket` are the masses of R0, R1
+    and w in the cells. `lost` is the mass of R0 outside of all cells, which is added to an upper bound. With
+    `exact_excess`, it is the exact contribution to delta, and is added to a lower bound too.
     """
 
     log_own: NDArray[np.float64]
@@ -126,7 +110,7 @@ class Cells:
     exact_excess: bool = False
 
     def law(self, eps: float, side: Side) -> _Law:
-        """Return means of cells (lower), or values at both ends of their ranges with masses that keep the mean."""
+        """Return the cells' means (lower), or both ends of their ranges with masses that keep the means (upper)."""
         keep = self.blanket > 0
         masses = self.blanket[keep]
         means = (self.own[keep] - math.exp(eps) * self.other[keep]) / masses
@@ -148,11 +132,11 @@ class Cells:
         return np.minimum(logs[:-1], logs[1:]), np.maximum(logs[:-1], logs[1:])
 
     def uncovered(self, eps: float, side: Side) -> float:
-        """Return the mass of R0 outside of all cells, or for a lower bound 0 unless this mass is exact."""
+        """Return the mass of R0 outside of all cells; 0 for a lower bound unless this mass is an exact contribution."""
         return self.lost if side == "upper" or self.exact_excess else 0.0
 
     @property
     def spread(self) -> float:
-        """Variance of ``(R0 - R1) / w``, cell by cell."""
+        """Variance of ``(R0 - R1) / w``, with its mean in each cell."""
         keep = self.blanket > 0
         return float(np.sum((self.own - self.other)[keep] ** 2 / self.blanket[keep]))

@@ -1,4 +1,4 @@
-"""Several mechanisms on the same users: shuffled batches, the same or different, and queries of a trusted server.
+"""Composition of mechanisms on the same users: shuffled batches and queries of a trusted server.
 
 Profiles become loss distributions on a common grid, which dp_accounting composes.
 """
@@ -28,43 +28,40 @@ def composed_epsilon(
     rounds: Sequence[FromOne] | None = None,
     step: Positive | None = None,
 ) -> float:
-    """Return the eps of several mechanisms that are used on the same users, one after the other or at once.
+    """Return the central eps of several mechanisms on the same users, one after the other or at once.
+
+    Sources: :func:`to_pld`, by Doroshenko et al. (2022); composition of dominating pairs, by Zhu, Dong and Wang (2022),
+    Theorem 10.
 
     Parameters
     ----------
     mechanisms : sequence of PrivacyProfile or PrivacyLossDistribution
-        At least one; all profiles for the same neighboring relation. Loss distributions of dp_accounting are assumed
-        to be for this relation, too.
+        At least one; all profiles for the same neighboring relation. The caller ensures that loss distributions of
+        dp_accounting are for this relation, too.
     delta : float
         Delta of the composition, in (0, 1).
     rounds : sequence of int, optional
-        Number of uses of each mechanism, >= 1; once if not given.
+        Number of uses of each mechanism, >= 1; 1 if not given.
     step : float, optional
-        Distance of losses, nats, > 0. If not given, a 128th of the eps at which the first profile ends, or a 50,000th
-        of the eps at which the last one ends. Loss distributions require it: their
-        ``value_discretization_interval``.
+        Distance of losses on the grid, nats, > 0. If not given, the larger of 1/128 of the smallest eps and 1/50,000 of
+        the largest eps at which a profile ends. For loss distributions, their ``value_discretization_interval``,
+        required.
 
     Returns
     -------
     float
-        Nats, >= 0; ``inf`` if delta is below the mass of infinite losses. An upper bound, also for mechanisms that are
-        chosen adaptively from earlier releases, if the profiles are upper bounds and the loss distributions
-        pessimistic. Convolutions round by about 1e-16, so that a delta below 1e-12 is not resolved.
+        Nats, >= 0; ``inf`` if delta is below the mass of infinite losses. An upper bound if the profiles are upper
+        bounds and the loss distributions pessimistic, also if each mechanism is chosen from earlier releases.
+        Convolutions have rounding errors of about 1e-16, so that a delta below 1e-12 is not resolved.
 
     Raises
     ------
     ValueError
-        If neighboring relations differ, if there are no mechanisms, or if a step is missing or differs from the step of
-        a loss distribution.
+        If neighboring relations differ, there are no mechanisms, or `step` does not fit a loss distribution.
     Infeasible
         If a given step results in more than 200,000 losses.
     MissingExtra
         If dp-accounting is not installed; the extra ``central`` brings it.
-
-    Notes
-    -----
-    :func:`to_pld`, by Doroshenko et al. (2022), and composition of dominating pairs by Zhu, Dong and Wang (2022),
-    Theorem 10.
 
     Examples
     --------

@@ -1,20 +1,20 @@
-r"""Hockey stick of two independent counts, of which one has the victim's message and the other has not.
+r"""Hockey-stick divergence of two independent counts, of which one contains user 1's message.
 
-A user's value x, in place of x', changes two counts only. Let ``held`` be the law of a count with the user's message
-and ``absent`` the law of a count without it, each with all messages of others. Replacing x by x' is then
+Replacing user 1's value x by x' changes two counts only. Let ``held`` be the law of a count with user 1's message and
+``absent`` the law of the count without it, each with all other messages. Then
 
 .. math:: P = held \otimes absent' \quad\text{against}\quad Q = absent \otimes held',
 
 .. math:: \delta = \sum_{a, b} \bigl( held(a)\, absent'(b) - e^\epsilon\, absent(a)\, held'(b) \bigr)^+ ,
 
 where the prime marks the second count. The bracket is positive where the ratio ``held / absent`` at a exceeds ``e^eps``
-times the ratio of the second count at b: with the a sorted by their ratio there are two tail sums for every b,
-O(N log N) operations in all. If both counts have the same laws, exchanging them exchanges P and Q, so that both
-directions agree.
+times the ratio of the second count at b. With all a sorted by their ratio, every b needs two tail sums: O(N log N)
+operations in all. If both counts have the same laws, exchanging them exchanges P and Q, so that both directions have
+the same delta.
 
-A user more or less moves one count: *held* against *absent* alone, in both directions.
+Adding or removing a user changes one count: *held* against *absent*, in both directions.
 
-Both are exact if the rest of the view has the same law under both inputs and is independent of the two counts.
+Both divergences are exact if the rest of the view has the same law under both inputs and is independent of the counts.
 """
 
 from __future__ import annotations
@@ -44,14 +44,9 @@ NEIGHBOURS = ("replace_one", "add_remove")
 
 @dataclass(frozen=True, eq=False)
 class MovingCount:
-    """Two laws of one count.
-
-    Parameters
-    ----------
-    held, absent : (m,) ndarray
-        Masses of the same m values, with the victim's value on this count and without; accurate in the relative sense.
-    omitted : float
-        Upper bound on the mass that either law omits.
+    """Two laws of one count: masses of the same m values with user 1's value on this count (`held`) and without
+    (`absent`). `omitted` is an upper bound on the mass that either law omits. The masses have full relative
+    accuracy.
     """
 
     held: NDArray[np.float64]
@@ -60,13 +55,13 @@ class MovingCount:
 
     @property
     def log_ratio(self) -> NDArray[np.float64]:
-        """``log(held / absent)`` of every value, (m,): inf and -inf where one of them is impossible, nan if both."""
+        """``log(held / absent)`` of every value, (m,): inf or -inf if one mass is 0, nan if both are."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(self.held) - np.log(self.absent)
 
     @cached_property
     def sorted(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Log ratios in ascending order, and the masses of `held` and `absent` from each of them on, a 0 behind."""
+        """Ascending log ratios, (m,), and the masses of `held` and `absent` from each ratio on, (m + 1,)."""
         ratio = self.log_ratio
         order = np.argsort(ratio, kind="stable")
         order = order[~np.isnan(ratio[order])]
@@ -74,19 +69,13 @@ class MovingCount:
 
 
 def from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of all values from each place on, and a 0 behind them, (m + 1,)."""
+    """Return the sums of all values from each index on, followed by 0, (m + 1,)."""
     return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))
 
 
 def added_message(noise: Window, held: float = 1.0, absent: float = 0.0) -> MovingCount:
-    """Return the laws of noise plus the victim's message.
-
-    Parameters
-    ----------
-    noise : Window
-        Law of everything else on this count.
-    held, absent : float
-        Probability that the victim's message is on this count, with the value there and without; in [0, 1].
+    """Return the laws of `noise` plus user 1's message. User 1's message is on this count with probability `held` if
+    user 1 has the count's value, else with probability `absent`.
     """
 
     def with_message(rate: float) -> NDArray[np.float64]:
@@ -99,24 +88,8 @@ def added_message(noise: Window, held: float = 1.0, absent: float = 0.0) -> Movi
 
 
 def pair_delta(first: MovingCount, second: MovingCount, eps: float) -> float:
-    """Return delta of the victim moving from the first count to the second, in one direction.
-
-    Parameters
-    ----------
-    first, second : MovingCount
-        Independent.
-    eps : float
-        Nats, >= 0.
-
-    Returns
-    -------
-    float
-        In [0, 1], of ``held x absent'`` against ``absent x held'``. Mass that laws omit counts as lost privacy;
-        apart from that, rounding error about 1e-12 relative for up to 1e5 values.
-
-    Notes
-    -----
-    Derived for this project, see the module's description. Replacement neighbors.
+    """Return delta of ``held x absent'`` against ``absent x held'``, for independent counts and replacement neighbors.
+    Omitted mass is added to delta. Otherwise the rounding error is about 1e-12 relative for up to 1e5 values.
     """
     ratio, held, absent = first.sorted
     eps = min(eps, _MOST_EPS)
@@ -130,27 +103,14 @@ def pair_delta(first: MovingCount, second: MovingCount, eps: float) -> float:
 
 
 def worst_pair_delta(first: MovingCount, second: MovingCount, eps: float) -> float:
-    """Return the larger delta of both directions, in [0, 1]; arguments and accuracy as in :func:`pair_delta`."""
+    """Return the larger delta of the two directions, as accurate as :func:`pair_delta`."""
     return max(pair_delta(first, second, eps), pair_delta(second, first, eps))
 
 
 def single_delta(count: MovingCount, eps: float) -> float:
-    """Return delta of one count with and without the victim, the worse of both directions.
-
-    Parameters
-    ----------
-    count : MovingCount
-    eps : float
-        Nats, >= 0.
-
-    Returns
-    -------
-    float
-        In [0, 1]. Mass that laws omit counts as lost privacy; rounding error about 1e-12 relative.
-
-    Notes
-    -----
-    The definition. One user more or less, or one bit replaced.
+    """Return the larger delta of the two directions for one count with and without user 1's message. Neighbors: one
+    user more or less, or one bit replaced. Omitted mass is added to delta. The rounding error is about 1e-12
+    relative.
     """
     factor = math.exp(min(eps, _MOST_EPS))
     more = float(np.sum(np.maximum(count.held - factor * count.absent, 0.0)))
@@ -161,21 +121,9 @@ def single_delta(count: MovingCount, eps: float) -> float:
 def settled_count_delta(
     count_at: Callable[[float], MovingCount], eps: float, neighbours: str = "replace_one"
 ) -> float:
-    """Return delta of counts that all have the same laws, with negligible mass omitted by windows.
-
-    Parameters
-    ----------
-    count_at : callable
-        Mass that the windows may omit -> the laws of a count.
-    eps : float
-        Nats, >= 0.
-    neighbours : {"replace_one", "add_remove"}
-        Replacement: the victim moves from one count to another. Add or remove: the victim is on one count or absent.
-
-    Returns
-    -------
-    float
-        In [0, 1]; exact, too large by at most 1e-12 relative, except below 1e-300, where floats end.
+    """Return delta of counts with the same laws; `count_at` maps the mass that may be omitted to these laws. With
+    replacement neighbors, user 1 moves from one count to another; with ``add_remove``, user 1 is on one count or
+    absent. The result is too large by at most 1e-12 relative, except below 1e-300.
     """
     eps = check_nonnegative("eps", eps)
     check_choice("neighbours", neighbours, NEIGHBOURS)

@@ -1,24 +1,25 @@
-r"""Exact privacy of one report that hides among uniform messages.
+r"""Exact privacy of one report among uniform messages.
 
-A user's report is shuffled with m messages drawn uniformly from k values: dummies, or reports of others that
-generalized randomized response (GRR) replaced. The report itself went through GRR with budget eps_local, which is
-"keep the input with probability ``1 - lambda``, else send a uniform value", ``lambda = k / (E + k - 1)``,
-``E = e^eps_local``; ``eps_local = inf`` sends the input as it is.
+User 1's report is shuffled with m messages drawn uniformly from k values: dummies, or the uniform reports of other
+users under generalized randomized response (GRR). GRR with budget eps_local keeps the input with probability
+``1 - lambda`` and else draws a uniform value, ``lambda = k / (E + k - 1)``, ``E = e^eps_local``. With
+``eps_local = inf`` the report is the input.
 
-For the inputs 1 and 2 only the counts (a, b) of these two values matter. Under the law in which all m + 1 messages
-are uniform, the densities of the two views are ``lambda + (1 - lambda) k a / (m + 1)`` and the same with b. Let T
-be the number of the m messages that are 1 or 2, ``T ~ Bin(m, 2 / k)``. Summing over ``a + b = c + 1`` gives
+For the inputs 1 and 2, the law of the view depends on the counts (a, b) of these two values only. Relative to the law
+in which all m + 1 messages are uniform, the densities of the two views are ``lambda + (1 - lambda) k a / (m + 1)`` and
+``lambda + (1 - lambda) k b / (m + 1)``. Let T be the number of the m messages that are 1 or 2, ``T ~ Bin(m, 2 / k)``.
+Summing over ``a + b = c + 1`` gives
 
 .. math:: \delta = (1 - \lambda) \sum_c \Pr[T = c] \, \bigl( (1 - \rho) \Pr[X_c = j]
           - (e^\epsilon - 1 + 2 \rho) \Pr[X_c > j] \bigr)^+
 
 with ``X_c ~ Bin(c, 1/2)``, ``rho = kappa (m + 1) / (c + 1)``, ``kappa = (e^eps - 1) / (E - 1)`` and
-``j = floor((kappa (m + 1) + e^eps (c + 1)) / (1 + e^eps))``. For ``eps_local = inf``, rho = 0, the summand is the
-divergence of the clones reduction with c clones and infinite local budget. This is the disjoint case of
-:mod:`shuffledp.accounting.general.matched_blanket`, a match rate of 1/k, in a form that is fast where m is random.
-Exchanging the two inputs exchanges a and b, so both directions agree, and all pairs of inputs do too. Replacement
-neighbors; the inputs of all other users are known to the adversary. Derived for this project; the paper on dummies
-(arXiv 2009.13738) has bounds only.
+``j = floor((kappa (m + 1) + e^eps (c + 1)) / (1 + e^eps))``. For ``eps_local = inf``, rho is 0, and the summand is the
+divergence of the clones reduction with c clones and infinite local budget.
+:mod:`shuffledp.accounting.general.matched_blanket` with disjoint matches of rate 1/k has the same delta; the form here
+is fast for a random m. Exchanging the two inputs exchanges a and b, so that both directions have the same delta, as
+have all pairs of inputs. Replacement neighbors; the adversary knows the inputs of all other users. Derived for this
+project; the paper on dummies (arXiv 2009.13738) has bounds only.
 """
 
 from __future__ import annotations
@@ -57,41 +58,28 @@ _MOST_LOG = 200.0
 
 
 def blanket_rate(domain_size: float, eps_local: float) -> float:
-    """Return lambda, the probability that GRR over `domain_size` values draws its output uniformly.
-
-    Parameters
-    ----------
-    domain_size : float
-        At least 2; any real number, the inverse of the mass that an input favors.
-    eps_local : float
-        Nats, > 0; ``inf`` gives 0.
+    """Return lambda, the probability that GRR draws a uniform output; 0 for infinite `eps_local` (nats, > 0).
+    `domain_size` is any real number >= 2, the inverse of the mass of the outputs that an input favors.
     """
     decay = math.exp(-eps_local)
     return domain_size * decay / (1 + (domain_size - 1) * decay)
 
 
 def _kept_rate(domain_size: float, eps_local: float) -> float:
-    """Return 1 - lambda without cancellation."""
+    """Return ``1 - lambda`` without cancellation."""
     return -math.expm1(-eps_local) / (1 + (domain_size - 1) * math.exp(-eps_local))
 
 
 def lone_delta(eps: float, domain_size: float, eps_local: float) -> float:
-    """Return delta of one GRR report alone, ``(E - e^eps) / (E + k - 1)``, or 0 for ``eps >= eps_local``.
-
-    No number of uniform messages makes it larger.
-    """
+    """Return delta of a single GRR report, ``(E - e^eps) / (E + k - 1)``; uniform messages never increase it."""
     if eps >= eps_local:
         return 0.0
     return -math.expm1(eps - eps_local) / (1 + (domain_size - 1) * math.exp(-eps_local)) * LAST_DIGITS
 
 
 def pair_window(messages: int, domain_size: float, tail: float) -> Window:
-    """Return the law of T, the number of uniform messages that are one of two given values.
-
-    Raises
-    ------
-    Infeasible
-        If the window is too long to be summed.
+    """Return the law of T, the number of uniform messages with one of two given values. Raises `Infeasible` if the
+    window is too long for a sum.
     """
     if long_window(messages, domain_size, tail, _MOST_TERMS):
         raise Infeasible(f"{messages} messages over {domain_size} values are too many for an exact sum.")
@@ -99,7 +87,7 @@ def pair_window(messages: int, domain_size: float, tail: float) -> Window:
 
 
 def long_window(messages: int, domain_size: float, tail: float, most: float = MOST_PAIRS) -> bool:
-    """Return whether :func:`pair_window` has more than about `most` terms."""
+    """Return whether the window of :func:`pair_window` has more than about `most` terms."""
     variance = 2 * messages / domain_size * (1 - 2 / domain_size)
     return 2 * math.sqrt(-2 * variance * math.log(tail)) > most
 
@@ -107,13 +95,12 @@ def long_window(messages: int, domain_size: float, tail: float, most: float = MO
 def _pairs(
     messages: int, domain_size: float, tail: float, most: int = MOST_PAIRS
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
-    """Return values of T, the mass that each represents, and the omitted mass.
+    """Return values of T, the mass that each value represents, and the omitted mass.
 
-    The values are all values of a window, or evenly spaced values of a long window. In a long window the standard
-    deviation of T is above 6,000, and the step below a tenth of it. Apart from the rounding of j, the terms of a sum
-    over T are a smooth function, so that evenly spaced values have an error of about ``exp(-2 pi^2 10^2)``. Rounding j
-    changes a term by at most ``z^2 / (2 T)`` relative, with j at z standard deviations: 1.5e-5 for delta 1e-320, 2e-7
-    for delta 1e-30.
+    A long window is represented by evenly spaced values. There the standard deviation of T is above 6,000, and the step
+    below a tenth of it. Apart from the rounding of j, the terms of a sum over T are a smooth function, so that evenly
+    spaced values have an error of about ``exp(-2 pi^2 10^2)``. Rounding j changes a term by at most ``z^2 / (2 T)``
+    relative, with j at z standard deviations: 1.5e-5 for delta 1e-320, 2e-7 for delta 1e-30.
     """
     if not long_window(messages, domain_size, tail, most):
         window = pair_window(messages, domain_size, tail)
@@ -127,7 +114,7 @@ def _pairs(
 
 
 def mixed_dummy_delta(window: Window, eps: float) -> float:
-    """Return delta at eps (nats, >= 0) for a given law of T and a report sent as it is; omitted mass counts as lost."""
+    """Return delta at eps (nats, >= 0) of a report without noise for a law of T; omitted mass is added to delta."""
     from shuffledp.accounting.general.clones import clone_divergences
 
     divergences = clone_divergences(window.start, window.stop, math.inf, eps)
@@ -135,9 +122,9 @@ def mixed_dummy_delta(window: Window, eps: float) -> float:
 
 
 def likely_delta(messages: int, domain_size: int, eps: float) -> float:
-    """Return a lower bound on delta of a report sent as it is, relative to which omitted mass is negligible.
-
-    The conditional divergence falls with T, and T is at most two deviations above its mean with probability >= 1/2.
+    """Return a lower bound on delta of a report without noise, used to choose an omitted mass that is negligible beside
+    delta. The conditional divergence falls with T, and T exceeds its mean by at most two deviations with probability
+    >= 1/2.
     """
     rate = 2 / domain_size
     mean = messages * rate
@@ -150,7 +137,7 @@ def likely_delta(messages: int, domain_size: int, eps: float) -> float:
 def _thresholds(
     m: NDArray[np.int64], c: NDArray[np.int64], eps: float, eps_local: float
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """Return kappa, and j before it is rounded down as the sum of a term by m and a term by c."""
+    """Return kappa, a term by m and a term by c; the sum of the two terms, rounded down, is j."""
     kappa = math.exp(eps - eps_local) * math.expm1(-eps) / math.expm1(-eps_local)
     shift = kappa / (1 + math.exp(eps)) * (m + 1.0)
     path = (c + 1.0) / (1 + math.exp(-eps))
@@ -160,7 +147,7 @@ def _thresholds(
 def _divergences(
     m: NDArray[np.int64], c: NDArray[np.int64], eps: float, eps_local: float
 ) -> NDArray[np.float64]:
-    """Return the bracket of the formula for every m and c, (r, w), where m are consecutive integers."""
+    """Return the bracket of the formula for r consecutive m and w values c, (r, w)."""
     eps_ = min(eps, 709.0)
     kappa, shift, path = _thresholds(m, c, eps_, eps_local)
     # Rounding may put j on the wrong side of an integer; that is where the outcome at stake adds nothing. Only b = 0,
@@ -179,7 +166,7 @@ def _divergences(
 def _divergences_of_pairs(
     m: NDArray[np.int64], c: NDArray[np.int64], eps: float, eps_local: float
 ) -> NDArray[np.float64]:
-    """Return the bracket of the formula for pairs of m and c, (w,) and (w,); the same numbers as `_divergences`."""
+    """Return the bracket of the formula for w pairs of m and c, (w,); the same numbers as `_divergences`."""
     eps_ = min(eps, 709.0)
     kappa, shift, path = _thresholds(m, c, eps_, eps_local)
     point, tail = half_masses(np.minimum(np.floor(shift + path), c), c.astype(np.float64))
@@ -191,10 +178,7 @@ def _divergences_of_pairs(
 def half_masses(
     j: NDArray[np.float64], c: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Pr[Bin(c, 1/2) = j] and Pr[Bin(c, 1/2) > j] for c (w,), both of the shape of j; 0 for j > c.
-
-    The shape is (rows, w) or (w,).
-    """
+    """Return ``Pr[Bin(c, 1/2) = j]`` and ``Pr[Bin(c, 1/2) > j]`` for c (w,), j (w,) or (rows, w); 0 for j > c."""
     inside = j <= c
     x = np.where(inside, j, 0.0)
     n = np.broadcast_to(c, x.shape)
@@ -206,24 +190,10 @@ def half_masses(
 def mixed_blanket_delta(
     messages: Window, domain_size: float, eps: float, eps_local: float, tail: float
 ) -> float:
-    """Return delta of one GRR report among a random number of uniform messages that the adversary learns.
-
-    Parameters
-    ----------
-    messages : Window
-        Law of the number m of uniform messages.
-    domain_size : float
-        At least 2. A number that is not an integer represents reports that favor a part of mass ``1 / domain_size``,
-        such as reports of `shuffledp.protocols.vectors.privunit`.
-    eps, eps_local : float
-        Nats; eps >= 0, eps_local > 0, finite.
-    tail : float
-        Mass that the law of T may omit, on either side and for any m. All omitted mass counts as lost privacy.
-
-    Returns
-    -------
-    float
-        In [0, 1], rounding error about 1e-11 relative; 0 for ``eps >= eps_local``.
+    """Return delta of one GRR report among a random number of uniform messages that the adversary knows. A non-integer
+    `domain_size` >= 2 represents reports that favor outputs of mass ``1 / domain_size``, such as the reports of
+    `shuffledp.protocols.vectors.privunit`. `tail` is the mass that the law of T may omit on either side, for every m;
+    all omitted mass is added to delta. `eps_local` is finite, the rounding error about 1e-11 relative.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
@@ -251,21 +221,8 @@ def point_blanket_deltas(
     tail: float,
     most: int = MOST_PAIRS,
 ) -> list[float]:
-    """Return delta of one GRR report among a known number of uniform messages, for several such numbers.
-
-    Parameters
-    ----------
-    messages : sequence of int
-        Numbers of uniform messages, >= 0.
-    domain_size, eps, eps_local, tail
-        As in :func:`mixed_blanket_delta`.
-    most : int
-        Largest number of values of T that are all summed; a smaller number than the default is faster and less exact.
-
-    Returns
-    -------
-    list of float
-        Result of :func:`mixed_blanket_delta` for each number alone, in fewer and longer array operations.
+    """Return :func:`mixed_blanket_delta` for several fixed numbers of uniform messages, in fewer array operations.
+    `most` is the largest number of values of T that are all summed; a smaller `most` is faster and less accurate.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
@@ -294,20 +251,9 @@ def point_blanket_deltas(
 
 
 def binary_blanket_deltas(messages: NDArray[np.int64], eps: float, eps_local: float) -> NDArray[np.float64]:
-    """Return delta of one GRR report over 2 values among known numbers of uniform messages, in the shape of these.
-
-    Parameters
-    ----------
-    messages : ndarray of int
-        Numbers of uniform messages, >= 0. Every message is one of the two values, so that no average is needed.
-    eps, eps_local : float
-        As in :func:`mixed_blanket_delta`.
-
-    Returns
-    -------
-    ndarray
-        In [0, 1], with a rounding error of about 1e-11 relative to either side; 0 for ``eps >= eps_local``. Callers
-        round sums of them up.
+    """Return delta of one binary GRR report for each number of uniform messages, shape of `messages`. Every message is
+    one of the two values, so that T is constant. The rounding error is about 1e-11 relative in either direction;
+    callers round sums up. The result is 0 for ``eps >= eps_local``.
     """
     worst = lone_delta(eps, 2, eps_local)
     if worst == 0:
@@ -320,18 +266,7 @@ def binary_blanket_deltas(messages: NDArray[np.int64], eps: float, eps_local: fl
 def remembered_mean(
     messages: Window, domain_size: int, eps: float, eps_local: float, tail: float
 ) -> float | None:
-    """Return :func:`mixed_blanket_delta` by deltas of single numbers, which are kept for other laws of the number.
-
-    Parameters
-    ----------
-    messages, domain_size, eps, eps_local, tail
-        As in :func:`mixed_blanket_delta`.
-
-    Returns
-    -------
-    float or None
-        None if T has too many values for a table of deltas to pay off.
-    """
+    """Return :func:`mixed_blanket_delta` from cached deltas; None if T has too many values for a table."""
     worst = lone_delta(eps, domain_size, eps_local)
     total = messages.omitted * worst
     begin = messages.start
@@ -351,7 +286,7 @@ def remembered_mean(
 def _block_deltas(
     block: int, domain_size: int, eps: float, eps_local: float, tail: float
 ) -> NDArray[np.float64] | None:
-    """Return delta for every m of a block of consecutive numbers; None where the table over (m, c) is large."""
+    """Return delta for each m of a block of consecutive numbers; None for a large table over (m, c)."""
     m = np.arange(block * _BLOCK, (block + 1) * _BLOCK)
     if domain_size == 2:
         return binary_blanket_deltas(m, eps, eps_local)
@@ -369,7 +304,7 @@ def _block_deltas(
 
 
 def _total(messages: Window, c: NDArray[np.int64], domain_size: float, eps: float, eps_local: float) -> float:
-    """Return the mean of the bracket over m and the given consecutive c, in pieces that fit into memory."""
+    """Return the mean of the bracket over m and the given consecutive c, summed in pieces that fit into memory."""
     total, step = 0.0, max(1, _CELLS // c.size)
     for begin in range(0, messages.pmf.size, step):
         weight = messages.pmf[begin : begin + step]
@@ -386,11 +321,10 @@ def _average(
     eps: float,
     eps_local: float,
 ) -> float:
-    """Return the sum over m, weighted, of the bracket's mean over the given c; m and c are consecutive integers.
-
-    While j is the same for all m, the bracket is linear in m, so that it needs two moments of m beside each c. As
-    ``Pr[Bin(m, 2 / k) = c] = f(m) g(c) h(m - c)``, these are correlations of two vectors. Cell by cell are only summed
-    the c at which j changes within these m.
+    """Return the weighted sum, over m, of the bracket's mean over c; m and c are consecutive integers. While j is the
+    same for all m, the bracket is linear in m, so that each c needs two moments of m. As
+    ``Pr[Bin(m, 2 / k) = c] = f(m) g(c) h(m - c)``, these moments are correlations of two vectors. Only for the c at
+    which j changes within these m, the terms are summed one by one.
     """
     if domain_size == 2:
         return float(
@@ -430,9 +364,8 @@ def _average(
 def _log_factors(
     m: NDArray[np.int64], c: NDArray[np.int64], rate: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return f by m, g by c and h by all m - c, increasing, with ``Pr[Bin(m, rate) = c] = e^(f + g + h)``.
-
-    They are small where the mass is, about the mode given the last m, so that their sum keeps its digits.
+    """Return f by m, g by c and h by all m - c, increasing, with ``Pr[Bin(m, rate) = c] = e^(f + g + h)``. They are
+    small near the mode for the last m, where most of the mass is, so that their sum keeps its digits.
     """
     last = int(m[-1])
     mode = min(max(math.floor(last * rate), int(c[0])), int(c[-1]))
@@ -446,7 +379,7 @@ def _log_factors(
 
 
 def log_factorials(x: NDArray[np.int64], anchor: int) -> NDArray[np.float64]:
-    """Return ``log(x! / (anchor! anchor^(x - anchor)))`` for consecutive x that include the anchor; inf for x < 0."""
+    """Return ``log(x! / (anchor! anchor^(x - anchor)))`` for consecutive x that include `anchor`; inf for x < 0."""
     base = max(anchor, 1)
     steps = np.log1p((np.maximum(x[1:], 1) - base) / base)
     at = anchor - int(x[0])

@@ -1,8 +1,8 @@
-"""Search for the eps at which delta passes its target, where a more accurate delta costs more.
+"""Search for the eps at which delta equals its target, with fewer evaluations of the more accurate deltas.
 
-A delta is a bound within some relative gap. The search follows a coarse bound to its root, and a rough bound before it
-if a first guess is far off. The result is the root of a fine bound, which is evaluated a few times near the root of the
-coarse bound. Its gap is as small as eps requires: the loss in eps is the gap over the slope.
+Each delta is a bound within some relative gap. The search finds the root of a coarse bound, after the root of a rough
+bound if the first guess is far off. The result is the root of a fine bound, evaluated a few times near the root of the
+coarse bound. The gap of the fine bound follows from the accuracy of eps: the error of eps is the gap over the slope.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Relative gap of delta in results, and while a root is approached.
 FINE, COARSE = 1e-5, 1e-3
-#: The same at the ends of the range, where only the sign counts.
+#: Relative gap of delta at the ends of the range, where only the sign matters.
 ROUGH = 0.05
 #: Largest relative excess of eps from the gap of delta.
 _LOSS = 1e-6
@@ -29,7 +29,7 @@ _LOSS = 1e-6
 _XTOL = 1e-7
 #: While a root is approached: fine, as slopes are measured over a hundred times as much.
 _XTOL_COARSE = 1e-6
-#: A slope that is as good as none.
+#: Slope below which delta hardly changes with eps.
 _FLAT_SLOPE = 1e-4
 #: Approximate distance of the root from a guess, in logs: from the limit, a rough delta, a hint, a coarse delta.
 _FROM_LIMIT, _FROM_ROUGH, FROM_HINT, _FROM_COARSE = 0.3, 0.01, 1e-3, 1e-5
@@ -37,7 +37,7 @@ _FROM_LIMIT, _FROM_ROUGH, FROM_HINT, _FROM_COARSE = 0.3, 0.01, 1e-3, 1e-5
 _ROUGH_NEAR = 0.2
 #: Distance, in logs, over which slopes are measured.
 _NEAR, _FAR = 2e-3, 0.1
-#: A guess whose delta is further from the target, as a logarithm, may be one because there is no root.
+#: Largest log ratio of delta at the guess to its target; beyond it there may be no root.
 _DOUBTFUL = 8.0
 #: The least eps, nats, that is searched.
 LEAST = 1e-12
@@ -53,34 +53,12 @@ def search_epsilon(
     sometimes_shown: bool,
     hint: float | None = None,
 ) -> float:
-    """Return the eps at which delta passes its target, rounded to the safe side.
+    """Return the eps (nats, in [0, most]) at which delta equals its target, rounded up (upper) or down (lower).
 
-    Parameters
-    ----------
-    excess : callable
-        relative gap -> (log of eps -> log of delta over its target), decreasing in eps.
-    most : float
-        Largest eps, nats.
-    mu : float
-        Distance of the two views in standard deviations, in the limit of many users; for a first guess.
-    delta : float
-        The target, in (0, 1).
-    side : {"upper", "lower"}
-        Rounded up, or down.
-    sometimes_shown : bool
-        If True, delta may exceed its target at `most` too.
-    hint : float, optional
-        An eps, nats, close to the result, if known.
-
-    Returns
-    -------
-    float
-        Nats, in [0, most].
-
-    Raises
-    ------
-    Infeasible
-        If an upper bound exceeds `delta` at every eps.
+    `excess` maps a relative gap to a decreasing function from the log of eps to the log of (delta / target). `mu` is
+    the approximate distance of the two views in standard deviations; the first guess uses it, or `hint`, an eps close
+    to the result. With `sometimes_shown`, delta may exceed its target at `most`; then an upper bound that exceeds
+    `delta` at every eps raises `Infeasible`.
     """
     low, high = math.log(min(LEAST, most / 2)), math.log(most)
     last = high if sometimes_shown else high + math.log1p(-_XTOL)
@@ -95,7 +73,7 @@ def search_epsilon(
     evaluate = excess(COARSE)
 
     def at_an_end() -> float | None:
-        """Return the result if delta does not pass its target between the ends."""
+        """Return the result if delta does not cross its target between the ends, else None."""
         if rough(low) <= 0:
             return math.exp(low) if side == "upper" else 0.0
         if rough(last) <= 0:
@@ -158,10 +136,7 @@ def search_epsilon(
 
 
 def _slope(function: Callable[[float], float], at: float, seen: list[float], low: float) -> float:
-    """Return the slope of a function that is known at some points, nan if it is not finite.
-
-    The slope is between `at` and a point that is neither too close nor too far.
-    """
+    """Return the slope of a function between `at` and a point of `seen` nearby; nan if it is not finite."""
     apart = [x for x in seen if _NEAR / 2 <= abs(x - at) <= _FAR and math.isfinite(function(x))]
     if not apart and at - _NEAR <= low:
         return math.nan
@@ -171,13 +146,7 @@ def _slope(function: Callable[[float], float], at: float, seen: list[float], low
 
 
 def limit_epsilon(mu: float, delta: float) -> tuple[float, float]:
-    """Return the log of eps in the limit of many users, and the slope of the log of delta there.
-
-    Parameters
-    ----------
-    mu, delta
-        As in :func:`search_epsilon`.
-    """
+    """Return the log of eps for two normal laws at distance `mu`, and the slope of the log of delta there."""
     mu = max(mu, 1e-100)  # the square of a smaller one is none
 
     def excess(minus_log_eps: float) -> float:

@@ -1,14 +1,12 @@
-r"""Conversions of a privacy profile: loss distributions, Renyi divergence, trade-off functions, Gaussian DP.
+"""Conversions of a privacy profile: loss distributions, Renyi divergence, trade-off functions, Gaussian DP.
 
-The conversions need only delta(eps) for eps >= 0, so that their cost does not grow with the number of
-users. The profile is taken for both directions; the one at negative eps is ``delta(-eps) = 1 - e^-eps (1 -
-delta(eps))``. As a function of e^eps a true profile is convex: at the points of a grid the largest convex function
-below an upper bound is an upper bound too, and so is the chord between two points. The result of a conversion is
-therefore a bound on the same side as the profile.
+The conversions use only delta(eps) for eps >= 0, so that their cost does not grow with the number of users. The profile
+holds in both directions; at negative eps, ``delta(-eps) = 1 - e^-eps (1 - delta(eps))``. An exact profile is convex as
+a function of e^eps. Hence the largest convex function below an upper bound on a grid is an upper bound too, and so is
+the chord between two points. The result of a conversion is therefore a bound on the same side as the profile.
 
-Sources: Doroshenko et al. 2022 ("Connect the dots"); Dong, Roth and Su 2022 (trade-off functions and mu-GDP); Zhu,
-Dong and Wang 2022 (profiles of dominating pairs). The formula of the Renyi divergence is derived by integration by
-parts.
+Sources: Doroshenko et al. 2022 ("Connect the dots"); Dong, Roth and Su 2022 (trade-off functions and mu-GDP); Zhu, Dong
+and Wang 2022 (profiles of dominating pairs). The formula of the Renyi divergence follows by integration by parts.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ _LOG_SHARE = math.log(1e-6)
 
 
 def profile_end(profile: PrivacyProfile, negligible: float) -> float:
-    """Return an eps, nats, at which the profile is at most `negligible`, or 300, found by doubling and halving."""
+    """Return an eps (nats) at which the profile is at most `negligible`, by doubling and halving, or 300."""
     high = 1e-6
     while high < _MOST_EPS and float(delta_of(profile, high)) > negligible:
         high *= 2
@@ -59,7 +57,7 @@ def profile_end(profile: PrivacyProfile, negligible: float) -> float:
 
 
 def convex_minorant(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the values at `x` of the largest convex function that is nowhere above `y`; both (m,), x increasing."""
+    """Return the largest convex function below `y` at the increasing points `x`, (m,)."""
     hull: list[int] = []
     for i in range(x.size):
         while len(hull) > 1:
@@ -80,7 +78,10 @@ def _convex(eps: NDArray[np.float64], deltas: NDArray[np.float64]) -> NDArray[np
 
 
 def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUnit = 1e-15) -> Any:
-    """Return the profile as a loss distribution of the library dp_accounting, which can compose it.
+    """Return the privacy loss distribution of a profile for the library dp_accounting, which composes it.
+
+    Source: Doroshenko et al. (2022), Algorithm 1, for the profile instead of a pair of laws. The same distribution
+    bounds both directions.
 
     Parameters
     ----------
@@ -89,14 +90,14 @@ def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUn
     step : float
         Distance of losses, nats, > 0.
     negligible : float
-        The losses end where delta is at most this; the remaining mass counts as infinite loss. In (0, 1).
+        The largest finite loss has a delta of at most `negligible`, in (0, 1); the remaining mass is an infinite loss.
 
     Returns
     -------
     dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
-        Pessimistic: never below the profile, and equal to it at multiples of `step`, so that it is an upper bound if
-        the profile is one. The number of losses depends on `step` and the range of eps only. The neighboring relation
-        is the profile's; accountants of dp_accounting report the relation of their own arguments.
+        Pessimistic: its delta is never below the profile and equals the profile at multiples of `step`, so that it is
+        an upper bound if the profile is one. It holds for the profile's neighboring relation, which accountants of
+        dp_accounting do not read: they report the relation of their own arguments.
 
     Raises
     ------
@@ -104,11 +105,6 @@ def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUn
         If `step` results in more than 200,000 losses.
     MissingExtra
         If dp-accounting is not installed; the extra ``central`` brings it.
-
-    Notes
-    -----
-    Algorithm 1 of Doroshenko et al. (2022), from the profile instead of a pair of laws. The same distribution bounds
-    both directions.
 
     Examples
     --------
@@ -126,28 +122,8 @@ def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUn
 
 
 def loss_distribution(step: float, deltas: NDArray[np.float64]) -> Any:
-    """Return the loss distribution of :func:`to_pld` from delta at multiples of a step.
-
-    Parameters
-    ----------
-    step : float
-        Nats, > 0.
-    deltas : (m,) ndarray
-        Upper bounds on delta at 0, step, 2 step, ..; the last one counts as infinite loss.
-
-    Returns
-    -------
-    dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
-        Pessimistic.
-
-    Raises
-    ------
-    MissingExtra
-        As :func:`to_pld`.
-
-    Notes
-    -----
-    Algorithm 1 of Doroshenko et al. (2022). The same distribution bounds both directions.
+    """Return the pessimistic loss distribution of :func:`to_pld` from upper bounds on delta at 0, step, 2 step, ... The
+    last delta is the mass of the infinite loss. Algorithm 1 of Doroshenko et al. (2022); it bounds both directions.
     """
     with needed():
         from dp_accounting.pld import (
@@ -167,8 +143,7 @@ def loss_distribution(step: float, deltas: NDArray[np.float64]) -> Any:
 def profile_grid(
     profile: PrivacyProfile, negligible: float = 1e-15, points: int = _POINTS
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return eps from 0 to where delta is at most `negligible`, and a convex delta there: (points + 1,) each, closer
-    at 0."""
+    """Return eps from 0 to a delta of at most `negligible`, finer near 0, and a convex delta, (points + 1,)."""
     eps = profile_end(profile, negligible) * np.linspace(0.0, 1.0, points + 1) ** 1.5
     return eps, _profile_at(profile, eps)
 
@@ -176,29 +151,27 @@ def profile_grid(
 def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np.float64]:
     """Return the Renyi divergence that a profile implies.
 
+    ``e^((order - 1) divergence) = 1 + order (order - 1) int_0^inf (e^((order - 1) eps) + e^(-order eps)) delta(eps) d
+    eps``: derived for this project, by integrating by parts twice. If the profile is the larger delta of two
+    directions, the result may exceed both Renyi divergences.
+
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions; its delta at 300 has to be below 1e-280.
+        For both directions; its delta at 300 nats must be below 1e-280.
     orders : (k,) array_like
         Each above 1, finite.
 
     Returns
     -------
     (k,) ndarray
-        Nats. An upper bound if the profile is one, by chords between 481 points up to where delta is 1e-280; below
-        that it is not counted, and orders at which that could matter have ``inf``.
+        Nats. An upper bound if the profile is one, by chords between 481 points up to the eps at which delta is 1e-280.
+        Orders for which smaller deltas could change the result have ``inf``.
 
     Raises
     ------
     Infeasible
-        If delta does not vanish: then no order has a finite divergence.
-
-    Notes
-    -----
-    ``e^((order - 1) divergence) = 1 + order (order - 1) int_0^inf (e^((order - 1) eps) + e^(-order eps)) delta(eps) d
-    eps``: derived, by integrating by parts twice. Larger than the divergence of the pair where the profile is the
-    worse of two directions.
+        If delta does not vanish, so that no order has a finite divergence.
     """
     orders_ = np.asarray(orders, np.float64)
     if orders_.ndim != 1 or orders_.size == 0 or not (np.all(orders_ > 1) and np.all(np.isfinite(orders_))):
@@ -214,10 +187,9 @@ def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np
 
 
 def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64], goes_on: bool) -> float:
-    """Return the divergence of one order, with delta replaced by its chords in e^eps, in logs against overflow.
-
-    On a cell from a to b of width w the chord is ``(d_a (e^w - e^t) + d_b (e^t - 1)) / (e^w - 1)`` at a + t, and both
-    weights lead to two integrals of positive functions. Where delta `goes_on` beyond the last cell, and this cell has a
+    """Return the divergence of one order, with delta replaced by its chords in e^eps, in logs against overflow. On a
+    cell from a to b of width w the chord is ``(d_a (e^w - e^t) + d_b (e^t - 1)) / (e^w - 1)`` at a + t, and both
+    weights lead to two integrals of positive functions. If delta `goes_on` beyond the last cell, and this cell has a
     share of the integral, the result is infinite.
     """
     a, b = eps[:-1], eps[1:]
@@ -238,7 +210,7 @@ def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64], g
 
 @cache
 def _gauss() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Gauss-Legendre nodes and weights on [0, 1]; NumPy's polynomials take long to import."""
+    """Return Gauss-Legendre nodes and weights on [0, 1], without the slow import of NumPy's polynomials."""
     nodes, weights = np.polynomial.legendre.leggauss(10)
     return np.asarray((nodes + 1) / 2, np.float64), np.asarray(weights / 2, np.float64)
 
@@ -246,7 +218,7 @@ def _gauss() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _chord_integrals(
     power: float, width: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return logs of integrals of ``e^(-power s)`` times ``1 - e^-s`` and ``e^-s - e^-width``, from 0 to width."""
+    """Return logs of the integrals of ``e^(-power s)`` times ``1 - e^-s`` and ``e^-s - e^-width``, from 0 to width."""
     many = power * width > 1  # there the closed forms do not cancel
     first, last = -np.expm1(-power * width) / power, -np.expm1(-(power + 1) * width) / (power + 1)
     nodes, weights = _gauss()
@@ -261,7 +233,9 @@ def _chord_integrals(
 
 
 def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArray[np.float64]:
-    """Return the least false negative rate of a test that distinguishes the two neighbors.
+    """Return a lower bound on the false negative rate of tests that distinguish two neighboring data sets.
+
+    Dong, Roth and Su (2022), Proposition 6: ``max(0, 1 - delta - e^eps fpr, e^-eps (1 - delta - fpr))``.
 
     Parameters
     ----------
@@ -273,12 +247,8 @@ def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArr
     Returns
     -------
     () or (k,) ndarray
-        In [0, 1], shape of the argument. A lower bound on the false negative rate of every attack if the profile is
-        an upper bound: the largest rate that (eps, delta) implies, over 241 eps.
-
-    Notes
-    -----
-    Proposition 6 of Dong, Roth and Su (2022): ``max(0, 1 - delta - e^eps fpr, e^-eps (1 - delta - fpr))``.
+        In [0, 1], shape of the argument. A lower bound for every attack if the profile is an upper bound: the largest
+        rate that a pair (eps, delta) implies, over 241 eps.
     """
     rates = np.asarray(false_positive_rates, np.float64)
     if not (np.all(rates >= 0) and np.all(rates <= 1)):
@@ -291,7 +261,9 @@ def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArr
 
 
 def true_positive_rate(profile: PrivacyProfile, false_positive_rate: Unit) -> float:
-    """Return the largest true positive rate of an attack with a given false positive rate.
+    """Return an upper bound on the true positive rate of attacks with a given false positive rate.
+
+    Source: Dong, Roth and Su (2022); 1 minus :func:`trade_off`.
 
     Parameters
     ----------
@@ -303,26 +275,21 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: Unit) -> fl
     Returns
     -------
     float
-        In [0, 1]; an upper bound for every attack if the profile is one.
-
-    Notes
-    -----
-    One minus :func:`trade_off`; Dong, Roth and Su (2022).
+        In [0, 1]; an upper bound for every attack if the profile is an upper bound.
     """
     return 1 - float(trade_off(profile, false_positive_rate))
 
 
 @dataclass(frozen=True)
 class GaussianFit:
-    """Gaussian differential privacy that a profile implies.
+    """Gaussian differential privacy implied by a profile.
 
     Parameters
     ----------
     mu : float
-        The mechanism is mu-GDP, as far as delta is above the argument `negligible`.
+        The mechanism is mu-GDP for all eps with delta above the argument `negligible`.
     regret : float
-        Largest difference between the trade-off functions of the profile and of mu-GDP, in [0, 1]: 0 if the profile is
-        Gaussian.
+        Largest difference between the trade-off functions of the profile and of mu-GDP, in [0, 1]; 0 if both are equal.
     """
 
     mu: float
@@ -330,24 +297,22 @@ class GaussianFit:
 
 
 def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> GaussianFit:
-    """Return the smallest mu for which Gaussian differential privacy implies nothing that the profile does not.
+    """Return the smallest mu for which a profile implies mu-Gaussian differential privacy.
+
+    Dong, Roth and Su (2022), Corollary 1: mu-GDP means ``delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)``
+    for all eps.
 
     Parameters
     ----------
     profile : PrivacyProfile
         For both directions.
     negligible : float
-        In (0, 1): the profile is not evaluated where it is below this.
+        In (0, 1); deltas below it are not evaluated.
 
     Returns
     -------
     GaussianFit
-        mu is an upper bound, by chords between 241 points; about 1e-3 too large.
-
-    Notes
-    -----
-    Dong, Roth and Su (2022), Corollary 1: mu-GDP is ``delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)``
-    at all eps.
+        Its mu is an upper bound, by chords between 241 points; about 1e-3 too large.
     """
     eps, delta = profile_grid(profile, negligible)
     keep = delta > negligible
@@ -366,10 +331,7 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
 def _above_chords(
     mu: float, eps: NDArray[np.float64], delta: NDArray[np.float64], keep: NDArray[np.bool_]
 ) -> bool:
-    """Return whether Gaussian privacy implies every chord.
-
-    Its delta is convex in e^eps, so that its tangents between the points suffice.
-    """
+    """Return whether mu-Gaussian privacy is above every chord, by tangents, as its delta is convex in e^eps."""
     a, b = eps[:-1][keep], eps[1:][keep]
     c = 0.5 * (a + b)
     slope = -ndtr(-mu / 2 - c / mu)
@@ -380,7 +342,7 @@ def _above_chords(
 
 
 def _gaussian_mu(eps: float, delta: float) -> float:
-    """Return the mu of Gaussian privacy with a given delta at eps."""
+    """Return the mu of Gaussian differential privacy with a given delta at eps."""
     if delta >= 1:
         return math.inf
     log_delta = math.log(delta)

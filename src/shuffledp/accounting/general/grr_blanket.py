@@ -1,17 +1,18 @@
-"""Amplification by the privacy blanket: the local budget of generalized randomized response (GRR).
+"""Amplification by the privacy blanket of generalized randomized response (GRR).
 
 n users send one GRR report each over k values, and the reports are shuffled. With probability
-``lambda = k / (e^eps_local + k - 1)`` a report is uniform, independently of its user's value; the uniform reports of
-the others are the blanket that hides user 1. Two accountings:
+``lambda = k / (e^eps_local + k - 1)`` a report is uniform, independently of its user's value. The uniform reports of
+the other users are the blanket that hides user 1. Two accountings:
 
 ``printed``
-    Balle, Bell, Gascon and Nissim 2019, Theorem 3.1, where its proof holds; and plain local privacy,
-    ``eps_local <= eps``, which always does.
+    Balle, Bell, Gascon and Nissim 2019, Theorem 3.1, if the conditions of its proof hold, and local privacy,
+    ``eps_local <= eps``, which needs no condition.
 ``exact``
-    The divergence itself, see :mod:`shuffledp.accounting.general.dummy_blanket`, averaged over the number of uniform
-    reports. The adversary learns which reports of the others are uniform, so that it is an upper bound for GRR.
+    The divergence itself (:mod:`shuffledp.accounting.general.dummy_blanket`), averaged over the number of uniform
+    reports. The adversary learns which reports of the other users are uniform, so that the divergence is an upper bound
+    for GRR.
 
-Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
+Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all other users.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _REMEMBERED = 4096
 _XTOL = 1e-10
 #: Reports that may be too many for a table, at some local budget.
 _MANY = 100_000
-#: Mass that windows may leave out on either side, relative to delta, and the least that floats can tell from 0.
+#: Mass that windows may leave out on either side, relative to delta, and the least positive mass.
 _OMITTED = 1e-12
 _FLOOR = 1e-320
 #: Values of the number of messages that are summed in one table; for few values k, larger tables are mostly zeros.
@@ -56,7 +57,10 @@ _ROWS = 256
 def grr_blanket_delta(
     eps: EpsAt, n: FromOne, domain_size: FromTwo, eps_local: Eps, *, dummies: Count = 0
 ) -> float:
-    """Return delta of one of n shuffled GRR reports under the blanket of the others, and of dummies.
+    """Return delta of one of n shuffled GRR reports, hidden by the other users' blanket and by dummies.
+
+    Sources: Balle, Bell, Gascon and Nissim (2019) for the blanket; :mod:`shuffledp.accounting.general.dummy_blanket`
+    for the divergence.
 
     Parameters
     ----------
@@ -75,19 +79,13 @@ def grr_blanket_delta(
     -------
     float
         In [0, 1], the same in both directions and for all pairs of values; 0 for ``eps >= eps_local``. Exact for an
-        adversary who knows which other reports are uniform, hence an upper bound; never too small, at most 1e-10
-        relative too large (1e-6 where there are too many reports for a table), except below 1e-300, where floats end.
-        Grows with `eps_local`, falls with `eps`, n and `dummies`.
+        adversary who knows which other reports are uniform, hence an upper bound. Rounded up by at most 1e-10 relative
+        (1e-6 for too many reports for a table), except below 1e-300.
 
     Raises
     ------
     Infeasible
-        If the sum does not fit into memory, for many messages and few values.
-
-    Notes
-    -----
-    Source: Balle, Bell, Gascon and Nissim (2019) for the blanket; the divergence is derived in
-    :mod:`shuffledp.accounting.general.dummy_blanket`.
+        If there are too many messages for too few values, so that the sum does not fit into memory.
     """
     return favored_blanket_delta(eps, n, domain_size, eps_local, dummies)
 
@@ -95,15 +93,9 @@ def grr_blanket_delta(
 def favored_blanket_delta(
     eps: float, n: int, domain_size: float, eps_local: float, dummies: int = 0
 ) -> float:
-    """Return :func:`grr_blanket_delta` for reports that favor a part of mass ``1 / domain_size`` of all outputs.
-
-    Parameters
-    ----------
-    eps, n, eps_local, dummies
-        As in :func:`grr_blanket_delta`, not checked.
-    domain_size : float
-        Any number >= 2. A report is uniform with probability ``blanket_rate(domain_size, eps_local)``, else uniform in
-        the part that belongs to its input; the parts of the two inputs are disjoint, which is the worst case.
+    """Return :func:`grr_blanket_delta` for reports that favor outputs of mass ``1 / domain_size``, any number >= 2. A
+    report is uniform with probability ``blanket_rate(domain_size, eps_local)``, else uniform among the outputs that
+    its input favors. The favored outputs of the two inputs are disjoint, the worst case. Arguments are not checked.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
@@ -129,6 +121,9 @@ def grr_blanket_epsilon(
 ) -> float:
     """Return the central eps of n shuffled GRR reports.
 
+    Printed: ``sqrt(14 ln(2/delta) (e^eps_local + k - 1) / (n - 1))``, Balle et al. 2019, Theorem 3.1. Both accountings
+    are upper bounds on the eps of the reports.
+
     Parameters
     ----------
     n, domain_size, eps_local
@@ -141,19 +136,13 @@ def grr_blanket_epsilon(
     Returns
     -------
     float
-        Nats, at most `eps_local`, which is also the result where the printed theorem does not hold for the resulting
-        eps. Exact: rounded up by at most 1e-10 relative (or to 1e-12, if below); by 1e-5 where there are too many
-        reports for a table.
+        Nats, at most `eps_local`. Printed: `eps_local` if the theorem does not hold for its eps. Exact: rounded up by
+        at most 1e-10 relative (or to 1e-12, if below); by 1e-5 for too many reports for a table.
 
     Raises
     ------
     Infeasible
         Printed: if delta is above ``2 e^(-27/14)``.
-
-    Notes
-    -----
-    Printed: ``sqrt(14 ln(2/delta) (e^eps_local + k - 1) / (n - 1))``, Balle et al. 2019, Theorem 3.1. Both accountings
-    are upper bounds, never below the smallest eps of the reports.
 
     Examples
     --------
@@ -179,14 +168,15 @@ def blanket_local_budget(
     *,
     accounting: Annotated[str, one_of(GRR_ACCOUNTINGS)] = "exact",
 ) -> float:
-    """Return the largest local budget with which n shuffled GRR reports are (eps, delta)-private.
+    """Return the largest local budget for which n shuffled GRR reports are (eps, delta)-private.
+
+    Printed: ``ln(m - k + 1)``, ``m = eps^2 (n - 1) / (14 ln(2/delta))``, Balle et al. 2019, Theorem 3.1. Both
+    accountings return a lower bound on the largest budget.
 
     Parameters
     ----------
-    n : int
-        Number of users, >= 1.
-    domain_size : int
-        Number of values k, >= 2.
+    n, domain_size
+        As in :func:`grr_blanket_delta`.
     eps : float
         Nats, > 0.
     delta : float
@@ -197,18 +187,13 @@ def blanket_local_budget(
     Returns
     -------
     float
-        Nats, at least `eps`: without any blanket, local privacy with that budget is enough. Exact: rounded down by
-        at most 1e-10 (absolute, or relative where above 1); by 1e-6 where there are too many reports for a table.
+        Nats, at least `eps`, because local privacy with the budget `eps` is sufficient. Exact: rounded down by at most
+        1e-10 (relative if above 1, else absolute); by 1e-6 for too many reports for a table.
 
     Raises
     ------
     Infeasible
-        Printed: if eps is above 1 or delta above ``2 e^(-27/14)``, where the theorem does not hold.
-
-    Notes
-    -----
-    Printed: ``ln(m - k + 1)``, ``m = eps^2 (n - 1) / (14 ln(2/delta))``, Balle et al. 2019, Theorem 3.1. Both
-    accountings give a lower bound on the largest budget.
+        Printed: if eps is above 1 or delta above ``2 e^(-27/14)``.
     """
     if accounting == "exact":
         return favored_local_budget(n, domain_size, eps, delta)
@@ -220,14 +205,8 @@ def blanket_local_budget(
 
 
 def uniform_reports(n: int, domain_size: float, eps_local: float, dummies: int, tail: float) -> Window:
-    """Return the law of the number of uniform messages besides a user's report: blanket of the others, and dummies.
-
-    Parameters
-    ----------
-    n, domain_size, eps_local, dummies
-        As in :func:`grr_blanket_delta`; `eps_local` may be ``inf``.
-    tail : float
-        Mass that may be omitted on either side, in (0, 1).
+    """Return the law of the number of uniform messages besides user 1's report: the other users' blanket and dummies.
+    `eps_local` may be ``inf``; `tail` is the mass that may be omitted on either side.
     """
     blanket = binomial_window(n - 1, blanket_rate(domain_size, eps_local), tail)
     return Window(blanket.start + dummies, blanket.pmf, blanket.omitted)
@@ -236,7 +215,7 @@ def uniform_reports(n: int, domain_size: float, eps_local: float, dummies: int, 
 def pieced_blanket_delta(
     messages: Window, domain_size: float, eps: float, eps_local: float, tail: float
 ) -> float:
-    """Return delta for a law of the number of uniform messages, summed over consecutive pieces of it."""
+    """Return delta for a law of the number of uniform messages, summed over consecutive pieces of the law."""
     cuts = range(0, messages.pmf.size, _ROWS)
     worst = lone_delta(eps, domain_size, eps_local)
     total = messages.omitted * worst
@@ -247,7 +226,7 @@ def pieced_blanket_delta(
 
 
 def favored_profile(n: int, domain_size: float, eps_local: float) -> Profile:
-    """Return the privacy profile of n shuffled reports as in :func:`favored_blanket_delta`."""
+    """Return the privacy profile of n shuffled reports, with delta by :func:`favored_blanket_delta`."""
     return Profile(
         lambda eps: favored_blanket_delta(eps, n, domain_size, eps_local),
         "hockey stick of a report among the uniform reports of the others, which are told",
@@ -291,9 +270,9 @@ def _exact_epsilon(n: int, domain_size: int, delta: float, eps_local: float) -> 
 
 @remember(_REMEMBERED)
 def favored_local_budget(n: int, domain_size: float, eps: float, delta: float) -> float:
-    """Return the largest local budget for reports as in :func:`favored_blanket_delta`; arguments are not checked.
-
-    The search starts at the root for the typical number of uniform reports: the average over all numbers is far slower.
+    """Return the largest local budget for the reports of :func:`favored_blanket_delta`; arguments are not checked. The
+    search begins at the root for the typical number of uniform reports, which is faster than the mean over all
+    numbers.
     """
     if n >= _MANY:
         budget = contour_budget(n - 1, 1 / domain_size, 0.0, eps, delta, rough=True)

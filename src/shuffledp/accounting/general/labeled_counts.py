@@ -1,20 +1,21 @@
-r"""Hockey stick of the pair of counts that the variation-ratio reduction leaves.
+r"""Hockey-stick divergence of the pair of counts of the variation-ratio reduction.
 
-A random number C of messages carries one of two labels, each of them label 0 or 1 by a fair coin. The victim adds a
-message with its own label with probability `own`, with the other label with probability `other`, and none with
-probability ``silent = 1 - own - other``. P is the law of the two counts (a, b) if the victim's own label is 0, Q if it
-is 1. For C ~ Bin(N, 2 r), ``t = a + b`` and ``g(t) = r / (1 - 2 r) (N - t + 1)``, the likelihoods are in the ratio
+A random number C of messages has one of two labels, 0 or 1 with probability 1/2 each. User 1 adds a message with
+user 1's label with probability `own`, with the other label with probability `other`, and no message with probability
+``silent = 1 - own - other``. P is the law of the two counts (a, b) if user 1's label is 0, Q if it is 1. For C ~ Bin(N,
+2 r), ``t = a + b`` and ``g(t) = r / (1 - 2 r) (N - t + 1)``, the likelihoods are in the ratio
 
 .. math:: P : Q = (own\, a + other\, b + silent\, g(t)) : (other\, a + own\, b + silent\, g(t))
 
-so P exceeds ``e^eps Q`` where a exceeds a threshold that is linear in t; for C ~ Poisson(2 mu), ``g(t) = mu``. With
-K(t) the threshold rounded down and ``X ~ Bin(c, 1/2)`` the divergence is
+so that P exceeds ``e^eps Q`` where a exceeds a threshold that is linear in t. For C ~ Poisson(2 mu), ``g(t) = mu``.
+With K(t) the threshold rounded down and ``X ~ Bin(c, 1/2)``, the divergence is
 
 .. math:: \sum_c \Pr[C = c] \bigl( (own - e^\epsilon other) \Pr[X = K(c + 1)]
           - (e^\epsilon - 1) ((own + other) \Pr[X > K(c + 1)] + silent \Pr[X > K(c)]) \bigr).
 
-Exchanging the labels exchanges a and b, so both directions agree. Derived from the reduction of Wang et al. 2024
-(VLDB, "Privacy amplification via shuffling: unified, simplified, and tightened"), Theorem 1 of arXiv 2407.19639.
+Exchanging the labels exchanges a and b, so that both directions have the same divergence. Derived from the reduction of
+Wang et al. 2024 (VLDB, "Privacy amplification via shuffling: unified, simplified, and tightened"), Theorem 1 of
+arXiv 2407.19639.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 #: Terms that a window may have; beyond this the arrays no longer fit.
 _MOST_TERMS = 1e7
-#: Mass that may be left out, relative to the answer; the first attempt; and the least that floats can tell from 0.
+#: Mass that may be left out, relative to the answer; the first attempt; and the least positive mass.
 _OMITTED = 1e-13
 _FIRST_TAIL = 1e-30
 _FLOOR = 1e-320
@@ -52,15 +53,7 @@ _SUMMED_EPS = 3.0
 
 @dataclass(frozen=True)
 class Labels:
-    """Law of the victim's message, which adds to the counts.
-
-    Parameters
-    ----------
-    own, other : float
-        Probabilities of a message with its own label and with the other one, ``0 <= other < own``.
-    silent : float
-        Probability of neither, ``1 - own - other``.
-    """
+    """Law of user 1's message: probabilities of user 1's label, of the other label, and of no message."""
 
     own: float
     other: float
@@ -68,22 +61,15 @@ class Labels:
 
     @property
     def distance(self) -> float:
-        """Total variation of the victim's message, ``own - other``; no divergence exceeds it."""
+        """Total variation of user 1's message, ``own - other``; no divergence is larger."""
         return self.own - self.other
 
 
 @dataclass(frozen=True, eq=False)
 class Blanket:
-    """Law of C, the number of messages of others with one of the two labels.
-
-    Parameters
-    ----------
-    window : Window
-        Its probabilities.
-    odds : float
-        ``r / (1 - 2 r)``, or the mean mu of each count if C is a Poisson variable. ``inf`` if C is certain.
-    candidates : float
-        N, or ``inf`` for Poisson.
+    """Law of C, the number of the other users' messages with one of the two labels. `odds` is ``r / (1 - 2 r)``, or the
+    mean mu of each count for a Poisson variable, or ``inf`` for a constant C. `candidates` is N, or ``inf`` for a
+    Poisson variable.
     """
 
     window: Window
@@ -91,7 +77,7 @@ class Blanket:
     candidates: float
 
     def silence(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return g(t), the likelihood of a silent victim in the units of one message; 0 if C is certain."""
+        """Return g(t), the likelihood of no message from user 1 in units of one message; 0 for a constant C."""
         if math.isinf(self.odds):
             return np.zeros_like(total)
         if math.isinf(self.candidates):
@@ -100,7 +86,7 @@ class Blanket:
 
 
 def check_size(variance: float, tail: float) -> None:
-    """Raise Infeasible if a window of a sum of this variance would not fit into memory."""
+    """Raise Infeasible if the window of a sum with this variance does not fit into memory."""
     if 2 * math.sqrt(-2 * variance * math.log(tail)) > _MOST_TERMS:
         raise Infeasible(
             f"Counts with a standard deviation of {math.sqrt(variance):.3g} are too many for an exact sum."
@@ -109,12 +95,8 @@ def check_size(variance: float, tail: float) -> None:
 
 @remember(32)
 def binomial_blanket(candidates: int, rate: float, tail: float) -> Blanket:
-    """Return the law of ``Bin(candidates, 2 rate)``, 0 < rate <= 1/2, that misses at most `tail` on either side.
-
-    Raises
-    ------
-    Infeasible
-        If the window is too long to be summed.
+    """Return the law of ``Bin(candidates, 2 rate)``, 0 < rate <= 1/2, which omits at most `tail` on either side. Raises
+    `Infeasible` if the window is too long for a sum.
     """
     both = min(2 * rate, 1.0)
     check_size(candidates * both * (1 - both), tail)
@@ -124,33 +106,15 @@ def binomial_blanket(candidates: int, rate: float, tail: float) -> Blanket:
 
 @remember(32)
 def poisson_blanket(mean: float, tail: float) -> Blanket:
-    """Return the law of Poisson(2 mean) that misses at most `tail` of the mass on either side.
-
-    Raises
-    ------
-    Infeasible
-        If the window is too long to be summed.
+    """Return the law of Poisson(2 mean), which omits at most `tail` on either side. Raises `Infeasible` if the window
+    is too long for a sum.
     """
     check_size(2 * mean, tail)
     return Blanket(poisson_window(2 * mean, tail), mean, math.inf)
 
 
 def settled_delta(blanket_at: Callable[[float], Blanket], labels: Labels, eps: float) -> float:
-    """Return the divergence with a window whose omitted mass is negligible relative to it.
-
-    Parameters
-    ----------
-    blanket_at : callable
-        Mass that may be omitted -> the law of C.
-    labels : Labels
-    eps : float
-        Nats, >= 0.
-
-    Returns
-    -------
-    float
-        As :func:`pair_delta`.
-    """
+    """Return :func:`pair_delta` with negligible omitted mass; `blanket_at` maps the omitted mass to the law of C."""
     tail = _FIRST_TAIL
     value = pair_delta(blanket_at(tail), labels, eps)
     while tail > _FLOOR and 2 * tail * labels.distance > _OMITTED * value:
@@ -160,20 +124,9 @@ def settled_delta(blanket_at: Callable[[float], Blanket], labels: Labels, eps: f
 
 
 def pair_delta(blanket: Blanket, labels: Labels, eps: float) -> float:
-    """Return the hockey stick of the two laws of the counts.
-
-    Parameters
-    ----------
-    blanket : Blanket
-    labels : Labels
-    eps : float
-        Nats, >= 0.
-
-    Returns
-    -------
-    float
-        In [0, labels.distance], the same in both directions. Mass outside of the window counts as lost privacy.
-        Apart from that, relative rounding error about 1e-11 down to 1e-30, 1e-9 at 1e-100.
+    """Return the hockey-stick divergence of the two laws of the counts, at most `labels.distance`, equal in both
+    directions. Omitted mass is added to it. The rounding error is about 1e-11 relative down to 1e-30, 1e-9 at
+    1e-100.
     """
     eps = min(eps, _MOST_EPS)
     decay = math.exp(-eps)
@@ -216,7 +169,7 @@ def _is_path(k: NDArray[np.float64], c: NDArray[np.float64]) -> bool:
 
 
 def _along_path(k: NDArray[np.float64], c: NDArray[np.float64]) -> _Tails:
-    """Return the result of :func:`_separately`, as a sum of the changes by one more fair coin."""
+    """Return the result of :func:`_separately` as a sum of its changes from c to c + 1."""
     at = k[1:]
     up = np.diff(k)
     step = up[1:]
@@ -245,6 +198,6 @@ def _separately(k: NDArray[np.float64], c: NDArray[np.float64]) -> _Tails:
 
 
 def _half_pmf(x: NDArray[np.float64], c: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Pr[Bin(c, 1/2) = x], elementwise for integers x >= 0; 0 for x > c."""
+    """Return ``Pr[Bin(c, 1/2) = x]``, elementwise for integers x >= 0; 0 for x > c."""
     inside = x <= c
     return np.where(inside, np.exp(log_half_pmf(np.where(inside, x, 0.0), c)), 0.0)

@@ -1,44 +1,44 @@
 r"""Exact privacy of one report among uniform messages that match values.
 
-A message may *match* a value: a local-hashing report (H, y) matches x if ``H(x) = y``, a Hadamard tuple matches x if
-all its entries lie in the codeword of x, a row of bits if its bit of x is set, a subset if it holds x. A message drawn
-uniformly matches x with probability r, x' with probability r, and both with probability s. The user's report is uniform
-with probability lambda, else uniform among the messages that match its value, ``lambda = 1 / (1 + r (E - 1))``,
-``E = e^eps_local``; ``eps_local = inf`` gives lambda = 0.
+A message may *match* a value. A local-hashing report (H, y) matches x if ``H(x) = y``. A Hadamard tuple matches x if
+all its entries are in the codeword of x, a row of bits if its bit of x is set, a subset if it contains x. A uniform
+message matches x with probability r, x' with probability r, and both values with probability s. User 1's report is
+uniform with probability lambda, else uniform among the messages that match user 1's value,
+``lambda = 1 / (1 + r (E - 1))``, ``E = e^eps_local``; ``eps_local = inf`` gives lambda = 0.
 
-* Local hashing over d' cells, reports through randomized response over the cells: ``r = 1/d'``, ``s = r^2``.
+* Local hashing with randomized response over d' cells: ``r = 1/d'``, ``s = r^2``.
 * Tuples of tau Hadamard codewords: ``r = 2^-tau``, ``s = r^2``, ``eps_local = inf``.
 * Rows of bits that are set with probability q: ``r = q``, ``s = q^2``.
 * Subsets of d of k values: ``r = d/k``, ``s = r (d - 1)/(k - 1)``.
-* Values (d = 1) match disjointly, ``r = 1/k``, ``s = 0``: generalized randomized response, and dummies.
+* Values (d = 1) have disjoint matches, ``r = 1/k``, ``s = 0``: generalized randomized response, and dummies.
 
 Under the law in which all M = m + 1 messages are uniform, the density of the view for input x is
-``lambda + (1 - lambda) a / (r M)``, a being the number of messages that match x, and the same with b for x'. If (A, B,
-C) counts the messages that match x only, x' only and both, it is multinomial with rates ``r - s``, ``r - s``, ``s``;
-with a = A + C and b = B + C,
+``lambda + (1 - lambda) a / (r M)``, where a messages match x. For x' it is the same with b. The numbers (A, B, C) of
+messages that match x only, x' only and both are multinomial with rates ``r - s``, ``r - s``, ``s``. With a = A + C and
+b = B + C,
 
 .. math:: \delta = \frac{1 - \lambda}{r M} \, E\bigl[ (a - e^\epsilon b - \kappa M)^+ \bigr],
           \quad \kappa = \frac{e^\epsilon - 1}{E - 1}.
 
-Exchanging the inputs exchanges a and b, so both directions agree. **Independent** matches, ``s = r^2``: a and b are
-independent Bin(M, r), and the sum takes tails of one for every value of the other. **In general** let C count the other
-m messages that match both, and T those that match exactly one: ``C ~ Bin(m, s)`` and
-``T ~ Bin(m - C, 2 (r - s)/(1 - s))``. With ``X ~ Bin(T, 1/2)``, ``S = (e^eps - 1) C + kappa M``,
-``rho = S / (T + 1)`` and ``j = floor((e^eps (T + 1) + S) / (1 + e^eps))``
+Exchanging the inputs exchanges a and b, so that both directions have the same delta. **Independent** matches,
+``s = r^2``: a and b are independent with law Bin(M, r), and the sum needs a tail of one count for every value of the
+other. **In general** let C be the number of the other m messages that match both values, and T the number that match
+exactly one: ``C ~ Bin(m, s)`` and ``T ~ Bin(m - C, 2 (r - s)/(1 - s))``. With ``X ~ Bin(T, 1/2)``,
+``S = (e^eps - 1) C + kappa M``, ``rho = S / (T + 1)`` and ``j = floor((e^eps (T + 1) + S) / (1 + e^eps))``
 
 .. math:: \delta = (1 - \lambda) (1 - s / r) \, E\bigl[ (1 - \rho) \Pr[X = j]
           - (e^\epsilon - 1 + 2 \rho) \Pr[X > j] \bigr]^+ .
 
-For s = 0 and an integer 1/r this is the formula of :mod:`shuffledp.accounting.general.dummy_blanket`, which sums it
-faster for a random m.
+For s = 0 and an integer 1/r, :mod:`shuffledp.accounting.general.dummy_blanket` has the same formula, summed faster for
+a random m.
 
-**Overlap.** The smaller s, the larger delta: moving equal probabilities from "both" and "none" to "x only" and "x'
-only" replaces steps ``1 - e^eps`` and 0 of ``a - e^eps b`` by steps 1 and ``-e^eps``, a spread that keeps the mean, and
-delta is the mean of a convex function of the sum. So disjoint matches reveal most, independent ones less, and equal
-ones (s = r) nothing.
+**Overlap.** Delta falls with s. Moving equal probabilities from "both" and "none" to "x only" and "x' only" replaces
+the steps ``1 - e^eps`` and 0 of ``a - e^eps b`` by the steps 1 and ``-e^eps``. This spreads the sum and keeps its mean,
+and delta is the mean of a convex function of the sum. Disjoint matches therefore have the largest delta, and equal
+matches (s = r) have delta 0.
 
-Replacement neighbors; the inputs of all other users are known to the adversary, and which of their messages are
-uniform. Derived for this project.
+Replacement neighbors; the adversary knows the inputs of all other users, and which of their messages are uniform.
+Derived for this project.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 _MOST_TERMS = 1e7
 #: Cells of the table over (m, a) per pass.
 _CELLS = 500_000
-#: The same of the table over (C, T), which needs more arrays at once.
+#: Cells of the table over (C, T) per pass; it needs more arrays at once.
 _WIDE_CELLS = 100_000
 #: Beyond this e^eps overflows; the divergence no longer changes.
 _MOST_EPS = 700.0
@@ -71,21 +71,13 @@ BLOCKS = 64
 
 
 def matched_rate(match_rate: float, eps_local: float) -> float:
-    """Return lambda, the probability that a report is uniform.
-
-    Parameters
-    ----------
-    match_rate : float
-        r, in (0, 1).
-    eps_local : float
-        Nats, > 0; ``inf`` gives 0.
-    """
+    """Return lambda, the probability that a report is uniform, for the match rate r; 0 for infinite `eps_local`."""
     decay = math.exp(-eps_local)
     return decay / (match_rate + (1 - match_rate) * decay)
 
 
 def _certain_rate(match_rate: float, eps_local: float) -> float:
-    """Return 1 - lambda without cancellation."""
+    """Return ``1 - lambda`` without cancellation."""
     return -match_rate * math.expm1(-eps_local) / (match_rate + (1 - match_rate) * math.exp(-eps_local))
 
 
@@ -97,36 +89,10 @@ def matched_delta(
     *,
     both_rate: float | None = None,
 ) -> float:
-    """Return the exact delta of one report among uniform messages.
-
-    Parameters
-    ----------
-    eps : float
-        Nats, >= 0.
-    uniform_messages : int
-        m, >= 0, the report itself not counted.
-    match_rate : float
-        r, in (0, 1).
-    eps_local : float
-        Budget of the report, nats, > 0; ``inf`` for a report that always matches its value.
-    both_rate : float, optional
-        s, the probability that a uniform message matches both values, in [max(0, 2 r - 1), r]: 0 if no message matches
-        both. Independent matches, ``r^2``, if not given.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 for ``eps >= eps_local``. About 1e-11 relative too large at most, except below 1e-300, where
-        floats end.
-
-    Raises
-    ------
-    Infeasible
-        If the number of matching messages is too large for the sum to fit into memory.
-
-    Notes
-    -----
-    Source: the formula of the module, derived for this project.
+    """Return the exact delta of one report among m uniform messages, by the formula of the module. `match_rate` is r,
+    and `both_rate` is s in [max(0, 2 r - 1), r], by default ``r^2``. With infinite `eps_local` the report always
+    matches its value. The result is 0 for ``eps >= eps_local``, and else too large by at most about 1e-11 relative,
+    except below 1e-300. Raises `Infeasible` if the sum over the matches does not fit into memory.
     """
     eps = check_nonnegative("eps", eps)
     messages = check_count("uniform_messages", uniform_messages)
@@ -141,36 +107,10 @@ def matched_delta(
 def blanketed_delta(
     eps: float, others: int, match_rate: float, eps_local: float, *, both_rate: float | None = None
 ) -> float:
-    """Return delta of one of ``others + 1`` shuffled reports, all with the same local budget.
-
-    Parameters
-    ----------
-    eps : float
-        Nats, >= 0.
-    others : int
-        Number of other reports, >= 0.
-    match_rate : float
-        r, in (0, 1).
-    eps_local : float
-        Nats, > 0, finite.
-    both_rate : float, optional
-        As in :func:`matched_delta`.
-
-    Returns
-    -------
-    float
-        An upper bound: the adversary learns which of the others are uniform, and delta is averaged over their number,
-        Bin(others, lambda). Numbers are put into blocks of 1/64 standard deviation, each evaluated at its smallest
-        number. The blocks make delta too large by up to about 1e-3 relative, and not at all up to 65,536 others.
-
-    Raises
-    ------
-    Infeasible
-        If the number of matching messages is too large for the sum to fit into memory.
-
-    Notes
-    -----
-    Source: the formula of the module, derived for this project.
+    """Return an upper bound on delta of one of ``others + 1`` shuffled reports with the same finite local budget. The
+    adversary learns which of the other reports are uniform, and delta is averaged over their number, Bin(others,
+    lambda). From 65,536 other reports on, blocks of 1/64 standard deviation count as their smallest number, which makes
+    delta too large by up to about 1e-3 relative. Rates and errors as in :func:`matched_delta`.
     """
     eps = check_nonnegative("eps", eps)
     others = check_count("others", others)
@@ -188,12 +128,12 @@ def blanketed_delta(
 
 
 def block_length(others: int, rate: float, blocks: float = BLOCKS) -> int:
-    """Return the length of 1/blocks of a standard deviation of Bin(others, rate), at least 1."""
+    """Return the length of 1/`blocks` of a standard deviation of Bin(others, rate), at least 1."""
     return max(1, math.floor(math.sqrt(others * rate * (1 - rate)) / blocks))
 
 
 def _checked_both(match_rate: float, both_rate: float | None) -> float | None:
-    """Return the rate of matching both values; None, which is summed faster, for independent matches."""
+    """Return s, checked; None, for which the sum is faster, if the matches are independent."""
     if both_rate is None:
         return None
     least = max(0.0, 2 * match_rate - 1)
@@ -213,28 +153,10 @@ def mixed_matched_delta(
     block: int = 1,
     both_rate: float | None = None,
 ) -> float:
-    """Return delta of one report among a random number of uniform messages that the adversary learns.
-
-    Parameters
-    ----------
-    messages : Window
-        Law of the number m of uniform messages.
-    match_rate : float
-        r, in (0, 1).
-    eps, eps_local : float
-        Nats; eps >= 0, eps_local > 0 or ``inf``.
-    tail : float
-        Mass that the law of the matches may omit, on either side and for any m. All omitted mass counts as lost
-        privacy.
-    block : int
-        m is rounded down to a multiple of this; since uniform messages only help, that raises delta.
-    both_rate : float, optional
-        As in :func:`matched_delta`.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 for ``eps >= eps_local``.
+    """Return delta of one report among a random number m of uniform messages that the adversary knows. The law of the
+    matches may omit `tail` on either side for every m; all omitted mass is added to delta. m is rounded down to a
+    multiple of `block`, which increases delta. Rates as in :func:`matched_delta`; the result is 0 for
+    ``eps >= eps_local``.
     """
     share = 1 - match_rate if both_rate is None else 1 - both_rate / match_rate
     worst = _lone(match_rate, share, eps, eps_local)
@@ -268,14 +190,13 @@ def mixed_matched_delta(
 
 
 def _kappa(eps: float, eps_local: float) -> float:
-    """Return ``(e^eps - 1) / (E - 1)``."""
     if eps_local == math.inf:
         return 0.0
     return math.exp(eps - eps_local) * math.expm1(-eps) / math.expm1(-eps_local)
 
 
 def _lone(match_rate: float, share: float, eps: float, eps_local: float) -> float:
-    """Return delta of a report without others; a message that matches x misses x' with probability `share`."""
+    """Return delta of a single report; a message that matches x does not match x' with probability `share`."""
     if eps >= eps_local:
         return 0.0
     certain = _certain_rate(match_rate, eps_local)
@@ -313,7 +234,7 @@ def _overlapping(
 def _bracket(
     c: NDArray[np.int64], t: NDArray[np.int64], number: int, eps: float, eps_local: float
 ) -> NDArray[np.float64]:
-    """Return the bracket of the general formula, (c, t): c messages match both values, and t exactly one."""
+    """Return the bracket of the general formula, (c, t), for c messages that match both values and t that match one."""
     eps = min(eps, _MOST_EPS)
     shift = math.expm1(eps) * c + _kappa(eps, eps_local) * number
     # Rounding may put j on the wrong side of an integer; that is where the outcome at stake adds nothing. Only j = t is
@@ -332,7 +253,7 @@ def _bracket(
 def _excess(
     numbers: NDArray[np.int64], first: int, last: int, rate: float, eps: float, eps_local: float
 ) -> NDArray[np.float64]:
-    """Return the formula of the module for every M, (R,), with a and b in first..last."""
+    """Return ``E (a - e^eps b - kappa M)^+`` for every M, (R,), with a and b in first..last."""
     eps = min(eps, _MOST_EPS)
     growth, kappa = math.exp(eps), _kappa(eps, eps_local)
     # Only these b leave an a that exceeds the threshold, which increases with b and M.
@@ -360,7 +281,7 @@ def _excess(
 
 
 def pmf_rows(numbers: NDArray[np.int64], first: int, last: int, rate: float) -> NDArray[np.float64]:
-    """Return Pr[Bin(M, rate) = x] for every M and x = first..last, (R, w)."""
+    """Return ``Pr[Bin(M, rate) = x]`` for every M and x = first..last, (R, w)."""
     x = np.arange(first, last, dtype=np.float64)
     steps = numbers[:, None] - x
     np.maximum(steps, 0.0, out=steps)

@@ -1,9 +1,9 @@
-r"""Reports among uniform messages that match values, where tables over all numbers of matches are too large.
+"""Contour integrals for reports among uniform messages that match values, in place of tables that are too large.
 
-The laws are defined in :mod:`shuffledp.accounting.general.matched_blanket`; for n reports of which each is uniform with
-probability lambda, and for a report among M - 1 uniform messages, delta is the mean of the positive part of a sum of n
-or M copies (:mod:`shuffledp.accounting.general.comparisons`). A contour integral evaluates it in a time that does not
-grow with n, from above: tables are exact to more digits, and faster for few reports.
+:mod:`shuffledp.accounting.general.matched_blanket` defines the laws. Delta is the mean of the positive part of a sum
+(:mod:`shuffledp.accounting.general.comparisons`): of n copies for n reports that are uniform with probability lambda,
+of M copies for a report among M - 1 uniform messages. A contour integral gives an upper bound in a time that does not
+grow with n. Tables are exact to more digits, and faster for few reports.
 """
 
 from __future__ import annotations
@@ -31,24 +31,15 @@ _MOST_CELLS = 1e6
 #: Standard deviations that a window holds, about, for the least mass that is left out.
 _DEVIATIONS = 17.0
 MOST_BUDGET = 200.0
-#: Of the log of a budget; the second while a root is approached.
+#: Tolerances of the log of a budget: of the result, and while a root is approached.
 _XTOL, _XTOL_COARSE = 1e-8, 1e-6
 _NONE = np.zeros((0, 2))
 
 
 def is_long(others: int, match_rate: float, eps_local: float, rows: float = math.inf) -> bool:
-    """Return whether a table over uniform reports of others and their matches is too large.
-
-    Parameters
-    ----------
-    others : int
-        Other reports, >= 0.
-    match_rate : float
-        Probability that a uniform report matches a value, in (0, 1).
-    eps_local : float
-        Nats; ``inf`` for uniform messages.
-    rows : float
-        Largest number of rows of a table, one per number of uniform reports.
+    """Return whether a table over the other users' uniform reports and their matches is too large. With infinite
+    `eps_local`, `others` is a number of uniform messages. `rows` is the largest number of rows, one per number of
+    uniform reports.
     """
     if eps_local == math.inf:
         return _DEVIATIONS * math.sqrt(2 * others * match_rate) > _MOST_CELLS
@@ -67,30 +58,9 @@ def contour_delta(
     gap: float = GAP,
     floor: float = 0.0,
 ) -> float:
-    """Return delta of a report among others, or among uniform messages where `eps_local` is infinite.
-
-    Parameters
-    ----------
-    eps : float
-        Nats, in [0, 350].
-    others : int
-        Other reports, each with the same local budget; or uniform messages.
-    match_rate, both_rate : float
-        Probability that a uniform report matches a value, and two of them.
-    eps_local : float
-        Nats, in (0, 300], or ``inf``.
-    gap, floor : float
-        As in :func:`shuffledp.accounting.general.blanket.compared_delta`.
-
-    Returns
-    -------
-    float
-        In [0, 1], an upper bound on the delta of :mod:`shuffledp.accounting.general.matched_blanket`, above it by
-        `gap` relative at most.
-
-    Notes
-    -----
-    Derived for this project. Replacement neighbors; the inputs of all others are known to the adversary.
+    """Return an upper bound on delta of :mod:`shuffledp.accounting.general.matched_blanket`, within `gap` relative.
+    `others` are reports with the same local budget, or uniform messages for infinite `eps_local`. `eps` is in [0, 350],
+    a finite `eps_local` in (0, 300]. A delta below `floor` is an upper bound without stated accuracy.
     """
     if eps >= eps_local:
         return 0.0
@@ -120,29 +90,8 @@ def contour_budget(
     rough: bool = False,
     guess: float | None = None,
 ) -> float:
-    """Return the largest local budget of a report among others.
-
-    Parameters
-    ----------
-    others, match_rate, both_rate
-        As in :func:`contour_delta`.
-    eps : float
-        Nats, > 0.
-    delta : float
-        In (0, 1).
-    rough : bool
-        If True, the result is up to about 1e-4 relative below the largest budget.
-    guess : float, optional
-        Nats, close to the result.
-
-    Returns
-    -------
-    float
-        Nats, at least `eps`, at most 200 or eps; a lower bound on the largest budget.
-
-    Notes
-    -----
-    Derived for this project.
+    """Return a lower bound on the largest local budget of a report among others, at least `eps`, at most 200 or `eps`.
+    With `rough`, the result is up to about 1e-4 relative below the largest budget. `guess` is a value close to it.
     """
     low, high = math.log(eps), math.log(max(MOST_BUDGET, eps))
     if low >= high:

@@ -1,17 +1,18 @@
-r"""Local randomizers that add noise, or that have densities: as in :mod:`randomizers
-<shuffledp.accounting.general.randomizers>`, whose conventions hold here.
+r"""Local randomizers that add noise or have densities, with the conventions of :mod:`randomizers
+<shuffledp.accounting.general.randomizers>`.
 
-**Laplace noise: the inputs 0 and 1 are the worst.** For inputs in [0, 1], W = min(R(0), R(1)) and any numbers e > 0
-and t, let ``F(a, b) = \int (R(a) - e R(b) - t W)^+``. Then F(a, b) <= F(0, 1) for a <= b, that is, G of (a, b)
-is below G of (0, 1) in the convex order, and with it delta for every n; for a > b the same holds with all inputs
-reflected. Proof. As ``(f)^+ = f + (-f)^+`` and the integral of f does not depend on a and b, t < 0 is the case of
-``1/e`` and ``|t|/e`` with inputs reflected; let t >= 0. F changes with a by ``eps_local (R(a)(A, y > a) - R(a)(A, y <
-a))`` where A is the set with a positive integrand, and with b by ``e eps_local (R(b)(A, y < b) - R(b)(A, y > b))``.
-``R(a) / R(b)`` never rises; ``R(a) / W`` is constant up to min(a, 1/2), falls from a to 1/2 if a is below, rises from
-1/2 to a if it is above, and is constant behind. For a <= 1/2, or if A reaches to the left end, A is a half-line, so
-that F does not fall with b and does not rise with a: go to b = 1, and down with a. Otherwise A lies in y > 1/2, and
-with R(b) >= W F is at most ``H(1 - a)``, ``H(z) = \int_{y < 1/2} (R(z) - (e + t) W)^+`` by reflection, which does not
-rise with z up to 1/2 by the same argument; ``H(0)`` is at most F(0, 1).
+**Laplace noise: the inputs 0 and 1 are the worst.** For inputs in [0, 1], W = min(R(0), R(1)) and any numbers e > 0 and
+t, let ``F(a, b) = \int (R(a) - e R(b) - t W)^+``. Then F(a, b) <= F(0, 1) for a <= b. Hence G of (a, b) is below G of
+(0, 1) in the convex order, and delta is not larger for any n. For a > b the same holds with all inputs reflected.
+
+Proof. As ``(f)^+ = f + (-f)^+`` and the integral of f does not depend on a and b, t < 0 is the case of ``1/e`` and
+``|t|/e`` with inputs reflected; let t >= 0. F changes with a by ``eps_local (R(a)(A, y > a) - R(a)(A, y < a))``, where
+A is the set with a positive integrand, and with b by ``e eps_local (R(b)(A, y < b) - R(b)(A, y > b))``. ``R(a) / R(b)``
+never increases. ``R(a) / W`` is constant up to min(a, 1/2), falls from a to 1/2 if a < 1/2, rises from 1/2 to a if a >
+1/2, and is constant afterwards. For a <= 1/2, or if A reaches to the left end, A is a half-line. Then F does not fall
+with b and does not rise with a, so that b may move up to 1 and a down to 0. Otherwise A lies in y > 1/2. With R(b) >=
+W, F is at most ``H(1 - a)``, ``H(z) = \int_{y < 1/2} (R(z) - (e + t) W)^+``, by reflection. H does not rise with z up
+to 1/2 by the same argument, and ``H(0)`` is at most F(0, 1).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 #: Largest excess over 1 of the total probability of intervals, from rounding.
 MOST_EXCESS = 1e-9
-#: More inputs make more pairs than are worth looking at.
+#: Largest number of inputs, which limits the number of pairs.
 MOST_INPUTS = 64
 #: Cells of a density on either side of 1/2.
 _CELLS = 150
@@ -56,7 +57,7 @@ def _cells(
     blanket: tuple[float, ...],
     lost: float,
 ) -> Cells:
-    """Return cells between edges; in each cell the blanket is the density of the input with the least mass there."""
+    """Return cells between edges; the blanket in a cell is the density of the input with the least mass there."""
     low, high = edges[:-1], edges[1:]
     own, other = mass(pair[0], low, high), mass(pair[1], low, high)
     least = np.min([mass(x, low, high) for x in blanket], axis=0)
@@ -65,7 +66,7 @@ def _cells(
 
 
 def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
-    """Return cells for a lower bound: outputs outside of the edges are one more cell, which counts with its mean."""
+    """Return cells for a lower bound; the outputs outside of the edges are one more cell, with the mean of G."""
     return Cells(
         np.append(cells.log_own, cells.log_own[-1]),
         np.append(cells.log_other, cells.log_other[-1]),
@@ -78,17 +79,16 @@ def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
 @guarded_methods
 @dataclass(frozen=True)
 class LaplaceRandomizer:
-    """A number in [0, 1] plus Laplace noise of scale ``1 / eps_local``.
+    """Laplace noise of scale ``1 / eps_local``, added to a number in [0, 1].
+
+    Source: Dwork, McSherry, Nissim and Smith (2006). The module's description proves that the inputs 0 and 1 are the
+    worst pair. Outputs outside of [0, 1] have the likelihood ratios of 0 and 1, so that clipping to [0, 1] does not
+    change delta.
 
     Parameters
     ----------
     eps_local : float
         Nats, in (0, 300].
-
-    Notes
-    -----
-    Dwork, McSherry, Nissim and Smith (2006). That the inputs 0 and 1 are the worst is proven in the module's
-    description. Outputs below 0 and above 1 reveal the same as 0 and 1, so that the noisy number may be clipped.
     """
 
     eps_local: float
@@ -99,11 +99,11 @@ class LaplaceRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary learns which reports come from the blanket."""
+        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return the inputs 0 and 1, against the blanket, or against 0, 1/2 and 1."""
+        """Return the pair of inputs 0 and 1, against the blanket, or against other users who all hold 0, 1/2 or 1."""
         if side == "upper":
             return (self._against((0.0, 1.0)),)
         return tuple(self._against((held,)) for held in (0.5, 0.0, 1.0))
@@ -145,7 +145,7 @@ _ENDS = Standing(
 @guarded_methods
 @dataclass(frozen=True)
 class GaussianRandomizer:
-    """A number in an interval of length 1 plus normal noise.
+    """Normal noise, added to a number in an interval of length 1.
 
     Parameters
     ----------
@@ -154,10 +154,10 @@ class GaussianRandomizer:
 
     Notes
     -----
-    There is no local budget with delta 0. Outputs far outside are cut off: their mass under the reporter's input is
-    added to delta, once and not once per user, since ``(a + b)^+ <= a^+ + b^+``. The inputs compared are the two
-    ends. That these are the worst is not proven; the comparison of single reports that would imply it held for all of
-    some thousand random inputs and thresholds.
+    No local budget holds with delta 0. Outputs far outside of the interval are cut off: their mass under user 1's input
+    is added to delta, once and not once per user, since ``(a + b)^+ <= a^+ + b^+``. The two ends of the interval are
+    compared. It is not proven that they are the worst pair. A sufficient inequality for single reports is true for some
+    thousand random inputs and thresholds.
     """
 
     sigma: float
@@ -171,16 +171,16 @@ class GaussianRandomizer:
 
     @property
     def eps_local(self) -> float:
-        """Infinite."""
+        """Infinite local budget."""
         return math.inf
 
     @property
     def standing(self) -> Standing:
-        """Unproven: the pair of inputs."""
+        """Guarantee ``unproven``: the ends of the interval may not be the worst pair of inputs."""
         return _ENDS
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return the ends of the interval, against the blanket, or against the ends and the middle."""
+        """Return the ends of the interval, against the blanket, or against other users at an end or the middle."""
         tail = check_open_unit("GaussianRandomizer: tail", tail)
         if side == "upper":
             return (self._against((0.0, 1.0), tail),)
@@ -214,33 +214,31 @@ class GaussianRandomizer:
 @guarded_methods
 @dataclass(frozen=True)
 class DensityRandomizer:
-    """A randomizer whose outputs are real numbers, by its densities.
+    """Local randomizer with real outputs, given by its densities.
+
+    An edge is added where the least density changes from one input to another.
 
     Parameters
     ----------
     log_density : callable
         (input, (m,) outputs) -> (m,) natural logs of densities, up to one constant for all inputs.
     mass : callable
-        (input, (m,) low, (m,) high) -> (m,) probabilities of the intervals (low, high), as exact as floats allow:
-        bounds hold up to the errors of these.
+        (input, (m,) low, (m,) high) -> (m,) probabilities of the intervals (low, high). Errors of these probabilities
+        are not part of the bounds.
     inputs : tuple of float
-        At least 2. Every input has a density that is nowhere below the least of theirs, and among them is the worst
-        pair: all ordered pairs are compared.
+        At least 2. The worst pair is among these inputs, and every other input's density is nowhere below the least of
+        their densities. All ordered pairs are compared.
     edges : tuple of float
-        At least 2, increasing. Between two neighbors the ratio of any two densities is monotone; the more edges, the
-        tighter. Mass outside of the edges counts as lost privacy.
+        At least 2, increasing. Between two consecutive edges, the ratio of any two densities is monotone. More edges
+        give tighter bounds. Mass outside of the edges is added to delta.
     eps_local : float
-        Nats; ``inf`` if there is no local budget with delta 0.
+        Nats; ``inf`` if no local budget holds with delta 0.
 
     Raises
     ------
     ValueError
-        If there are too few or too many inputs or edges; and, once it is used, if a function raises an error or
-        returns anything but as many numbers as it was given: nan, probabilities below 0 or of more than 1 in all.
-
-    Notes
-    -----
-    Where the least density changes from one input to another between two edges, an edge is put there.
+        If there are too few or too many inputs or edges. At the first use, if a function raises an error or returns
+        another shape, nan, a negative probability or probabilities with a sum above 1.
     """
 
     log_density: Callable[[float, NDArray[np.float64]], ArrayLike]
@@ -265,11 +263,11 @@ class DensityRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound, if the inputs and the edges meet the conditions of the class."""
+        """Guarantee ``upper``, if the inputs and the edges meet the conditions of the class."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return all ordered pairs of inputs, against the least density or against every input."""
+        """Return all ordered pairs of inputs, against the least density, or against other users at one input."""
         edges = self._edges()
         pairs = permutations(self.inputs, 2)
         if side == "upper":
@@ -301,7 +299,7 @@ class DensityRandomizer:
         return max(1 - float(np.sum(self._mass(x, edges[:-1], edges[1:]))), 0.0)
 
     def _edges(self) -> NDArray[np.float64]:
-        """Return the edges, and the points between them where the densities of two inputs cross."""
+        """Return the edges, and the points between them at which the densities of two inputs are equal."""
         edges = np.array(self.edges)
         logs = np.array([self._log(x, edges) for x in self.inputs])
         if not np.all(np.isfinite(logs)):

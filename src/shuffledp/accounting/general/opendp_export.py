@@ -1,4 +1,4 @@
-"""A privacy profile as a measurement of the library OpenDP, of which it is an optional extra."""
+"""Conversion of a privacy profile to a measurement of the library OpenDP, an optional extra."""
 
 from __future__ import annotations
 
@@ -15,27 +15,9 @@ if TYPE_CHECKING:
 
 
 def group_delta(profile: PrivacyProfile, eps: float, users: int) -> float:
-    """Return a delta for data sets that differ in the inputs of several users.
-
-    Parameters
-    ----------
-    profile : PrivacyProfile
-        For one user.
-    eps : float
-        Nats, >= 0.
-    users : int
-        Number of users whose inputs differ, >= 0.
-
-    Returns
-    -------
-    float
-        In [0, 1]; for one user delta of the profile, for none 0. An upper bound if the profile is one. A delta of 0
-        counts as 1e-300 before multiplication.
-
-    Notes
-    -----
-    Group privacy: with e = eps / users, ``delta(e) (1 + e^e + .. + e^((users - 1) e))``. Dwork and Roth (2014), by
-    induction over the users.
+    """Return delta for data sets that differ in the inputs of several users; an upper bound if the profile is one.
+    Group privacy: with e = eps / users, ``delta(e) (1 + e^e + .. + e^((users - 1) e))`` (Dwork and Roth 2014, by
+    induction over the users). It is 0 for no users. A delta of 0 counts as 1e-300 before multiplication.
     """
     if users == 0:
         return 0.0
@@ -57,41 +39,38 @@ def _not_given(_: Any) -> Any:
 def to_opendp(
     profile: PrivacyProfile, function: Callable[[Any], Any] | None = None, *, domain: Any = None
 ) -> Any:
-    """Return the profile as a measurement of the library OpenDP.
+    """Return a measurement of the library OpenDP with the privacy of a profile.
+
+    Source: Dwork and Roth (2014), group privacy for several users. OpenDP searches for the eps of a delta with about
+    sixty evaluations of the profile.
 
     Parameters
     ----------
     profile : PrivacyProfile
-        Its kind must be ``exact`` or ``upper``: a measurement is a claim.
+        Of the kind ``exact`` or ``upper``.
     function : callable, optional
-        Release of the measurement for a data set. The caller guarantees that it has this profile. Without it the
-        measurement is for accounting only and rejects data.
+        Release for a data set. The caller guarantees that it has this profile. Without a function, the measurement is
+        for accounting only and rejects data.
     domain : opendp.mod.Domain, optional
-        Domain of the data sets; if not given, every Python object.
+        Domain of the data sets; all Python objects if not given.
 
     Returns
     -------
     opendp.mod.Measurement
-        With the output measure ``smoothed_max_divergence``: ``map(users)`` is the profile for data sets that differ
-        in the inputs of `users` users, an upper bound if the profile is one. Its input metric is
-        ``change_one_distance`` for the relation ``replace_one``, ``symmetric_distance`` for ``add_remove``.
-        ``make_fix_delta`` converts it to (eps, delta), in nats, which OpenDP composes by adding both; :func:`to_pld`
-        composes more tightly.
+        With the output measure ``smoothed_max_divergence``: ``map(users)`` is the profile for data sets that differ in
+        the inputs of `users` users, an upper bound if the profile is one. Its input metric is ``change_one_distance``
+        for the relation ``replace_one``, ``symmetric_distance`` for ``add_remove``. ``make_fix_delta`` converts it to
+        (eps, delta), in nats. OpenDP composes by adding eps and delta; :func:`to_pld` gives tighter compositions.
 
     Raises
     ------
     ValueError
-        If the profile is no upper bound, or for another neighboring relation.
+        If the profile is not an upper bound, or has another neighboring relation.
     MissingExtra
         If OpenDP is not installed; the extra ``opendp`` brings it.
     opendp.mod.OpenDPException
-        If its features ``contrib`` and ``honest-but-curious`` are not enabled, by which you accept that the claim
-        comes from outside of OpenDP.
-
-    Notes
-    -----
-    The profile for one user; :func:`group_delta` for several: group privacy, Dwork and Roth (2014). OpenDP finds the
-    eps of a delta by a search, which evaluates the profile about sixty times.
+        If OpenDP's features ``contrib`` and ``honest-but-curious`` are not enabled. Enabling them accepts a claim that
+        OpenDP does not prove.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Hockey-stick divergences and privacy profiles.
 
-The hockey stick of p and q at eps is ``sum max(p - e^eps q, 0)``: the smallest delta for which
-``p(S) <= e^eps q(S) + delta`` holds for every event S. A privacy profile is the worst of it over both
-directions and all pairs of neighboring inputs, as a function of eps.
+The hockey-stick divergence of p and q at eps is ``sum max(p - e^eps q, 0)``, the smallest delta with
+``p(S) <= e^eps q(S) + delta`` for every event S. A privacy profile is its maximum over both directions and all pairs of
+neighboring data sets, as a function of eps.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ View = Literal["analyzer", "shuffler"]
 
 
 class PrivacyProfile(Protocol):
-    """Smallest delta as a function of eps, for a stated view and neighboring relation."""
+    """Privacy profile: the smallest delta as a function of eps, for a view and a neighboring relation."""
 
     @property
     def kind(self) -> Kind:
-        """Side of the true value on which the returned delta lies."""
+        """Side of the exact delta on which the returned delta lies."""
 
     @property
     def neighbours(self) -> str:
@@ -39,18 +39,18 @@ class PrivacyProfile(Protocol):
 
     @property
     def view(self) -> View:
-        """View that is protected: the analyzer's (after shuffling) or the shuffler's."""
+        """Protected view: the analyzer's (after shuffling) or the shuffler's."""
 
     @property
     def source(self) -> str:
-        """Source of the pair or the bound."""
+        """Source of the pair of distributions or of the bound."""
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return delta in [0, 1], worst over directions and pairs, for each eps (nats)."""
+        """Return the largest delta over directions and pairs of neighbors for each eps (nats), shape of `eps`."""
 
 
 def at_each(delta_at: Callable[[float], float], eps: ArrayLike) -> NDArray[np.float64]:
-    """Evaluate a function at each eps (nats, >= 0), shape of `eps`."""
+    """Return the values of a function at each eps (nats, >= 0), shape of `eps`."""
     eps_ = np.asarray(eps, np.float64)
     return np.array([delta_at(check_nonnegative("eps", float(e))) for e in eps_.flat], np.float64).reshape(
         eps_.shape
@@ -62,7 +62,7 @@ class Exported:
     """Conversions of all privacy profiles, imported at their first use."""
 
     def to_pld(self: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUnit = 1e-15) -> Any:
-        """Return the profile as a loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""
+        """Return the privacy loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""
         from shuffledp.accounting.general.exports import to_pld
 
         return to_pld(self, step=step, negligible=negligible)
@@ -84,17 +84,9 @@ class Exported:
 
 @dataclass(frozen=True, eq=False)
 class Profile(Exported):
-    """Privacy profile of a function that returns delta at one eps.
-
-    Parameters
-    ----------
-    delta_at : callable
-        eps (nats, >= 0) -> delta, the worse of both directions.
-    source, kind, neighbours
-        See :class:`PrivacyProfile`.
-    bound : callable, optional
-        eps and a relative excess -> an upper bound on delta, above it by the excess at most, found much sooner. Where
-        delta is below 1e-24 it may be further above.
+    """Privacy profile of `delta_at`, a function from eps (nats, >= 0) to the larger delta of the two directions.
+    `bound`, if given, maps eps and a relative excess to an upper bound on delta, within this excess and much faster. A
+    bound below 1e-24 may have a larger excess.
     """
 
     delta_at: Callable[[float], float]
@@ -112,6 +104,8 @@ class Profile(Exported):
 def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[np.float64]:
     """Return the hockey-stick divergence of two discrete distributions, in one direction.
 
+    Exact up to rounding, without cancellation. Source: Dwork and Roth (2014); Balle, Barthe and Gaboardi (2018).
+
     Parameters
     ----------
     log_p, log_q : (k,) array_like
@@ -122,17 +116,7 @@ def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[
     Returns
     -------
     () or (m,) ndarray
-        ``sum max(p - e^eps q, 0)``; swap the arguments for the other direction.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, or an eps is nan.
-
-    Notes
-    -----
-    Exact up to rounding: terms are ``p * -expm1(..)``, since ``p - e^eps q`` cancels when the two are close.
-    Source: Dwork and Roth (2014); Balle, Barthe and Gaboardi (2018).
+        ``sum max(p - e^eps q, 0)``; exchange the arguments for the other direction.
 
     Examples
     --------
@@ -157,22 +141,17 @@ def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[
 @guarded_methods
 @dataclass(frozen=True, eq=False)
 class CountPair(Exported):
-    """A pair of distributions over enumerated outcomes, as a :class:`PrivacyProfile`.
+    """Privacy profile of a pair of distributions over enumerated outcomes.
 
     Parameters
     ----------
     log_p, log_q : (k,) ndarray
         Natural logs of the probabilities of the same k outcomes under the two neighboring inputs.
     omitted : float
-        Upper bound on the mass that either distribution has outside the enumeration. It is added to delta, so
-        with ``omitted > 0`` the profile is an upper bound.
+        Upper bound on the mass of either distribution outside of these outcomes. It is added to delta, so that the
+        profile is an upper bound if ``omitted > 0``.
     neighbours, view, source, kind
         See :class:`PrivacyProfile`.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, `omitted` is negative, or a distribution has a mass above 1.
     """
 
     log_p: NDArray[np.float64]
@@ -198,7 +177,7 @@ class CountPair(Exported):
         object.__setattr__(self, "log_q", log_q)
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return the worse of the two directions for each eps (nats), shape of `eps`."""
+        """Return the larger delta of the two directions for each eps (nats), shape of `eps`."""
         forward = hockey_stick(self.log_p, self.log_q, eps)
         backward = hockey_stick(self.log_q, self.log_p, eps)
         return np.minimum(np.maximum(forward, backward) + self.omitted, 1.0)
@@ -207,17 +186,12 @@ class CountPair(Exported):
 @guarded_methods
 @dataclass(frozen=True, eq=False)
 class WorstOf(Exported):
-    """The largest delta of several profiles, for example of all ordered pairs of inputs.
+    """Largest delta of several profiles, for example of all ordered pairs of inputs.
 
     Parameters
     ----------
     profiles : tuple of PrivacyProfile
         At least one, all for the same neighboring relation and view.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or if their relations or views differ.
     """
 
     profiles: tuple[PrivacyProfile, ...]
@@ -234,7 +208,7 @@ class WorstOf(Exported):
 
     @property
     def kind(self) -> Kind:
-        """``exact`` or one-sided if all profiles are; ``approximate`` if they lie on different sides."""
+        """``exact`` if all profiles are, else the common kind of the others; ``approximate`` if it differs."""
         kinds = {p.kind for p in self.profiles} - {"exact"}
         if not kinds:
             return "exact"
@@ -242,17 +216,17 @@ class WorstOf(Exported):
 
     @property
     def neighbours(self) -> str:
-        """The common neighboring relation."""
+        """Common neighboring relation."""
         return self.profiles[0].neighbours
 
     @property
     def view(self) -> View:
-        """The common view."""
+        """Common view."""
         return self.profiles[0].view
 
     @property
     def source(self) -> str:
-        """The sources of the profiles, without repetition."""
+        """Sources of the profiles, without repetition."""
         return "; ".join(dict.fromkeys(p.source for p in self.profiles))
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
@@ -265,25 +239,18 @@ class WorstOf(Exported):
 @guarded_methods
 @dataclass(frozen=True)
 class GaussianProfile(Exported):
-    """Privacy profile of a query to a trusted server with Gaussian noise: mu-Gaussian privacy.
+    """Privacy profile of a query to a trusted server with Gaussian noise (mu-Gaussian differential privacy).
+
+    Source: Balle and Wang (2018), Theorem 8. Exact up to rounding, less than 1e-9 relative down to 1e-300; both
+    directions have the same delta.
 
     Parameters
     ----------
     mu : float
-        Sensitivity of the query over the standard deviation of its noise, > 0. The sensitivity is that under
-        `neighbours`: a sum of vectors of norm at most C moves by up to 2 C when one of them is replaced.
+        Sensitivity of the query over the standard deviation of its noise, > 0. The sensitivity depends on `neighbours`:
+        replacing one vector of norm at most C changes a sum of such vectors by up to 2 C.
     neighbours : str
         Neighboring relation, ``replace_one`` or ``add_remove``.
-
-    Raises
-    ------
-    ValueError
-        If there is no such relation.
-
-    Notes
-    -----
-    Exact up to rounding, less than 1e-9 relative down to 1e-300. Balle and Wang (2018), Theorem 8; both directions
-    agree.
 
     Examples
     --------

@@ -1,24 +1,24 @@
 r"""Random allocation: every user takes part in one of t steps, chosen uniformly, and all t outputs are seen.
 
-If one step has the laws P (user present) and Q (absent), the whole has ``(1/t) sum_i Q^(i-1) P Q^(t-i)`` against Q^t
-(Feldman and Shenfeld, arXiv 2502.08202; also balls and bins). With L = P / Q and y_i from Q, independently,
+If the output of one step has the law P with the user and Q without, the t outputs have the laws
+``(1/t) sum_i Q^(i-1) P Q^(t-i)`` and Q^t (Feldman and Shenfeld, arXiv 2502.08202; also balls and bins). With L = P / Q
+and independent y_i from Q,
 
 .. math:: \delta_{remove} = E \Bigl( \frac1t \sum_i L(y_i) - e^\epsilon \Bigr)^+ , \qquad
           \delta_{add} = E \Bigl( 1 - \frac{e^\epsilon}{t} \sum_i L(y_i) \Bigr)^+ .
 
-For eps_local-DP steps the pair of binary randomized response is used, which dominates every other one: L takes two
-values, and the mean is a sum over how many steps have the larger one. For Gaussian steps, and where that sum is too
-long, these are the sums that the data set in which all others hold one value gives for t shuffled reports, and they are
-evaluated in the same way (:mod:`shuffledp.accounting.general.blanket`), with L cut into cells in the convex order. Once
-a single L exceeds t e^eps the sum is positive for all values of the others; so the direction "remove" needs cells up to
-this value only, and L beyond the last cell adds ``E (L - last)^+``, which is known. Hence small sigma is no harder than
-large sigma.
+For eps_local-DP steps, the laws P and Q of binary randomized response dominate all others. Then L has two values, and
+the mean is a sum over the number of steps with the larger value. Gaussian steps have the same sums as t shuffled
+reports if all other users hold the same value. These sums are evaluated as in
+:mod:`shuffledp.accounting.general.blanket`, with L cut into cells in the convex order; so are the sums of too many
+eps_local-DP steps. If a single L exceeds t e^eps, the sum is positive for all other values. In the direction "remove",
+cells up to this value are therefore sufficient: L beyond the last cell adds ``E (L - last)^+``, which has a closed
+form. The cost hence does not grow as sigma falls.
 
-Unlike amplification by shuffling this does not use the noise of other users: it holds even if all of them collude.
-Neighbors
-differ by one user who is added or removed. For replacement both directions compose to (2 eps, (1 + e^eps) delta).
-Sampling each step at rate 1/t at the same eps is **not** an upper bound: ten steps of 1 nat each have a larger delta
-at 0.3 nats.
+Unlike amplification by shuffling, the guarantee does not use the noise of other users: it holds even if all of them
+collude. Neighbors differ by one user who is added or removed. For replacement, both directions compose to (2 eps, (1 +
+e^eps) delta). Poisson sampling of each step at rate 1/t is **not** an upper bound: ten steps of 1 nat each have a
+larger delta at 0.3 nats.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ DIRECTIONS: tuple[str, ...] = ("remove", "add", "both")
 
 _CELLS = 300
 MOST_EPS = 350.0
-#: Of delta below this part of a target only the side is right.
+#: Part of a target; a smaller delta is a bound on its side, without stated accuracy.
 _FLOOR = 1e-9
 #: From here on the law of a sum is so smooth that one tilt serves for many eps, however far they are apart.
 _SMOOTH_SIGMA, _SMOOTH_STEPS = 2.0, 100
@@ -82,6 +82,9 @@ def allocation_delta(
 ) -> float:
     """Return delta of a user who takes part in one of several steps, chosen uniformly.
 
+    Source: Feldman and Shenfeld (arXiv 2502.08202) for the two laws; their evaluation is derived for this project.
+    Neighbors: one user added or removed.
+
     Parameters
     ----------
     eps : float
@@ -89,26 +92,21 @@ def allocation_delta(
     steps : int
         t, >= 1.
     eps_local : float, optional
-        Every step is eps_local-DP; nats, in (0, 300]. Either this or `sigma`.
+        Every step is eps_local-DP; nats, in (0, 300]. Give either `eps_local` or `sigma`.
     sigma : float, optional
         Every step adds normal noise of this standard deviation per unit of sensitivity; in [0.1, 1e6].
     direction : {"both", "remove", "add"}
-        ``remove``: the user is present against absent; ``add``: the reverse; ``both``: the larger delta.
+        ``remove``: laws with the user against laws without; ``add``: the reverse; ``both``: the larger delta.
     bound : {"upper", "lower"}
-        Side of the value of the pair on which the result lies.
+        Side of the exact delta on which the result lies.
 
     Returns
     -------
     float
-        In [0, 1]. For eps_local-DP steps the pair is binary randomized response, and the result is at most 1e-8
-        relative away from its delta, except within 1e-6 relative of an eps where delta has a kink (1e-5 for more than
-        10^8 steps). For Gaussian steps the pair is exact; cells change a delta of 1e-4 by about 1e-3 relative, a delta
-        of 1e-15 by up to a tenth, smaller ones by more, and the delta of one step not at all.
-
-    Notes
-    -----
-    Feldman and Shenfeld (arXiv 2502.08202) for the pair; its evaluation is derived for this project. Adding or
-    removing one user.
+        In [0, 1]; an upper or a lower bound, by `bound`. For eps_local-DP steps, within 1e-8 relative of delta for
+        binary randomized response, except within 1e-6 relative of an eps at which delta has a kink (1e-5 for more than
+        10^8 steps). For several Gaussian steps, a delta of 1e-4 is within about 1e-3 relative, a delta of 1e-15 within
+        a tenth, and smaller deltas have larger errors.
 
     Examples
     --------
@@ -132,24 +130,22 @@ def allocation_epsilon(
     direction: Annotated[str, one_of(DIRECTIONS)] = "both",
     bound: Literal["upper", "lower"] = "upper",
 ) -> float:
-    """Return eps of a user who takes part in one of several steps, chosen uniformly.
+    """Return the central eps of a user who takes part in one of several steps, chosen uniformly.
+
+    Source and side as in :func:`allocation_delta`.
 
     Parameters
     ----------
     delta : float
         In (0, 1).
     steps, eps_local, sigma, direction, bound
-        As in :func:`allocation_delta`, whose inverse this is.
+        As in :func:`allocation_delta`.
 
     Returns
     -------
     float
-        Nats; at most `eps_local`. Rounded up for the upper bound, down for the lower one: for eps_local-DP steps by at
-        most 1e-5 relative, for Gaussian steps by 1e-3 where delta is at least 1e-15.
-
-    Notes
-    -----
-    Source and side as for :func:`allocation_delta`.
+        Nats; at most `eps_local`. Rounded up for the upper bound, down for the lower bound: for eps_local-DP steps by
+        at most 1e-5 relative, for Gaussian steps by 1e-3 if delta is at least 1e-15.
 
     Examples
     --------
@@ -165,29 +161,9 @@ def allocation_epsilon(
 def allocation_deltas_within(
     eps: NDArray[np.float64], steps: int, step: Step, target: float
 ) -> NDArray[np.float64]:
-    """Return upper bounds on the larger delta of both directions at many eps.
-
-    They are about 1e-3 relative above the values if these are not far below the target.
-
-
-    Parameters
-    ----------
-    eps : (k,) ndarray
-        Nats, >= 0, rising.
-    steps : int
-        t, >= 1.
-    step : Step
-    target : float
-        In (0, 1).
-
-    Returns
-    -------
-    (k,) ndarray
-        In [0, 1].
-
-    Notes
-    -----
-    Feldman and Shenfeld (arXiv 2502.08202). Adding or removing one user.
+    """Return upper bounds on the larger delta of the two directions at rising eps (nats, >= 0), for adding or removing
+    a user. They are about 1e-3 relative above the exact values, unless these are far below the target (Feldman and
+    Shenfeld, arXiv 2502.08202).
     """
     eps = np.minimum(eps, MOST_EPS)
     kind, sigma = step
@@ -207,31 +183,16 @@ def allocation_deltas_within(
 
 
 def shares_ratios(steps: int, step: Step, target: float) -> bool:
-    """Return whether one law of L serves for all eps: for several Gaussian steps, of which none dominates the sum."""
+    """Return whether one law of L is sufficient for all eps: several Gaussian steps, none dominating the sum."""
     kind, sigma = step
     many = kind == "gaussian" and sigma >= _SMOOTH_SIGMA and steps >= _SMOOTH_STEPS
     return many and not _ratios(sigma, steps, 0.0, "remove", target).exact_excess
 
 
 def allocation_end(steps: int, sigma: float, target: float) -> float:
-    """Return an eps, nats, at which delta of Gaussian steps is at most a target or hardly more.
-
-    The result is at most 350, and rounded up by some percent.
-
-    Parameters
-    ----------
-    steps : int
-        t, >= 2.
-    sigma : float
-        In [0.1, 1e6].
-    target : float
-        In (0, 1).
-
-    Notes
-    -----
-    If many small ratios dominate the sum, the result is from Chernoff's bound for both directions; otherwise from delta
-    of the direction "remove", as delta of the direction "add" is much smaller. Feldman and Shenfeld (arXiv 2502.08202).
-    Adding or removing one user.
+    """Return an eps (nats, at most 350) at which delta of Gaussian steps is about `target`, rounded up by some percent.
+    If many small ratios dominate the sum, the result uses Chernoff's bound for both directions. Otherwise it uses delta
+    of the direction "remove", as delta of the direction "add" is much smaller (Feldman and Shenfeld, arXiv 2502.08202).
     """
     together = shares_ratios(steps, ("gaussian", sigma), target)
 
@@ -256,7 +217,7 @@ Step = tuple[str, float]
 
 
 def checked_step(eps_local: float | None, sigma: float | None) -> Step:
-    """Return the kind of a step and its parameter, if there is one of them and in its range; else raise ValueError."""
+    """Return the kind of a step and its parameter; raise ValueError unless exactly one is given and in its range."""
     if (eps_local is None) == (sigma is None):
         raise ValueError(f"Give either eps_local or sigma, got eps_local={eps_local!r}, sigma={sigma!r}.")
     if eps_local is not None:
@@ -271,7 +232,7 @@ def checked_step(eps_local: float | None, sigma: float | None) -> Step:
 
 
 def directions(direction: str) -> tuple[str, ...]:
-    """Return the directions of an argument "both", "remove" or "add"."""
+    """Return the directions that the argument "both", "remove" or "add" names."""
     return ("remove", "add") if direction == "both" else (direction,)
 
 
@@ -335,10 +296,9 @@ def _alone(sigma: float, eps: float) -> float:
 def _gaussian_deltas(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Return upper bounds for one direction, at many eps by few laws of L.
-
-    For two eps the values ``G = L - e^eps`` differ by a constant, and ``1 - e^eps L`` is a multiple of such a G. So one
-    law of L serves for all eps whose sums need about the same cells and the same tilt.
+    """Return upper bounds for one direction, at many eps by few laws of L. For two eps the values ``G = L - e^eps``
+    differ by a constant, and ``1 - e^eps L`` is a multiple of such a G. One law of L is therefore sufficient for all
+    eps whose sums need about the same cells and the same tilt.
     """
     deltas = np.zeros(eps.size)
     first = 0
@@ -352,10 +312,9 @@ def _gaussian_deltas(
 def _grouped_deltas(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Return the upper bounds of :func:`_gaussian_deltas` if cells end elsewhere for every eps.
-
-    A law that reaches far enough serves several neighboring eps. After a law that served a single eps, the next eps are
-    evaluated one by one, and then twice as many.
+    """Return the upper bounds of :func:`_gaussian_deltas` if the last cell depends on eps. One law of L is used for
+    several consecutive eps. If a law is sufficient for a single eps only, the next eps are evaluated one by one;
+    their number doubles every time.
     """
     deltas = np.zeros(eps.size)
     first, one_by_one, next_time = 0, 0, 1
@@ -381,7 +340,7 @@ def _singly(step: Step, steps: int, eps: float, way: str, target: float) -> floa
 def _found_together(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Return upper bounds for the first eps and those after it within its contour, with cells up to the last eps."""
+    """Return upper bounds for the first eps and the following eps within its contour, with cells for the last eps."""
     cells = _ratios(sigma, steps, float(eps[-1]), way, target)
     start, apart = float(eps[0]), eps - eps[0]
     if way == "remove":
@@ -395,8 +354,9 @@ def _found_together(
 
 
 def _most_added(sigma: float, steps: int, eps: NDArray[np.float64], target: float) -> NDArray[np.float64]:
-    """Return Chernoff's bound on delta of the direction "add" for each eps:
-    ``E (sum (1 - e^eps L))^+ <= e^(theta t) (E e^(-theta e^eps L))^t / (e theta)``, with the same moments for all."""
+    """Return Chernoff's bound on delta of the direction "add" for each eps, with the same moments for all eps.
+    ``E (sum (1 - e^eps L))^+ <= e^(theta t) (E e^(-theta e^eps L))^t / (e theta)``.
+    """
     cells = _ratios(sigma, steps, 0.0, "add", target)
     values, masses = cells.law(0.0, "upper")
     slopes = np.exp(np.arange(-math.log(steps) - 2, math.log(1e6), 0.25))
@@ -421,9 +381,8 @@ def _ratios(sigma: float, steps: int, eps: float, way: str, target: float) -> Ce
 def _summed(
     eps_local: float, steps: int, eps: float, way: str, side: Side, target: float | None = None
 ) -> float:
-    """Return delta of eps_local-DP steps, summed over the number of steps with the larger L.
-
-    A delta far below the target is a bound on the right side only.
+    """Return delta of eps_local-DP steps, summed over the number of steps with the larger L. A delta far below the
+    target is a bound on its side, without stated accuracy.
     """
     factor, most = math.exp(eps), math.exp(eps_local)
     largest = most if way == "remove" else 1.0  # of the bracket
@@ -453,7 +412,7 @@ def _summed(
 
 @remember(16)
 def _likelier(steps: int, eps_local: float, omitted: float) -> Window:
-    """Return the law of the number of steps with the larger likelihood ratio without the user."""
+    """Return the law, without the user, of the number of steps with the larger likelihood ratio."""
     return binomial_window(steps, math.exp(-eps_local) / (1 + math.exp(-eps_local)), omitted)
 
 
@@ -468,7 +427,7 @@ def _pure(eps_local: float, way: str) -> Comparison:
 
 
 def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> Cells:
-    """Return outputs in units of the sensitivity: Q has mean 0, P mean 1. `enough` is the log of ``2 t e^eps``."""
+    """Return cells in units of the sensitivity: Q has mean 0, P mean 1; `enough` is the log of ``2 t e^eps``."""
     last = 1 - sigma * float(ndtri(min(cut, 0.1)))
     decided = sigma**2 * enough + 0.5
     alone = way == "remove" and decided < last
@@ -513,10 +472,7 @@ def gaussian_cells(sigma: float, way: str, edges: NDArray[np.float64], *, exact_
 
 
 def _edges(sigma: float, first: float, last: float) -> NDArray[np.float64]:
-    """Return edges at equal steps, and at quantiles of a normal law with mean 2 and deviation sqrt(3) sigma.
-
-    These quantiles are about optimal for cells of L.
-    """
+    """Return edges at equal steps, and at quantiles of Normal(2, 3 sigma^2), which are about optimal for cells of L."""
     scale = math.sqrt(3) * sigma
     ends = ndtr((np.array([first, last]) - 2) / scale)
     quantiles = ndtri(np.linspace(ends[0], ends[1], _CELLS + 1)[1:-1]) * scale + 2

@@ -1,21 +1,20 @@
-r"""Guarantees for a random number of users, from the guarantees for every fixed number.
+"""Guarantees for a random number of users, from the guarantees for every fixed number.
 
-Let ``delta_n(eps)`` hold, with parameters that do not depend on the number of participants, when n others take part.
+Let ``delta_n(eps)`` hold, with parameters that do not depend on the number of participants, if n other users take part.
 
-- *It does not grow with n.* A shuffler's view with one more honest user is a randomized function of the view without:
-  draw the messages of that user, whose input the analyzer may know, and shuffle them in. Post-processing never
-  increases a hockey-stick divergence. The same holds for noise that users add in shares: with more users the sum has
-  additional independent noise.
-- *The mean over n is the guarantee.* Under replacement neighbors the number of participants does not depend on what
-  user 1 holds. If the view contains it, the divergence of the two views is exactly ``E[delta_N(eps)]``, for the worst
-  data set of the others in every round; otherwise the divergence is at most this mean, by convexity.
-- *A stochastically smaller number is enough.* As ``delta_n`` does not grow with n, the mean may be taken over any law
-  that N dominates. Consecutive numbers may be put together and counted as the smallest of them; and of a population
-  that is known by a lower tail only, ``Pr[N - 1 < x] <= B(x)``, the law with the distribution function B is the
-  smallest possible one. A law of two points is a *tail bound with split delta*: ``delta <= Pr[N < n0] +
-  delta_n0``.
+- *It does not grow with n.* The view with one more honest user is a randomized function of the view without this user:
+  draw the user's messages, whose input the analyzer may know, and shuffle them in. Post-processing never increases a
+  hockey-stick divergence. The same holds for noise that users add in shares: with more users the sum has additional
+  independent noise.
+- *The mean over n is the guarantee.* Under replacement neighbors the number of participants does not depend on user 1's
+  input. If the view contains this number, the divergence of the two views is exactly ``E[delta_N(eps)]``, for the worst
+  data set of the other users in every round. Otherwise the divergence is at most this mean, by convexity.
+- *A stochastically smaller number is sufficient.* As ``delta_n`` does not grow with n, the mean may be taken over any
+  law that N dominates. Several consecutive numbers may be replaced by the smallest of them. If only a bound on the
+  lower tail is known, ``Pr[N - 1 < x] <= B(x)``, the law with the distribution function B is the smallest possible law.
+  A law on two points gives a *tail bound with split delta*: ``delta <= Pr[N < n0] + delta_n0``.
 
-Conventions: eps in nats; replacement neighbors; n counts the *others*, as in :mod:`shuffledp.populations`. All
+Conventions: eps in nats; replacement neighbors; n counts the *other* users, as in :mod:`shuffledp.populations`. All
 deltas are upper bounds. Derived for this project; the tail bound is from Wang et al. 2023, Section VI-A.
 """
 
@@ -48,20 +47,9 @@ _MOST_VALUES = 64
 
 @dataclass(frozen=True, eq=False)
 class LeastNumbers:
-    """A law of the number of other users that the true number dominates.
-
-    Parameters
-    ----------
-    others : (m,) ndarray of int
-        Increasing numbers of other users, at least 0.
-    mass : (m,) ndarray
-        Probability of each.
-    omitted : float
-        Omitted mass; it may lie anywhere, and counts as a population without other users.
-
-    Notes
-    -----
-    ``Pr[N - 1 < x] <= omitted + sum of the masses below x`` for every x. Exact for a law, apart from the omitted mass.
+    """Law of a number of other users that the true number dominates: increasing numbers and their masses, (m,) each.
+    ``Pr[N - 1 < x] <= omitted + sum of the masses below x`` for every x. The omitted mass may lie anywhere and counts
+    as 0 other users.
     """
 
     others: NDArray[np.int64]
@@ -75,29 +63,15 @@ class LeastNumbers:
 
     @property
     def shortfalls(self) -> NDArray[np.float64]:
-        """:meth:`shortfall` of all `others`, (m,)."""
+        """:meth:`shortfall` of every number in `others`, (m,)."""
         return np.minimum(np.concatenate(([0.0], np.cumsum(self.mass)[:-1])) + self.omitted, 1.0)
 
 
 def least_numbers(population: Population, delta: float) -> LeastNumbers:
-    """Return the smallest law of the number of other users that a population allows.
-
-    Parameters
-    ----------
-    population : Population
-        Number of *other* users.
-    delta : float
-        In (0, 1); probabilities are resolved down to a thousandth of it.
-
-    Returns
-    -------
-    LeastNumbers
-        The population's law if it has one. For a lower tail bound a law on some points, which every law with this lower
-        tail dominates; mass that the bound does not cover is on 0.
-
-    Notes
-    -----
-    Derived for this project; errs on the side of fewer users.
+    """Return the smallest law of the number of other users for a population. This is the population's law, if it has
+    one. For a bound on the lower tail, it is a law on some points that every law with this lower tail dominates; mass
+    that the bound does not cover is on 0. Probabilities are resolved down to a thousandth of `delta`. Derived for this
+    project.
     """
     delta = check_positive("delta", delta)
     if isinstance(population, Law):
@@ -108,23 +82,9 @@ def least_numbers(population: Population, delta: float) -> LeastNumbers:
 
 
 def numbers_at(population: Population, failures: NDArray[np.float64]) -> LeastNumbers:
-    """Return a law of the number of other users that every law with a population's lower tail dominates.
-
-    Parameters
-    ----------
-    population : Population
-        Number of *other* users.
-    failures : (m,) ndarray
-        Probabilities in (0, 1) at which the lower tail is evaluated, in addition to some near 1.
-
-    Returns
-    -------
-    LeastNumbers
-        Mass that the tail does not cover is on 0.
-
-    Notes
-    -----
-    Derived for this project; errs on the side of fewer users.
+    """Return a law of the number of other users that every law with the population's lower tail dominates. The tail is
+    evaluated at `failures`, probabilities in (0, 1), and at some near 1; mass that the tail does not cover is on 0.
+    Derived for this project.
     """
     failures = np.unique(np.append(failures, _LIKELY))
     reached = np.array([population.lower_bound(float(f)) for f in failures])
@@ -140,28 +100,10 @@ def numbers_at(population: Population, failures: NDArray[np.float64]) -> LeastNu
 def mixed_delta(
     delta_of: Callable[[int], float], numbers: LeastNumbers, *, gap: float = _GAP, enough: float = math.inf
 ) -> float:
-    """Return an upper bound on the mean of a delta over the number of users.
-
-    Parameters
-    ----------
-    delta_of : callable
-        Number of other users -> an upper bound on delta in [0, 1] that does not grow with the number.
-    numbers : LeastNumbers
-        Law of the number, or one that it dominates.
-    gap : float
-        Relative distance from the mean itself at which the refinement stops; it also stops after several dozen values.
-    enough : float
-        A mean that is certainly larger than this need not be refined further.
-
-    Returns
-    -------
-    float
-        In [0, 1]. Consecutive numbers count as the smallest of them; the piece that may be furthest off is split until
-        the bounds from both ends of all pieces agree, so that far fewer values than numbers are needed.
-
-    Notes
-    -----
-    Derived for this project. Never below the mean of `delta_of`.
+    """Return an upper bound on the mean of a delta that does not grow with the number of other users. Consecutive
+    numbers count as their smallest. The piece with the largest possible error is split until the bounds from both ends
+    of all pieces are within `gap` relative, after several dozen values at most. A mean certainly above `enough` is not
+    refined. Derived for this project.
     """
     gap = check_positive("gap", gap)
     others, total = numbers.others, np.append(0.0, np.cumsum(numbers.mass))
@@ -201,10 +143,9 @@ def mixed_delta(
 
 
 def _halfway(others: NDArray[np.int64], mass: NDArray[np.float64]) -> int:
-    """Return the number at which a piece of two or more numbers is cut, the first number of the upper part.
-
-    It is midway between the middles of the piece's range and mass, or in the middle of the exponents if the piece spans
-    several powers of 2: for far more others delta is negligible, and slow to compute.
+    """Return the first number of the upper part when a piece of two or more numbers is cut. The cut is midway between
+    the middles of the piece's range and mass. If the piece spans several powers of 2, it is in the middle of the
+    exponents, as delta is slow to compute for many users.
     """
     first, last = int(others[0]) + 1, int(others[-1]) + 1
     if last > 4 * first:
@@ -222,15 +163,8 @@ def mean_delta(
     enough: float = math.inf,
 ) -> float:
     """Return an upper bound on the mean delta of a protocol over the number of users, at one eps (nats, >= 0).
-
-    Parameters
-    ----------
-    profile_for : callable
-        Number of all users, user 1 included -> profile, exact or an upper bound; None where nothing is known.
-    numbers : LeastNumbers
-        Law of the number of the others.
-    enough : float
-        Above it the bound is refined no further.
+    `profile_for` maps the number of all users, user 1 included, to a profile that is exact or an upper bound, or to
+    None if no guarantee is known. A mean certainly above `enough` is not refined.
     """
 
     def delta_of(others: int) -> float:
@@ -242,16 +176,8 @@ def mean_delta(
 
 @dataclass(frozen=True)
 class Split:
-    """A number of users, the probability that fewer take part, and the remaining delta.
-
-    Parameters
-    ----------
-    users : int
-        All users, user 1 included, >= 1.
-    failure : float
-        Upper bound on the probability that fewer take part.
-    delta : float
-        Delta of the guarantee for this number of users; the total is ``failure + (1 - failure) delta``.
+    """Number of users (user 1 included), a bound on the probability of fewer, and the remaining delta. The total delta
+    is ``failure + (1 - failure) delta``.
     """
 
     users: int
@@ -260,26 +186,12 @@ class Split:
 
 
 def best_split(numbers: LeastNumbers, delta: float, *, noise_shares: bool = False) -> Split:
-    """Return the number of users to count on, and the remaining delta.
+    """Return the number of users for a tail bound, and the remaining delta, for a total `delta`.
 
-    Parameters
-    ----------
-    numbers : LeastNumbers
-    delta : float
-        In (0, 1), the total.
-    noise_shares : bool
-        If True, users add shares of one noise. Then the error falls with the number counted on and hardly depends on
-        delta, of which half goes to the tail and half to the guarantee; otherwise amplification needs about ``log(2 /
-        delta)`` users for a given effect, and the split is the best in that measure.
-
-    Returns
-    -------
-    Split
-        Valid for either value of `noise_shares`, which affects the accuracy only.
-
-    Notes
-    -----
-    Derived for this project; the union bound is from Wang et al. 2023, Section VI-A.
+    With `noise_shares`, users add shares of one noise: the error falls with the number of users and hardly depends on
+    delta, so that the tail and the guarantee have half of delta each. Otherwise amplification needs about
+    ``log(2 / delta)`` users for a given effect, and the split minimizes this measure. The result is valid for either
+    value. Union bound: Wang et al. 2023, Section VI-A.
     """
     failures = numbers.shortfalls
     most = 0.5 * delta if noise_shares else delta

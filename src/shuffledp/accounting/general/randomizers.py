@@ -1,8 +1,8 @@
-"""Local randomizers as data for the accountant of shuffled reports.
+"""Local randomizers, described for the accountant of shuffled reports.
 
-A randomizer has a local budget and :mod:`comparisons <shuffledp.accounting.general.comparisons>`: for an upper bound
-against its *blanket*, ``w(y) = min_x R(x)(y)``, which every report contains for every input of its user; for a lower
-bound against ``w = R(x)``, the data set in which all others hold x.
+A randomizer has a local budget and :mod:`comparisons <shuffledp.accounting.general.comparisons>`. An upper bound
+compares with the *blanket*, ``w(y) = min_x R(x)(y)``, which every report contains for every input of its user. A lower
+bound compares with ``w = R(x)``, the data set in which all other users hold x.
 
 Conventions: eps in nats; replacement of one user's input; E = e^eps_local.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Entries of a table, and kinds of pairs of its inputs that are evaluated: every pair of 64 inputs.
 MOST_ENTRIES, MOST_KINDS = 1 << 24, 64 * 63
-#: Inputs that a lower bound gives to the other users.
+#: Number of inputs that the other users may hold in a lower bound.
 _MOST_HELD = 64
 #: Keys that distinguish kinds of pairs, and the constant of SplitMix64.
 _KEYS, _ODD = 4, np.uint64(0x9E3779B97F4A7C15)
@@ -43,26 +43,26 @@ class Randomizer(Protocol):
 
     @property
     def eps_local(self) -> float:
-        """Local budget for replacement, nats; ``inf`` if none holds with delta 0."""
+        """Local budget under replacement, nats; ``inf`` if none holds with delta 0."""
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of an upper bound from the comparisons."""
+        """Guarantee of an upper bound from these comparisons."""
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return pairs of inputs against blankets, of which the largest delta counts.
+        """Return pairs of inputs with their blankets; the largest delta of all pairs is the result.
 
         Parameters
         ----------
         side : {"upper", "lower"}
-            Against the blanket of the randomizer, or against the reports of others who all hold one input.
+            ``upper``: against the randomizer's blanket. ``lower``: against other users who all hold one input.
         tail : float
-            Mass that may be cut off where outputs are unbounded.
+            Mass of unbounded outputs that may be cut off.
         """
 
 
 def check_randomizer(randomizer: object) -> None:
-    """Raise ValueError unless this is a randomizer; the members of another package's randomizer are checked."""
+    """Raise ValueError unless the object is a randomizer; check the members of another package's randomizer."""
     if not isinstance(randomizer, Randomizer):
         raise ValueError(f"randomizer must be a Randomizer, such as GRR(1.0, 10), got {shown(randomizer)}.")
     if not is_foreign(randomizer):
@@ -77,7 +77,7 @@ def check_randomizer(randomizer: object) -> None:
 
 
 def checked_budget(name: str, eps_local: float) -> float:
-    """Return the local budget as a float; raise `ValueError`, naming the randomizer, unless it is in (0, 300] nats."""
+    """Return the local budget as a float; raise `ValueError` for the randomizer unless it is in (0, 300] nats."""
     number = check_positive(f"{name}: eps_local", eps_local)
     if number > MOST_EPS_LOCAL:
         raise ValueError(f"{name}: eps_local must be at most {MOST_EPS_LOCAL:g}, got {eps_local!r}.")
@@ -85,7 +85,7 @@ def checked_budget(name: str, eps_local: float) -> float:
 
 
 def outputs_of(rows: list[tuple[float, float, float]]) -> Outputs:
-    """Return outputs from (log_own, log_other, mass) per kind of output, without kinds of mass 0."""
+    """Return outputs from a tuple (log_own, log_other, mass) per kind of output, without kinds of mass 0."""
     kept = np.array([row for row in rows if row[2] > 0], np.float64).reshape(-1, 3)
     return Outputs(kept[:, 0], kept[:, 1], kept[:, 2], _NONE)
 
@@ -93,9 +93,9 @@ def outputs_of(rows: list[tuple[float, float, float]]) -> Outputs:
 @guarded_methods
 @dataclass(frozen=True)
 class SubsetSelection:
-    """A random subset of given size that contains the input with larger probability.
+    """Random subset of given size: each subset with the input is E times as likely as each subset without it.
 
-    Subsets with the input are E times as likely as subsets without it.
+    Source: Ye and Barg (2018). All pairs of inputs are equivalent, so that the upper bound is exact for the blanket.
 
     Parameters
     ----------
@@ -105,10 +105,6 @@ class SubsetSelection:
         Number of values k, >= 2.
     subset_size : int
         d, in [1, k - 1]; 1 is generalized randomized response.
-
-    Notes
-    -----
-    Ye and Barg (2018). All pairs of inputs are equivalent, so that the upper bound is exact for the blanket.
     """
 
     eps_local: float
@@ -125,12 +121,11 @@ class SubsetSelection:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary learns which reports come from the blanket."""
+        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return one pair of inputs against the blanket, or against others with a third, the first or the second
-        input."""
+        """Return one pair of inputs, against the blanket, or against other users at a third input or at one of both."""
         if side == "upper":
             return (self._against_blanket(),)
         third = (self._against_third(),) if self.domain_size > 2 else ()
@@ -144,7 +139,7 @@ class SubsetSelection:
         return k * decay / (d + (k - d) * decay)
 
     def _both(self) -> tuple[float, float, float]:
-        """Return the probabilities that a uniform subset has both of two values, a given one only, none of them."""
+        """Return the probabilities that a uniform subset has both of two values, only a given one, or neither."""
         k, d = self.domain_size, self.subset_size
         pairs = k * (k - 1)
         return d * (d - 1) / pairs, d * (k - d) / pairs, (k - d) * (k - d - 1) / pairs
@@ -188,7 +183,10 @@ class SubsetSelection:
 @guarded_methods
 @dataclass(frozen=True)
 class GRR:
-    """Generalized (k-ary) randomized response: the input with probability ``E / (E + k - 1)``, else another value.
+    """Generalized randomized response: the input with probability ``E / (E + k - 1)``, else another value.
+
+    Source: Kairouz, Bonawitz and Ramage (2016). All other values are equally likely; all pairs of values are
+    equivalent.
 
     Parameters
     ----------
@@ -196,10 +194,6 @@ class GRR:
         Nats, in (0, 300].
     domain_size : int
         Number of values k, >= 2.
-
-    Notes
-    -----
-    Kairouz, Bonawitz and Ramage (2016). All pairs of values are equivalent.
     """
 
     eps_local: float
@@ -212,7 +206,7 @@ class GRR:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary learns which reports come from the blanket."""
+        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -223,16 +217,14 @@ class GRR:
 @guarded_methods
 @dataclass(frozen=True)
 class BinaryRandomizedResponse:
-    """A bit that is kept with probability ``E / (E + 1)`` and flipped otherwise.
+    """Binary randomized response: a bit is kept with probability ``E / (E + 1)``, else flipped.
+
+    Source: Warner (1965).
 
     Parameters
     ----------
     eps_local : float
         Nats, in (0, 300].
-
-    Notes
-    -----
-    Warner (1965).
     """
 
     eps_local: float
@@ -243,7 +235,7 @@ class BinaryRandomizedResponse:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary learns which reports come from the blanket."""
+        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -261,25 +253,17 @@ def in_subsets(randomizer: Randomizer) -> Randomizer:
 @guarded_methods
 @dataclass(frozen=True)
 class FiniteRandomizer:
-    """Any randomizer with finitely many inputs and outputs.
+    """Local randomizer with finitely many inputs and outputs, given by its table of probabilities.
+
+    The bound is the largest delta over all ordered pairs of inputs, one of each kind. It is exact up to rounding of the
+    entries. A lower bound uses the first 64 different rows only.
 
     Parameters
     ----------
     table : (inputs, outputs) sequence of sequences, or array
-        Row x has the probabilities of the outputs for the input x; each sums to 1 within 1e-9 and is then normalized.
-        At least 2 inputs and at most 2^24 entries; at most 4032 different kinds of ordered pairs of inputs, where
-        pairs that differ in the order of the outputs are of one kind.
-
-    Raises
-    ------
-    ValueError
-        If the table does not meet these conditions.
-
-    Notes
-    -----
-    All ordered pairs of inputs are compared, one of each kind; the largest delta counts. Exact up to rounding of the
-    entries: ratios are resolved as far as the entries of the table do. A lower bound looks at the first 64 different
-    rows.
+        Row x has the probabilities of the outputs for the input x. Each row sums to 1 within 1e-9 and is then
+        normalized. At least 2 inputs, at most 2^24 entries, and at most 4032 kinds of ordered pairs of inputs; pairs
+        that differ in the order of the outputs only are of one kind.
 
     Examples
     --------
@@ -313,18 +297,18 @@ class FiniteRandomizer:
 
     @property
     def eps_local(self) -> float:
-        """The largest log ratio of two entries of a column; ``inf`` if one of them is 0."""
+        """Largest log ratio of two entries of a column; ``inf`` if one entry is 0."""
         rows = self._rows
         least, most = np.min(rows, axis=0), np.max(rows, axis=0)
         return math.inf if np.any(least == 0) else float(np.max(np.log(most) - np.log(least)))
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary learns which reports come from the blanket."""
+        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return all ordered pairs of inputs, each kind once, against the blanket or against every input."""
+        """Return all kinds of ordered pairs of inputs, against the blanket or against other users at one input."""
         every = self._rows
         _, places = np.unique(every, axis=0, return_index=True)
         rows = every[np.sort(places)] if len(places) > 1 else every[:2]
@@ -343,10 +327,9 @@ class FiniteRandomizer:
 
 
 def _pairs(rows: NDArray[np.float64], blanket: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Return the first ordered pair of inputs of every kind.
-
-    The keys of a pair are sums over the outputs of products of two hashes of 15 bits, which double precision holds
-    exactly. The order of outputs does not matter; two kinds share all four keys with a probability of about 2^-56.
+    """Return the first ordered pair of inputs of every kind. The keys of a pair are sums over the outputs of products
+    of two hashes of 15 bits, exact in double precision. They do not depend on the order of outputs; two kinds share all
+    four keys with a probability of about 2^-56.
     """
     covered = blanket > 0
     with np.errstate(divide="ignore"):
@@ -389,7 +372,7 @@ def _finite(own: NDArray[np.float64], other: NDArray[np.float64], blanket: NDArr
 
 
 def _kind(outputs: Outputs) -> bytes:
-    """Return a key that is equal for comparisons that differ in the order of outputs only."""
+    """Return a key that is equal for two comparisons if they differ in the order of outputs only."""
     rows = np.column_stack((outputs.log_own, outputs.log_other, outputs.masses))
     return b"|".join(_sorted(part) for part in (rows, outputs.outside))
 

@@ -22,11 +22,13 @@ MOST_ORDER = 4096
 
 
 class LastOrderWarning(UserWarning):
-    """The best order is the last one: a longer list would probably give a smaller epsilon."""
+    """Warning that the best order is the last one; a longer list of orders would probably give a smaller eps."""
 
 
 def gaussian_rdp(orders: ArrayLike, sigma: Sigma) -> NDArray[np.float64]:
     """Return the Renyi divergence of one Gaussian report, ``order / (2 sigma^2)``.
+
+    Source: arXiv 2206.09569, Corollary 1; Mironov (2017), Proposition 7. Exact for two records at distance 1.
 
     Parameters
     ----------
@@ -38,17 +40,16 @@ def gaussian_rdp(orders: ArrayLike, sigma: Sigma) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
-        Nats. An upper bound for shuffled reports and all neighbors, as shuffling is post-processing.
-
-    Notes
-    -----
-    Corollary 1 of arXiv 2206.09569; Mironov (2017), Proposition 7. Exact for two records at distance 1.
+        Nats. An upper bound for shuffled reports and all neighbors, because shuffling is post-processing.
     """
     return check_orders(orders) / (2 * sigma**2)
 
 
 def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
     """Return the Renyi divergence of a sequence of mechanisms, chosen adaptively or not.
+
+    Source: arXiv 2206.09569, Lemma 1; Mironov (2017), Proposition 1. An upper bound on the divergence of the sequence,
+    exact up to rounding.
 
     Parameters
     ----------
@@ -60,17 +61,7 @@ def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
     Returns
     -------
     (k,) ndarray
-        Nats: the sum per order.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
-
-    Notes
-    -----
-    Lemma 1 of arXiv 2206.09569; Mironov (2017), Proposition 1. The sum is exact up to rounding, and an upper bound on
-    the divergence of the sequence.
+        Sum per order, nats.
     """
     values = np.asarray(rdps, np.float64)
     counts = np.array([check_count("rounds", r) for r in rounds], np.float64)
@@ -84,14 +75,17 @@ def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
 
 
 def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float, float]:
-    """Return the eps that divergences imply, and the order that attains it.
+    """Return the central eps implied by Renyi divergences, and the order with the smallest eps.
+
+    Source: arXiv 2206.09569, Lemma 2, from Balle et al. (2020) and Canonne, Kamath and Steinke (2020). An upper bound
+    for any list of orders if the divergences are upper bounds.
 
     Parameters
     ----------
     orders : (k,) array_like
-        Each above 1, finite; not necessarily integers.
+        Each above 1, finite; integers or not.
     rdp : (k,) array_like
-        Divergences at these orders, nats, >= 0; ``inf`` where there is none.
+        Divergences at these orders, nats, >= 0; ``inf`` if no finite divergence is known.
     delta : float
         In (0, 1).
 
@@ -100,24 +94,12 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[flo
     epsilon : float
         Nats, >= 0; the minimum over the orders. ``inf`` if no order has a finite divergence.
     order : float
-        The first order that attains the minimum.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
+        First order with this minimum.
 
     Warns
     -----
     LastOrderWarning
-        If the largest order is the best one and eps is positive. Then a longer list of orders would probably give
-        a smaller eps.
-
-    Notes
-    -----
-    Lemma 2 of arXiv 2206.09569, from Balle et al. (2020) and Canonne, Kamath and Steinke (2020).
-
-    An upper bound with any list of orders, if the divergences are; a longer list can only make it smaller.
+        If the last order is the best and eps is positive, so that a longer list would probably give a smaller eps.
 
     Examples
     --------
@@ -138,13 +120,9 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[flo
 
 
 def best_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float, float]:
-    """Return the result of :func:`rdp_to_epsilon` without a warning: for lists that are short on purpose.
+    """Return the result of :func:`rdp_to_epsilon` without a warning, for lists that are short on purpose.
 
-    Parameters, results and errors as in :func:`rdp_to_epsilon`; eps in nats.
-
-    Notes
-    -----
-    Lemma 2 of arXiv 2206.09569. An upper bound with any list of orders.
+    Parameters, results and source as in :func:`rdp_to_epsilon`; eps in nats. An upper bound for any list of orders.
     """
     orders_ = np.asarray(orders, np.float64)
     values = np.asarray(rdp, np.float64)
@@ -163,7 +141,7 @@ def best_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float
 
 
 def conversion_term(orders: NDArray[np.float64], delta: float) -> NDArray[np.float64]:
-    """Return the term that Lemma 2 adds to the divergence at each order; negative for large orders and delta."""
+    """Return the term that Lemma 2 adds to the divergence at each order; it is negative for large orders and delta."""
     return (-math.log(delta) - np.log(orders)) / (orders - 1) + np.log1p(-1 / orders)
 
 
@@ -182,7 +160,7 @@ def epsilons_after(
 
 
 def check_orders(orders: ArrayLike) -> NDArray[np.int64]:
-    """Return `orders` as integers if it is a non-empty list of integers in [2, 4096], else raise ValueError."""
+    """Return `orders` as integers; raise ValueError unless it is a non-empty list of integers in [2, 4096]."""
     allowed = f"a non-empty one-dimensional list of integers in [2, {MOST_ORDER}]"
     try:
         values = np.asarray(orders)
@@ -197,7 +175,7 @@ def check_orders(orders: ArrayLike) -> NDArray[np.int64]:
 
 
 def _check_sigma(name: str, value: float) -> float:
-    """Return `value` as a float if it is in [1e-100, 1e100], where its square is a float, else raise ValueError."""
+    """Return `value` as a float; raise ValueError unless it is in [1e-100, 1e100], where its square is a float."""
     number = check_positive(name, value)
     if not 1e-100 <= number <= 1e100:
         raise ValueError(f"{name} must be in [1e-100, 1e100], got {value!r}.")
@@ -209,5 +187,5 @@ Order = Annotated[int, partial(check_count, least=2, most=MOST_ORDER)]
 
 
 def rdp_from_log_excess(orders: NDArray[np.int64], log_excess: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the divergence for the log of ``e^((order - 1) divergence) - 1`` at each order."""
+    """Return the divergence at each order from the log of ``e^((order - 1) divergence) - 1``."""
     return np.asarray(np.logaddexp(0.0, log_excess) / (orders - 1))

@@ -25,25 +25,18 @@ RENYI_ORDERS: tuple[float, ...] = tuple(float(x) for x in 1 + np.geomspace(0.1, 
 @guarded_methods
 @dataclass(frozen=True, eq=False)
 class RenyiCurve:
-    """Renyi differential privacy at a list of orders: curves at the same orders add up under composition.
+    """Renyi differential privacy at a list of orders; the divergences of composed mechanisms add up.
+
+    Source: Mironov (2017), Proposition 1. A sum is as exact as its terms.
 
     Parameters
     ----------
     orders : (k,) ndarray
         Each above 1, finite.
     divergences : (k,) ndarray
-        Nats, >= 0; ``inf`` where there is none.
+        Nats, >= 0; ``inf`` if no finite divergence is known.
     neighbours : str
         Neighboring relation.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, or a number is out of its range.
-
-    Notes
-    -----
-    Mironov (2017), Proposition 1. As exact as the divergences that are added.
 
     Examples
     --------
@@ -77,7 +70,7 @@ class RenyiCurve:
         object.__setattr__(self, "divergences", values)
 
     def __add__(self, other: RenyiCurve) -> RenyiCurve:
-        """Return the curve of both mechanisms together, chosen adaptively or not."""
+        """Return the curve of two mechanisms together; the second may depend on the output of the first."""
         if not isinstance(other, RenyiCurve):
             return NotImplemented
         if not np.array_equal(self.orders, other.orders):
@@ -96,37 +89,35 @@ class RenyiCurve:
     __rmul__ = __mul__
 
     def epsilon(self, delta: Delta) -> float:
-        """Return the eps, nats, that the curve implies for a delta in (0, 1); see :func:`rdp_to_epsilon`."""
+        """Return the eps (nats) that the curve implies for a delta in (0, 1); see :func:`rdp_to_epsilon`."""
         return rdp_to_epsilon(self.orders, self.divergences, delta)[0]
 
 
 def to_renyi(profile: PrivacyProfile, orders: ArrayLike | None = None) -> RenyiCurve:
-    """Return the Renyi divergences that a profile implies, as a curve that composes.
+    """Return the curve of Renyi divergences that a profile implies.
+
+    Source: :func:`renyi_from_profile`. The eps of composed curves is some percent above the eps of composed loss
+    distributions (:func:`composed_epsilon`).
 
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions; its delta at 300 has to be below 1e-280.
+        For both directions; its delta at 300 nats must be below 1e-280.
     orders : (k,) array_like, optional
-        Each above 1, finite; if not given, 141 of them from 1.1 to 1e6. To add the curve of an accountant of
-        dp_accounting, take its ``orders``.
+        Each above 1, finite; 141 orders from 1.1 to 1e6 if not given. For a sum with the curve of an accountant of
+        dp_accounting, pass the accountant's ``orders``.
 
     Returns
     -------
     RenyiCurve
         An upper bound if the profile is one. ``RenyiCurve(accountant.orders, accountant.rdp)`` is the curve of a
-        ``dp_accounting.rdp.RdpAccountant``, and ``dp_accounting.rdp.compute_epsilon(curve.orders, curve.divergences,
-        delta)`` converts any.
+        ``dp_accounting.rdp.RdpAccountant``, and
+        ``dp_accounting.rdp.compute_epsilon(curve.orders, curve.divergences, delta)`` is an eps of any curve.
 
     Raises
     ------
     Infeasible
-        If delta does not vanish: then no order has a finite divergence.
-
-    Notes
-    -----
-    :func:`renyi_from_profile`, derived there. Composition of curves gives an eps some percent above composition of loss
-    distributions (:func:`composed_epsilon`), and needs numpy and scipy only.
+        If delta does not vanish, so that no order has a finite divergence.
     """
     at = np.asarray(RENYI_ORDERS if orders is None else orders, np.float64)
     return RenyiCurve(at, renyi_from_profile(profile, at), profile.neighbours)

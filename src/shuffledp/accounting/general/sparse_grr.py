@@ -1,20 +1,21 @@
-r"""Randomized response with few other reports of either of two values: delta by a sum over the counts.
+r"""Delta of randomized response with few other reports of two given values, by a sum over their counts.
 
-A contour integral is slow for it, as the number of matching reports is a lattice without smoothing. Two sides:
+Contour integrals are slow for it, because the number of matching reports is a lattice without smoothing. Two sides:
 
-- from above, the blanket, by a table over the uniform reports of the others and how many of them match
-  (:mod:`shuffledp.accounting.general.dummy_blanket`);
-- from below, data sets in which all others hold one value: a third one, the reporter's own, or the one that it is
-  replaced by. With the n reports of such a data set, ``delta = E (G_1 + .. + G_n)^+ / n`` as in
-  :mod:`shuffledp.accounting.general.comparisons`, where G takes few values. Let m be the
-  number of reports that show one of the two values (or the one of them that no other user holds), d the number of
-  reports with any other value that no user holds, and ``x = e^eps``. The sum of all G is linear in m and d. With a
-  third value it depends on how many of the m reports show the value that replaces the reporter's own too, b ~ Bin(m,
-  1/2):
+- The upper bound is the blanket's, by a table over the numbers of the other users' uniform reports and of their matches
+  (:mod:`shuffledp.accounting.general.dummy_blanket`).
+- The lower bounds are for data sets in which all other users hold one value: a third value, user 1's value, or the
+  value that replaces it. With the n reports of such a data set, ``delta = E (G_1 + .. + G_n)^+ / n`` as in
+  :mod:`shuffledp.accounting.general.comparisons`, where G has few values.
+
+Let m be the number of reports with one of user 1's two values; if the other users hold one of these values, m is for
+the second value only. Let d be the number of reports with any other value that no user holds, and ``x = e^eps``. The
+sum of all G is linear in m and d. If the other users hold a third value, the sum also depends on b ~ Bin(m, 1/2), the
+number of the m reports with the value that replaces user 1's:
 
 .. math:: \sum G = (E - x) m - (x - 1) \bigl(d + (n - m - d) / E\bigr) - (E - 1) (1 + x) b .
 
-  Consecutive numbers d count as their mean: ``x^+`` is convex, so that the result is a lower bound.
+Consecutive numbers d count as their mean. As the positive part is convex, the result is a lower bound.
 
 Conventions: eps in nats; replacement neighbors; E = e^eps_local. Derived for this project.
 """
@@ -54,7 +55,7 @@ _SUM_ROUNDING = 1e-11
 
 
 def few_matches(randomizer: Randomizer, law: Law, target: float) -> int | None:
-    """Return the number of values where sums over counts are short for a delta about a target, None elsewhere."""
+    """Return the number of values k if sums over counts are short for deltas near the target, else None."""
     k = _values(randomizer)
     if k is None or not isinstance(law, Fixed):
         return None
@@ -73,19 +74,7 @@ def _values(randomizer: Randomizer) -> int | None:
 
 
 def tabulated_delta(k: int, others: int, eps: float, eps_local: float, target: float) -> float:
-    """Return delta under the blanket, an upper bound by less than 1e-10 of a target too large.
-
-    Parameters
-    ----------
-    k : int
-        Number of values.
-    others : int
-        Number of other users.
-    eps, eps_local : float
-        Nats, 0 <= eps < eps_local.
-    target : float
-        In (0, 1).
-    """
+    """Return delta under the blanket for k values, too large by less than 1e-10 of the target."""
     tail = max(_TABLE * target, _LEAST_TAIL)
     window = binomial_window(others, blanket_rate(k, eps_local), tail)
     return mixed_blanket_delta(window, k, eps, eps_local, tail)
@@ -94,24 +83,9 @@ def tabulated_delta(k: int, others: int, eps: float, eps_local: float, target: f
 def data_set_deltas(
     k: int, users: int, eps_local: float, target: float
 ) -> tuple[Callable[[float], float], ...]:
-    """Return functions from eps to delta for data sets in which all others hold the same value.
-
-    Parameters
-    ----------
-    k : int
-        Number of values.
-    users : int
-        All users.
-    eps_local : float
-        Nats, in (0, 300].
-    target : float
-        In (0, 1); a billionth of it is negligible.
-
-    Returns
-    -------
-    tuple of callable
-        ``eps in [0, eps_local) -> delta``, a lower bound: others hold a third value, if there is one, the reporter's
-        own value, or the value that replaces it.
+    """Return functions from eps in [0, eps_local) to a lower bound on delta, one per value that all other users hold.
+    They hold a third value (if k > 2), user 1's value, or the value that replaces it. Deltas below ``1e-9 target``
+    are negligible.
     """
     tail = max(_TABLE * target, _LEAST_TAIL)
 
@@ -212,7 +186,7 @@ def _counts(
 
 
 def _log_part(x: NDArray[np.int64], anchor: int, mean: float) -> NDArray[np.float64]:
-    """Return the log of ``mean^x / x!`` over its value at an anchor among consecutive x, -inf below 0."""
+    """Return the log of ``mean^x / x!`` relative to its value at `anchor`, for consecutive x; -inf below 0."""
     if mean == 0:
         return np.where(x == 0, 0.0, -math.inf)
     return (x - anchor) * math.log(mean / max(anchor, 1)) - log_factorials(x, anchor)

@@ -1,4 +1,4 @@
-"""The eps that a calibrated protocol uses of its budget, by its privacy profile."""
+"""Search for the eps that a calibrated protocol uses of its budget, by its privacy profile."""
 
 from __future__ import annotations
 
@@ -28,19 +28,9 @@ SMALLEST = 1e-30
 
 
 def spent_epsilon(profile: PrivacyProfile | None, budget: Budget) -> float | None:
-    """Return the smallest eps at which a profile is at most delta, found from above.
-
-    Parameters
-    ----------
-    profile : PrivacyProfile or None
-    budget : Budget
-
-    Returns
-    -------
-    float or None
-        Nats; at most `PRECISION`, relatively, above the smallest; twice that where the profile is bounded by few terms.
-        Beyond the budget where the profile is.
-        None without a profile, or where it cannot be evaluated.
+    """Return the smallest eps (nats) at which a profile is at most the budget's delta, too large by at most `PRECISION`
+    relative. For a profile with a fast bound, the error is at most twice as large. The result exceeds the budget if the
+    profile does. It is None without a profile, or if the profile cannot be evaluated.
     """
     if profile is None:
         return None
@@ -73,7 +63,7 @@ def spent_epsilon(profile: PrivacyProfile | None, budget: Budget) -> float | Non
 
 
 def _excess(profile: Callable[[float], float], delta: float, minus_log_eps: float) -> float:
-    """Return the log of delta at an eps less the log of the budget's delta, which increases as eps falls."""
+    """Return the log of (delta at an eps / the budget's delta), which increases as eps falls."""
     found: Any = profile(math.exp(-minus_log_eps))
     if found <= delta:
         return 0.0 if found == delta else math.log(found / delta) if found > 0 else -math.inf

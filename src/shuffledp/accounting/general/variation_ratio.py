@@ -1,25 +1,25 @@
 """Privacy amplification by the variation-ratio reduction, as stated and in a form that is proven in general.
 
-A victim's randomizer has likelihood ratios of at most p between any two inputs and total variation at most beta; the
-likelihood ratio between the victim's message and any message of the others is at most q. Then every other message
-hides the victim's with probability ``r = beta p / ((p - 1) q)`` for each of its two inputs, which leaves the pair of
-counts of :mod:`shuffledp.accounting.general.labeled_counts` with ``own = beta p / (p - 1)``, ``other = beta / (p -
-1)`` and ``silent = 1 - own - other``.
+User 1's randomizer has likelihood ratios of at most p between any two inputs and total variation at most beta. The
+likelihood ratio between user 1's message and any other user's message is at most q. Then every other message hides
+user 1's message with probability ``r = beta p / ((p - 1) q)`` for each of user 1's two inputs. The reduction is the
+pair of counts of :mod:`shuffledp.accounting.general.labeled_counts` with ``own = beta p / (p - 1)``,
+``other = beta / (p - 1)`` and ``silent = 1 - own - other``.
 
-By the theorem this pair bounds the divergence of the shuffled messages. The bound holds if ``silent`` is 0, that is
-``beta = (p - 1) / (p + 1)``. Otherwise the victim has a residual component that depends on neither input, and the
-reduction neglects that the residuals of the others may differ: then the shuffled messages may reveal whether the
-victim's message came from it. With 5-ary randomized response at 1 nat and one other user the exact delta at 0.8 nats is
-0.02968, and the pair has 0.01092 (erratum SEG-6.2).
+By the theorem, the divergence of this pair is an upper bound for the shuffled messages. The bound holds if ``silent``
+is 0, that is ``beta = (p - 1) / (p + 1)``. Otherwise user 1's randomizer has a residual component that depends on
+neither input. The reduction neglects that the other users' residuals may differ, so that the shuffled messages may
+reveal whether user 1's message came from the residual. With 5-ary randomized response at 1 nat and one other user, the
+exact delta at 0.8 nats is 0.02968, and the pair's delta is 0.01092 (erratum SEG-6.2).
 
-The replacement grants the adversary whether the residual was used. If it was not, the victim's randomizer has the
-largest beta for its p, and every other message still hides it with the same r:
+In the replacement, the adversary also learns whether user 1's message came from the residual. If it did not, user 1's
+randomizer has the largest beta for its p, and every other message hides user 1's with the same r:
 
     delta <= beta (p + 1) / (p - 1) times the delta of the pair for p, (p - 1) / (p + 1) and the same r.
 
-Conventions: eps in nats; replacement neighbors; `candidates` counts the messages of others. Source: Theorem 1 of
-arXiv 2407.19639, there with ``candidates = n - 1``; Theorem 2 for a random number of messages, each sent with
-probability gamma: q / gamma for q.
+Conventions: eps in nats; replacement neighbors; `candidates` is the number of other messages. Source: arXiv 2407.19639,
+Theorem 1, with ``candidates = n - 1``; Theorem 2 for a random number of messages, each sent with probability gamma:
+there q is replaced by q / gamma.
 """
 
 from __future__ import annotations
@@ -52,18 +52,17 @@ def variation_ratio_delta(
     eps : float
         Nats, >= 0.
     p : float
-        Largest likelihood ratio between two inputs of the victim, > 1; ``inf`` allowed.
+        Largest likelihood ratio between two inputs of user 1, > 1; may be ``inf``.
     beta : float
         Total variation, in (0, (p - 1) / (p + 1)]; up to 1 for infinite p.
     q : float
-        Largest likelihood ratio between the victim's message and another one, >= 1.
+        Largest likelihood ratio between user 1's message and another message, >= 1.
     candidates : int
-        Number of messages of others that may hide the victim's, >= 0.
+        Number of other messages that may hide user 1's message, >= 0.
     sound : bool, optional
-        False: the theorem as stated, the divergence of the pair of counts. True: the replacement, never smaller.
-        Without a residual component (beta at its largest) both agree. With one, the theorem is not valid in general,
-        so that there is no default. Pass False to reproduce published numbers, or if the victim's residual is
-        indistinguishable from the residuals of the others.
+        False: the theorem as stated. True: the replacement, never smaller. Without a residual component (beta at its
+        largest) both are equal. With a residual component the theorem is not valid in general, and there is no default:
+        pass False to reproduce published numbers, or if all users' residuals have the same law.
 
     Returns
     -------
@@ -73,14 +72,14 @@ def variation_ratio_delta(
     Raises
     ------
     Infeasible
-        If there is a residual component and `sound` is omitted, if ``2 r > 1``, which no randomizer has, or if too many
-        messages carry one of the two labels for the sum to fit into memory.
+        If there is a residual component and `sound` is omitted, if ``2 r > 1``, which is impossible for a randomizer,
+        or if the sum over the messages does not fit into memory.
 
     Notes
     -----
-    Source: Theorem 1 of arXiv 2407.19639 for ``sound=False``; the replacement is derived in the module's description.
-    ``sound=True`` is an upper bound for every randomizer with these p, beta and q, never below the exact value. So is
-    ``sound=False`` without a residual component; with one the true delta can be larger (erratum SEG-6.2).
+    Source: arXiv 2407.19639, Theorem 1, for ``sound=False``; the module's description derives the replacement.
+    ``sound=True`` is an upper bound for every randomizer with these p, beta and q, as is ``sound=False`` without a
+    residual component. With a residual component, the exact delta can be above it (erratum SEG-6.2).
 
     Examples
     --------
@@ -100,6 +99,8 @@ def variation_ratio_epsilon(
 ) -> float:
     """Return the smallest eps at which :func:`variation_ratio_delta` is at most delta.
 
+    Source as in :func:`variation_ratio_delta`. An upper bound if that delta is an upper bound.
+
     Parameters
     ----------
     delta : float
@@ -115,11 +116,7 @@ def variation_ratio_epsilon(
     Raises
     ------
     Infeasible
-        As :func:`variation_ratio_delta`; and if no finite eps has this delta, which happens for infinite p only.
-
-    Notes
-    -----
-    Source and side as for :func:`variation_ratio_delta`: an upper bound wherever that is one.
+        As in :func:`variation_ratio_delta`, and for infinite p if no finite eps has this delta.
     """
     labels, rate, factor = _reduced(p, beta, q, sound)
     return _epsilon(delta / factor, labels, rate, candidates)
@@ -147,7 +144,7 @@ def _epsilon(delta: float, labels: Labels, rate: float, candidates: int) -> floa
 
 
 def _reduced(p: float, beta: float, q: float, sound: bool | None) -> tuple[Labels, float, float]:
-    """Return the labels of the pair, r, and the factor of its delta."""
+    """Return the labels of the pair, r, and the factor of the pair's delta."""
     if p != math.inf:
         p = check_positive("p", p)
         if p <= 1:

@@ -1,13 +1,13 @@
-"""Worst case of the exact accounting over all populations with a given mean and at most a given variance.
+"""Largest exact delta over all populations with a given mean and at most a given variance.
 
-With delta_n the exact delta for n other users, the worst case is the moment problem: maximize ``E[delta_X]``
-over laws of an integer X >= 0 with ``E[X] = mean`` and ``Var[X] <= variance``. Its dual is the smallest
-expectation of a quadratic q that lies above delta_n at every n, and *any* such q is a proven upper bound. The
-linear program is solved on a grid of n; then q is checked at every integer, using that delta_n falls with
-n, and the grid is refined or extended where it fails. Derived; not in the paper, whose Theorem 3 is far from it.
+With delta_n the exact delta for n other users, the moment problem is to maximize ``E[delta_X]`` over laws of an integer
+X >= 0 with ``E[X] = mean`` and ``Var[X] <= variance``. The dual problem is to minimize the expectation of a quadratic q
+that lies above delta_n at every n, and *any* such q gives a proven upper bound. The linear program is solved on a grid
+of n. Then q is checked at every integer, using that delta_n falls with n, and the grid is refined or extended where the
+check fails. Derived for this project; Theorem 3 of the paper is far from this value.
 
-The program has three constraints, so its optimum is a law on three points at most, and the simplex method needs
-3 x 3 systems only. Grid, optimal points and laws of the clones serve for one eps_central after another.
+The program has three constraints, so that its optimum is a law on three points at most, and the simplex method needs 3
+x 3 systems only. Grid, optimal points and laws of the clones are kept for the next eps_central.
 """
 
 from __future__ import annotations
@@ -54,14 +54,13 @@ _KEPT = 20000
 
 
 class _Quadratic(NamedTuple):
-    """``constant + linear z + square z^2`` in standard units ``z = (n - mean) / deviation``; square >= 0."""
+    """Quadratic ``constant + linear z + square z^2`` in standard units ``z = (n - mean) / deviation``; square >= 0."""
 
     constant: float
     linear: float
     square: float
 
     def least(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the minimum over each interval [low, high]."""
         if self.square <= 0:
             z = low if self.linear >= 0 else high
         else:
@@ -70,7 +69,7 @@ class _Quadratic(NamedTuple):
 
 
 def _first_grid(mean: float, deviation: float) -> NDArray[np.int64]:
-    """Return a grid with few points near 0 and far out, many around the mean, the last beyond every support point."""
+    """Return a grid, coarse near 0 and far above the mean, fine around it, that ends beyond every support point."""
     most = math.ceil(max(2 * mean + 3 * deviation, mean + 2 * deviation**2 / mean) + 10)
     steps = np.unique(np.round(np.geomspace(1, most, 48)))
     around = np.concatenate((mean - steps, mean + steps, [mean], steps, [0.0]))
@@ -79,11 +78,7 @@ def _first_grid(mean: float, deviation: float) -> NDArray[np.int64]:
 
 
 class _FixedPopulations:
-    """Exact delta for several fixed numbers of other users and one eps_local.
-
-    The laws of the numbers of clones do not depend on eps_central and are kept; the divergences do not depend on
-    the number of users and are shared.
-    """
+    """Exact deltas for fixed numbers of other users and one eps_local, with cached laws of the clones."""
 
     def __init__(self, eps_local: float, rate: float, tail: float) -> None:
         self._eps_local = eps_local
@@ -120,16 +115,9 @@ class _FixedPopulations:
 
 
 class _MomentProblem:
-    """The moment problem for one population, solved for one eps_central after another.
-
-    The grid of n and the optimal basis are kept in between: both hardly change with eps_central.
-
-    Parameters
-    ----------
-    mean, variance : float
-        Both positive; `variance` is above the least one of an integer law with this mean.
-    deltas : callable
-        (m,) increasing numbers of other users, eps_central -> (m,) upper bounds on delta_n.
+    """Moment problem of one population for several eps_central; the grid of n and the optimal basis are kept in
+    between. `variance` is above the least variance of an integer law with this mean. `deltas` maps increasing numbers
+    of other users, (m,), and eps_central to upper bounds on delta_n, (m,).
     """
 
     def __init__(
@@ -146,10 +134,9 @@ class _MomentProblem:
         self._basis = [below, below + 1, _SLACK]
 
     def _dual(self, z: NDArray[np.float64], values: NDArray[np.float64]) -> _Quadratic:
-        """Solve the problem on the grid by the simplex method, from the last basis; return the dual quadratic.
-
-        Maximize ``sum w_i values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. Whatever it
-        returns is made an upper bound afterwards, so that rounding affects tightness only.
+        """Return the dual quadratic on the grid, by the simplex method from the last basis. The program maximizes
+        ``sum w_i values_i`` with ``sum w_i (1, z_i, z_i^2) + (0, 0, slack) = (1, 0, 1)``. The caller makes every result
+        an upper bound, so that rounding affects tightness only.
         """
         weight = np.maximum(1, z**2)  # columns of size about 1 whatever the distance from the mean
         columns = np.vstack((1 / weight, z / weight, z**2 / weight))
@@ -210,7 +197,7 @@ class _MomentProblem:
 
 
 def _only_law(population: MomentBounded) -> Fixed | Empirical | None:
-    """Return the only integer law with these moments, if no other has as little variance."""
+    """Return the only integer law with these moments, or None if there are several."""
     below = math.floor(population.mean)
     fraction = population.mean - below
     if population.mean > 0 and population.variance > fraction * (1 - fraction):
@@ -233,22 +220,9 @@ def _problem(
 def worst_delta(
     population: MomentBounded, reports: OtherReports, eps_local: float, eps_central: float
 ) -> float:
-    """Return the largest exact delta over all populations with these moments.
-
-    Parameters
-    ----------
-    population : MomentBounded
-        Mean and largest variance of the number of other users. Raised to the least variance of an integer law
-        with this mean where it is smaller.
-    reports : OtherReports
-        Dummies and reduction; its own population is not used.
-    eps_local, eps_central : float
-        As in :func:`shuffledp.accounting.general.clones.exact_delta`.
-
-    Returns
-    -------
-    float
-        Proven upper bound, about 1e-6 relative above the supremum.
+    """Return a proven upper bound on the exact delta over all populations with these moments, about 1e-6 relative too
+    large. A variance below the least variance of an integer law with this mean is replaced by the least variance. The
+    population of `reports` is not used.
     """
     if eps_central >= eps_local:
         return 0.0
@@ -260,15 +234,7 @@ def worst_delta(
 
 
 def worst_epsilon(population: MomentBounded, reports: OtherReports, eps_local: float, delta: float) -> float:
-    """Return the smallest eps_central that holds for all populations with these moments.
-
-    Parameters as in :func:`worst_delta`, and `delta` in (0, 1).
-
-    Returns
-    -------
-    float
-        Nats, in [0, eps_local]; an upper bound, about 1e-5 relative above the true value.
-    """
+    """Return the smallest eps_central (nats) for all these populations, rounded up by about 1e-5 relative."""
     only = _only_law(population)
     if only is not None:
         return exact_epsilon(replace(reports, population=only), eps_local, delta)
@@ -289,15 +255,7 @@ def worst_epsilon(population: MomentBounded, reports: OtherReports, eps_local: f
 def worst_local_budget(
     population: MomentBounded, reports: OtherReports, eps_central: float, delta: float
 ) -> float:
-    """Return the largest eps_local that is safe for all populations with these moments.
-
-    Parameters as in :func:`worst_delta`, and `delta` in (0, 1).
-
-    Returns
-    -------
-    float
-        Nats, at least `eps_central`; rounded down by about 1e-5 relative.
-    """
+    """Return the largest eps_local (nats) for all these populations, rounded down by about 1e-5 relative."""
     only = _only_law(population)
     if only is not None:
         return exact_local_budget(replace(reports, population=only), eps_central, delta)
@@ -312,6 +270,6 @@ def worst_local_budget(
 
 
 def _best_case(population: MomentBounded, reports: OtherReports) -> OtherReports:
-    """Return the reports for a population fixed at its mean, rounded up, with the dummies counted among the users."""
+    """Return the reports of a population fixed at its mean, rounded up, with the dummies added to the users."""
     others = reports.after(np.array([math.ceil(population.mean)]))
     return OtherReports(Fixed(int(others[0])), reduction=reports.reduction)

@@ -1,8 +1,7 @@
-"""Amplification by shuffling when the number of participants is random.
+"""Amplification by shuffling for a random number of participants.
 
-One question in two directions, for any population and any of four ways to evaluate it: which central
-guarantee do eps_local-LDP reports have after shuffling, and which eps_local does a central guarantee allow.
-The way is called `accounting`:
+:func:`amplified_epsilon` returns the central guarantee of shuffled eps_local-LDP reports; :func:`local_budget` returns
+the eps_local that a central guarantee allows. Both accept any population and four values of `accounting`:
 
 ``printed``
     The closed forms of Wang et al. 2023 (TPDS), Theorems 1 to 4, as printed.
@@ -11,12 +10,12 @@ The way is called `accounting`:
 ``corrected``
     The closest closed form with textbook one-sided tails; always valid.
 ``exact``
-    The clones reduction evaluated numerically, to about 1e-10 relative; for :class:`MomentBounded` the worst
-    case over all laws with these moments.
+    The clones reduction, evaluated numerically to about 1e-10 relative. For :class:`MomentBounded`, the largest value
+    over all laws with these moments.
 
-Conventions throughout: eps in nats, > 0; delta in (0, 1); populations describe N - 1, the users other than
-user 1; the guarantee is for user 1, who takes part for certain, and replacement of user 1's input. Dummies
-are eps_local-LDP reports of public inputs. Without dummies `adaptive` has no effect.
+Conventions: eps in nats, > 0; delta in (0, 1); populations describe N - 1, the users other than user 1. The guarantee
+is for user 1, who always takes part, and for replacement of user 1's input. Dummies are eps_local-LDP reports of public
+inputs. Without dummies, `adaptive` has no effect.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 Accounting = Literal["printed", "simplified", "corrected", "exact"]
 ACCOUNTINGS: tuple[str, ...] = get_args(Accounting)
 
-#: Results kept per function; experiments and figures ask for the same ones again.
+#: Results kept per function; experiments and figures need the same results repeatedly.
 _REMEMBERED = 4096
 
 _CLOSED_FORMS: dict[str, Callable[[OtherReports, float, float], float]] = {
@@ -70,10 +69,14 @@ def clone_delta(
 ) -> float:
     """Return the exact delta of the clones reduction.
 
+    Source: Wang et al. 2023, Lemma 2; :mod:`shuffledp.accounting.general.clones` has the formula. For user 1, who
+    always takes part, and replacement neighbors.
+
     Parameters
     ----------
     population : Population
-        A law, or :class:`MomentBounded` for the worst case over all laws with its moments.
+        Number of other users: a law, or :class:`MomentBounded` for the largest delta over all laws with its moments.
+        Other populations raise `Infeasible`.
     eps_local : float
         Local budget, nats, > 0.
     eps_central : float
@@ -81,26 +84,16 @@ def clone_delta(
     dummies : int
         Number of dummy reports, >= 0.
     adaptive : bool
-        Fill the other users up to `dummies`: ``max(dummies - (N - 1), 0)`` reports are added.
+        If True, ``max(dummies - (N - 1), 0)`` dummies bring the other users up to `dummies`.
     reduction : {"clones", "randomized_response"}
-        ``clones`` holds for every eps_local-LDP randomizer; ``randomized_response`` counts clones at their
-        higher rate ``2 / (e^eps_local + 1)`` and holds for binary randomized response only.
+        ``clones`` holds for every eps_local-LDP randomizer; ``randomized_response`` has the higher clone rate
+        ``2 / (e^eps_local + 1)`` and holds for binary randomized response only.
 
     Returns
     -------
     float
-        In [0, 1]; an upper bound for a concrete randomizer, never below the value of the reduction: at most 1e-10
-        relative above it, for :class:`MomentBounded` about 1e-6. 0 when ``eps_central >= eps_local``.
-
-    Raises
-    ------
-    Infeasible
-        For :class:`SubGaussian` and :class:`SubExponential`, which do not determine delta.
-
-    Notes
-    -----
-    Wang et al. 2023, Lemma 2; see :mod:`shuffledp.accounting.general.clones` for the formula. For user 1, who takes
-    part for certain, and replacement neighbors.
+        In [0, 1]; 0 for ``eps_central >= eps_local``. An upper bound for a randomizer, above the reduction's value by
+        at most 1e-10 relative, for :class:`MomentBounded` by about 1e-6.
 
     Examples
     --------
@@ -128,38 +121,33 @@ def amplified_epsilon(
     accounting: Annotated[str, one_of(ACCOUNTINGS)] = "exact",
     reduction: Annotated[str, one_of(REDUCTIONS)] = "clones",
 ) -> float:
-    """Return the central eps that shuffled eps_local-LDP reports satisfy.
+    """Return the central eps of shuffled eps_local-LDP reports.
 
     Parameters
     ----------
     population : Population
-        Number of other users.
+        Number of other users; `Infeasible` if `accounting` does not apply to it.
     eps_local : float
         Local budget, nats, > 0.
     delta : float
         In (0, 1).
     dummies, adaptive, reduction
-        As in :func:`clone_delta`. The closed forms use the clone rate of `reduction` in place of ``1 / E``.
+        As in :func:`clone_delta`. The closed forms use the clone rate of `reduction` instead of ``1 / E``.
     accounting : {"printed", "simplified", "corrected", "exact"}
         See the module's description.
 
     Returns
     -------
     float
-        Nats, in [0, eps_local]. `eps_local` itself where the formula shows no amplification.
-
-    Raises
-    ------
-    Infeasible
-        If this accounting does not apply to this population.
+        Nats, in [0, eps_local]; `eps_local` if the formula gives no amplification.
 
     Notes
     -----
-    Wang et al. 2023, Theorems 1 to 4, Lemma 2. An n' there is ``trials + 1`` here. ``exact`` is the value of the
-    reduction, rounded up by at most 1e-10 relative (about 1e-5 for :class:`MomentBounded`), ``corrected`` a closed form
-    above it: both are an upper bound for every eps_local-LDP randomizer. So is ``printed``, but for
-    :class:`SubGaussian` (reading note RP-N10) and, where the tail is stated below the mean only,
-    :class:`SubExponential`. ``simplified`` is proven from ``14 log(4/delta)`` expected clones on (erratum RP-E4).
+    Source: Wang et al. 2023, Theorems 1 to 4, Lemma 2; their n' is ``trials + 1``. ``exact`` is the value of the
+    reduction, rounded up by at most 1e-10 relative (about 1e-5 for :class:`MomentBounded`), and ``corrected`` a closed
+    form above it. Both are upper bounds for every eps_local-LDP randomizer. ``printed`` is an upper bound too, except
+    for :class:`SubGaussian` (reading note RP-N10) and for :class:`SubExponential` with a tail that is stated below the
+    mean only. ``simplified`` is proven for at least ``14 log(4/delta)`` expected clones (erratum RP-E4).
 
     Examples
     --------
@@ -199,35 +187,27 @@ def local_budget(
     accounting: Annotated[str, one_of(ACCOUNTINGS)] = "exact",
     reduction: Annotated[str, one_of(REDUCTIONS)] = "clones",
 ) -> float:
-    """Return the largest local budget with which shuffling meets (eps_central, delta).
+    """Return the largest local budget whose shuffled reports meet (eps_central, delta).
+
+    Source: Wang et al. 2023, A(k) in equations (6) and (7). Rounded down by at most 1e-10 relative, for
+    :class:`MomentBounded` by about 1e-5. A lower bound on the budget of a randomizer if :func:`amplified_epsilon` is an
+    upper bound.
 
     Parameters
     ----------
     population : Population
-        Number of other users.
+        Number of other users; `Infeasible` if `accounting` does not apply to it.
     eps_central : float
         Central target, nats, > 0.
     delta : float
         In (0, 1).
     dummies, adaptive, accounting, reduction
-        As in :func:`amplified_epsilon`, whose inverse this is.
+        As in :func:`amplified_epsilon`.
 
     Returns
     -------
     float
-        Nats, at least `eps_central`: without amplification every user spends the central budget, and then
-        privacy holds with delta = 0.
-
-    Raises
-    ------
-    Infeasible
-        If this accounting does not apply to this population.
-
-    Notes
-    -----
-    Wang et al. 2023, equations (6) and (7): A(k). Rounded down by at most 1e-10 relative, for :class:`MomentBounded`
-    about 1e-5; a lower bound on the budget of a concrete randomizer, wherever :func:`amplified_epsilon` is an upper
-    bound.
+        Nats, at least `eps_central`: with this local budget, reports meet the guarantee without shuffling.
 
     Examples
     --------
@@ -256,7 +236,7 @@ _remembered_budget = remember(_REMEMBERED)(_local_budget)
 
 
 def _closed_budget(reports: OtherReports, eps_central: float, delta: float, accounting: str) -> float:
-    """Invert a closed form: it increases while it applies and is infinite from there on."""
+    """Return the inverse of a closed form, which increases in eps_local and is infinite beyond its range."""
     form = _CLOSED_FORMS[accounting]
     if form(reports, delta, eps_central) > eps_central:
         return eps_central

@@ -1,4 +1,4 @@
-"""The number of dummies with the smallest expected error (Wang et al. 2023, equations 6 and 7)."""
+"""Number of dummies with the smallest expected error (Wang et al. 2023, equations 6 and 7)."""
 
 from __future__ import annotations
 
@@ -49,18 +49,17 @@ _MOST_CANDIDATES = 10_000
 
 @dataclass(frozen=True)
 class DummyPlan:
-    """A number of dummies with its local budget and expected error.
+    """Number of dummies with its local budget and expected error.
 
     Parameters
     ----------
     dummies : int
-        Number of dummy reports k.
+        Number k of dummies.
     eps_local : float
-        Local budget A(k) in nats.
+        Local budget A(k), nats.
     objective : float
-        Error at this choice, up to a constant factor: half the expected squared l2 error of a binary
-        frequency estimate caused by randomization, or the variance per coordinate of Laplace noise for unit
-        scale.
+        Error, up to a constant factor. For randomized response, half the expected squared l2 error that randomization
+        adds to a binary frequency estimate; for Laplace noise, the variance per coordinate for unit scale.
     """
 
     dummies: int
@@ -71,17 +70,15 @@ class DummyPlan:
 def dummy_grid(population: Population) -> NDArray[np.int64]:
     """Return the numbers of dummies that :func:`optimal_dummies` tries by default.
 
+    Source: Wang et al. 2023, the text after equation (6). Exact integers. A coarser grid increases the error and does
+    not change the guarantee.
+
     Returns
     -------
     (g,) ndarray
-        ``0, h, 2h, ..`` up to n', with ``h = floor(sqrt(n'))``, or ``h = ceil(n' / 10^4)`` where that is more, above
-        1e8 users. n' is the number of potential users: trials + 1, or others + 1, and twice the mean for other
-        populations (an assumption; the paper does not specify it).
-
-    Notes
-    -----
-    Wang et al. 2023, the text after equation (6). Exact integers. A list of candidates, no bound: a coarser one costs
-    utility, never privacy.
+        ``0, h, 2h, ..`` up to n', with ``h = floor(sqrt(n'))``, or ``h = ceil(n' / 10^4)`` above 1e8 users. n' is the
+        number of potential users: trials + 1, others + 1, or for other populations twice the mean, an assumption, as
+        the paper does not define it.
     """
     most = math.floor(2 * population.mean)
     if isinstance(population, Fixed):
@@ -106,39 +103,28 @@ def optimal_dummies(
 ) -> DummyPlan:
     """Return the number of dummies with the smallest expected error.
 
+    Source: Wang et al. 2023, equations (6) and (7); see :func:`error_factor`. As there can be two local minima, branch
+    and bound searches the whole grid. Results are cached. The plan's budget is rounded down as in :func:`local_budget`,
+    and its error is exact for this budget.
+
     Parameters
     ----------
     population : Law
-        Number of other users; a full law, because the error averages over it.
+        Number of other users. Other populations raise `Infeasible`, as the error is a mean over this law.
     eps_central, delta, adaptive, accounting, reduction
-        As in :func:`local_budget`, which gives A(k).
+        As in :func:`local_budget`, which returns A(k).
     grid : sequence of int, optional
-        Numbers of dummies to try, each >= 0; :func:`dummy_grid` by default. k = 0 (Theorem 1 or 2, no
-        dummies) is always tried as well.
+        Numbers of dummies to try, each >= 0; :func:`dummy_grid` by default. k = 0 (Theorem 1 or 2) is always tried.
     objective : {"randomized_response", "laplace"}
         Error to minimize; see :func:`report_variance`.
     stray_factor : bool
-        For adaptive dummies, minimize equation (7) with the factor k that it has in print (erratum E15): it
-        makes k = 0 optimal, as in the paper's figures. The ``objective`` of the result then has the factor
-        too.
+        For adaptive dummies, minimize equation (7) with the printed factor k (erratum E15), with which k = 0 is
+        optimal, as in the paper's figures. The ``objective`` of the result then has the factor too.
 
     Returns
     -------
     DummyPlan
-        The smallest k among equals, and A(k) in nats.
-
-    Raises
-    ------
-    Infeasible
-        If `population` is not a law.
-
-    Notes
-    -----
-    Wang et al. 2023, equations (6) and (7); see :func:`error_factor`. There can be two local minima, so the whole
-    grid is searched, by branch and bound: candidates that provably cannot be the best are not evaluated. Results
-    are remembered within the process.
-
-    The budget of the plan is rounded down as in :func:`local_budget`, and its error exact for that budget.
+        The smallest optimal k, and A(k) in nats.
 
     Examples
     --------
@@ -162,7 +148,7 @@ def optimal_dummies(
 
 @dataclass(frozen=True)
 class _Search:
-    """The setting of a search, the arguments of :func:`optimal_dummies` other than the numbers of dummies."""
+    """Setting of a search: the arguments of :func:`optimal_dummies` other than the numbers of dummies."""
 
     law: Law
     eps_central: float
@@ -174,11 +160,9 @@ class _Search:
     reduction: str
 
     def reports(self, dummies: int) -> OtherReports:
-        """Return the other reports with `dummies` dummies."""
         return OtherReports(self.law, dummies, self.adaptive, self.reduction)
 
     def plan(self, dummies: int, factor: float, guess: float | None) -> DummyPlan:
-        """Return the plan with k dummies, given their error factor and a guess at A(k)."""
         reports = self.reports(dummies)
         if guess is None:
             eps_local = _remembered_budget(reports, self.eps_central, self.delta, self.accounting)
@@ -196,7 +180,6 @@ class _Search:
         return _CLOSED_FORMS[self.accounting](reports, self.delta, eps_local) <= self.eps_central
 
     def budget_for(self, variance: float) -> float:
-        """Return the eps_local with this :func:`report_variance`."""
         if self.objective == "laplace":
             return 1 / math.sqrt(variance)
         return 2 * math.asinh(0.5 / math.sqrt(variance))
@@ -204,10 +187,9 @@ class _Search:
 
 @dataclass(frozen=True)
 class _KnownBudgets:
-    """Bounds on the largest budgets A, which do not fall with the index: two step functions, searched by bisection.
-
-    A candidate affords every budget that an earlier one affords, and no budget that a later one does not afford. Both
-    lists keep only indices that improve the bounds, so that the budgets increase along them.
+    """Bounds on the largest budgets A, which do not fall with the index, as two step functions searched by bisection.
+    If A of one index is at least a budget, so is A of every later index; if it is below, so is A of every earlier
+    index. Both lists keep only indices that improve the bounds, so that the budgets increase along them.
     """
 
     enough: tuple[list[int], list[float]] = field(default_factory=lambda: ([], []))
@@ -224,7 +206,7 @@ class _KnownBudgets:
         return True if at > 0 and most[at - 1] >= eps_local else None
 
     def add(self, index: int, eps_local: float, affordable: bool) -> None:
-        """Record whether A(index) is at least `eps_local`, which was unknown."""
+        """Record whether A(index) is at least `eps_local`, if :meth:`affords` has no answer."""
         indices, budgets = self.enough if affordable else self.too_much
         if affordable:  # later ones that afford no more say nothing new
             first = bisect_left(indices, index)
@@ -238,17 +220,17 @@ class _KnownBudgets:
 
 @remember(_REMEMBERED)
 def _optimum(search: _Search, ks: tuple[int, ...]) -> DummyPlan:
-    """Return the best of all candidates, the smallest one of equals; `ks` increases from 0.
+    """Return the best of all candidates, the smallest of equals; `ks` increases from 0.
 
-    The error is ``variance(A(k)) * factor(k)``. Among k >= 1 neither A nor the factor falls, so from one candidate to
-    another no error is smaller than the error with A of the last and the factor of the first. If this bound is not
-    below the best known error, all of them are skipped, otherwise they are halved. The result equals the result of a
-    full scan.
+    The error is ``variance(A(k)) * factor(k)``. Among k >= 1 neither A nor the factor falls. On an interval of
+    candidates, the error is therefore at least the error with A of the last and the factor of the first candidate. If
+    this bound is not below the best known error, the interval is skipped, else halved. The result equals the result of
+    a full scan.
 
-    A does not fall because the number of clones grows stochastically with k (exact), and because every Omega
-    increases with k wherever it is positive, hence wherever a closed form is finite: with mean m and spread
-    ``sqrt(S)``, ``Omega = m - sqrt(S) > 0`` bounds the derivative of the spread by the derivative of m. At k = 0
-    Theorem 2 can be better than Theorem 4b at small k (N9), so that k = 0 is evaluated separately.
+    A does not fall because the number of clones grows stochastically with k (exact), and because every Omega increases
+    with k if it is positive, hence if a closed form is finite: with mean m and spread ``sqrt(S)``,
+    ``Omega = m - sqrt(S) > 0`` bounds the derivative of the spread by the derivative of m. At k = 0 Theorem 2 can be
+    better than Theorem 4b at small k (N9), so that k = 0 is evaluated separately.
     """
     factors = _error_factors(search.law, np.array(ks), search.adaptive, search.stray_factor)
     best_index, best = 0, search.plan(0, float(factors[0]), None)

@@ -1,4 +1,4 @@
-"""Random check-in: every participant picks one of m slots (Balle et al. 2020), a baseline of Wang et al. 2023."""
+"""Random check-in (Balle et al. 2020), a baseline of Wang et al. 2023: every participant chooses one of m slots."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def checkin_epsilon(
 ) -> float:
     """Return the central eps of random check-in with a fixed window.
 
-    Every participant picks one of `slots` slots uniformly; each slot keeps one of its reports at random, an
-    empty slot gets a dummy report.
+    Every participant chooses one of `slots` slots uniformly. Each slot keeps one of its reports at random; an empty
+    slot receives a dummy report.
 
     Parameters
     ----------
@@ -37,12 +37,11 @@ def checkin_epsilon(
     delta : float
         In (0, 1).
     rate : float
-        Probability p0 that user 1 checks in at all, in [0, 1]. With the default 1 the guarantee is for a user
-        who takes part, as everywhere else in this module; a smaller rate counts user 1's own coin too, which
-        is another threat model.
+        Probability p0 that user 1 takes part, in [0, 1]. The default 1 is the usual guarantee for a user who takes
+        part. A smaller rate also uses the randomness of user 1's participation, which is another threat model.
     accounting : {"printed", "exact"}
-        ``printed``: the closed form. ``exact``: the slots are shuffled as well, which leaves user 1's slot
-        among m - 1 others in the clones reduction; needs ``rate=1``.
+        ``printed``: the closed form. ``exact``: the slots are shuffled as well, and the clones reduction has user 1's
+        slot and m - 1 others; requires ``rate=1``.
 
     Returns
     -------
@@ -51,11 +50,10 @@ def checkin_epsilon(
 
     Notes
     -----
-    ``p0 (E - 1) sqrt(2 E log(1/delta) / m) + p0^2 E (E - 1)^2 / (2 m)``: Balle, Kairouz, McMahan, Thakkar and
-    Thakurta (2020), re-derived by heterogeneous advanced composition over the slots.
-
-    That formula is ``printed``. With ``rate=1`` both accountings are an upper bound, ``exact`` rounded up by at most
-    1e-11 relative; that a smaller rate protects user 1 as well is not proven. Replacement neighbors.
+    ``printed`` is ``p0 (E - 1) sqrt(2 E log(1/delta) / m) + p0^2 E (E - 1)^2 / (2 m)``: Balle, Kairouz, McMahan,
+    Thakkar and Thakurta (2020), derived again by heterogeneous advanced composition over the slots. With ``rate=1``
+    both accountings are upper bounds, ``exact`` rounded up by at most 1e-11 relative. The guarantee with a smaller rate
+    is not proven. Replacement neighbors.
 
     Examples
     --------
@@ -79,19 +77,15 @@ def checkin_local_budget(
     rate: Unit = 1.0,
     accounting: Annotated[str, one_of(("printed", "exact"))] = "exact",
 ) -> float:
-    """Return the largest local budget with which random check-in meets (eps_central, delta).
+    """Return the largest local budget for which random check-in meets (eps_central, delta).
 
-    The inverse of :func:`checkin_epsilon`, with the same parameters and errors; `eps_central` in nats, > 0.
+    The inverse of :func:`checkin_epsilon`, with the same parameters and errors; `eps_central` in nats, > 0. Source as
+    in :func:`checkin_epsilon`. Rounded down by at most 1e-11 relative; a lower bound on the largest budget.
 
     Returns
     -------
     float
         Nats, at least `eps_central`.
-
-    Notes
-    -----
-    Source as for :func:`checkin_epsilon`. Rounded down by at most 1e-11 relative; a lower bound on the largest
-    budget.
     """
     if accounting == "exact":
         _check_exact_checkin(rate)

@@ -1,10 +1,10 @@
 """Closed-form amplification for a random population: printed, simplified and corrected.
 
-All forms have two steps. First a number Omega of clones that is reached except with part of delta; then an
-eps_central for exactly Omega clones. Source: Wang et al. 2023 (TPDS), Theorems 1 to 4; "erratum E.." and
-"reading note N.." refer to the project's lists for that paper.
+All forms have two steps: a lower bound Omega on the number of clones, which fails with a part of delta, and an
+eps_central for exactly Omega clones. Source: Wang et al. 2023 (TPDS), Theorems 1 to 4; "erratum E.." and "reading note
+N.." refer to the project's lists for this paper.
 
-Guarantees are for user 1, who takes part for certain, and replacement neighbors.
+Guarantees are for user 1, who always takes part, and replacement neighbors.
 """
 
 import math
@@ -15,12 +15,11 @@ from shuffledp.populations import Binomial, Fixed, Poisson, SubExponential, SubG
 
 
 def _log(numerator: float, delta: float) -> float:
-    """Return ``log(numerator / delta)`` without overflow for small delta."""
     return math.log(numerator) - math.log(delta)
 
 
 def _below(mean: float, factor: float) -> float:
-    """Return ``mean - sqrt(factor * mean)``: a multiplicative Chernoff bound."""
+    """Return ``mean - sqrt(factor * mean)``, a multiplicative Chernoff bound."""
     return mean - math.sqrt(factor * mean) if mean > 0 else 0.0
 
 
@@ -30,28 +29,13 @@ def _variance_of_clones(mean: float, variance: float, rate: float) -> float:
 
 
 def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
-    """Return the clone bound of Theorems 1 to 4 as printed.
+    """Return the clone bound Omega of Theorems 1 to 4 as printed; by the theorems, fewer clones have probability <=
+    delta / 2.
 
-    Parameters
-    ----------
-    reports : OtherReports
-        The other reports.
-    delta : float
-        In (0, 1).
-    rate : float
-        Probability that a report is a clone (the paper's ``1 / e^eps_local``).
-
-    Returns
-    -------
-    float
-        Omega, possibly negative; the number of clones is below it with probability at most delta / 2.
-
-    Notes
-    -----
-    :class:`Fixed` is Theorem 1 with rate 1, :class:`Empirical` and :class:`MomentBounded` are Theorems 3 and
-    4e. Theorem 4d is read with the division that the text lacks (N11), Theorem 4c uses the scale as it
-    is (N10). For adaptive dummies the number of clones dominates the number without dummies and the number among
-    `dummies` reports (derived; the paper's Appendix C).
+    `rate` is the probability that a report is a clone (the paper's ``1 / e^eps_local``). :class:`Fixed` is Theorem 1
+    with rate 1; :class:`Empirical` and :class:`MomentBounded` are Theorems 3 and 4e. Theorem 4d has the division that
+    the text lacks (N11), Theorem 4c the scale as printed (N10). For adaptive dummies, the number of clones dominates
+    the number without dummies and the number among `dummies` reports (derived; the paper's Appendix C).
     """
     if reports.adaptive and reports.dummies > 0:
         alone = printed_omega(OtherReports(reports.population), delta, rate)
@@ -77,10 +61,9 @@ def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
 
 
 def corrected_omega(reports: OtherReports, delta: float, rate: float) -> float:
-    """Return the clone bound of one-sided textbook inequalities (erratum E12; reading notes N2, N3, N9, N10).
-
-    Parameters and result as in :func:`printed_omega`. Chernoff for Binomial and Poisson, the stated tail for
-    sub-Gaussian and sub-exponential with delta / 4 for each of two steps, Cantelli for the other populations.
+    """Return the clone bound of one-sided textbook inequalities (erratum E12; reading notes N2, N3, N9, N10). Chernoff
+    for binomial and Poisson laws; the stated tail with delta / 4 for each of two steps for sub-Gaussian and
+    sub-exponential populations; Cantelli for all others.
     """
     if reports.adaptive and reports.dummies > 0:
         alone = corrected_omega(OtherReports(reports.population), delta, rate)
@@ -101,7 +84,7 @@ def corrected_omega(reports: OtherReports, delta: float, rate: float) -> float:
 
 
 def _potential_mean(population: Fixed | Binomial) -> float:
-    """Return n' a: the paper counts user 1 among the n' potential users (N2)."""
+    """Return n' a; the paper includes user 1 in the n' potential users (N2)."""
     if isinstance(population, Fixed):
         return float(population.others + 1)
     return (population.trials + 1) * population.rate
@@ -112,7 +95,7 @@ def _sub_exponential_others(population: SubExponential, dummies: int, delta: flo
 
 
 def _spread_ratio(omega: float, log_term: float) -> float:
-    """Return ``(2 s + 1) / (omega / 2 - s)``, ``s = sqrt(omega / 2 * log_term)``; inf if no amplification."""
+    """Return ``(2 s + 1) / (omega / 2 - s)``, ``s = sqrt(omega / 2 * log_term)``; inf without amplification."""
     if omega <= 2 * log_term:
         return math.inf
     s = math.sqrt(omega / 2 * log_term)
@@ -120,24 +103,16 @@ def _spread_ratio(omega: float, log_term: float) -> float:
 
 
 def printed_epsilon(reports: OtherReports, delta: float, eps_local: float) -> float:
-    """Return eps_central of Theorems 1 to 4 (nats), inf where ``Omega <= 2 log(4 / delta)``."""
+    """Return eps_central of Theorems 1 to 4 (nats), inf for ``Omega <= 2 log(4 / delta)``."""
     omega = printed_omega(reports, delta, reports.rate(eps_local))
     return math.log1p(math.tanh(eps_local / 2) * _spread_ratio(omega, _log(4, delta)))
 
 
 def simplified_epsilon(reports: OtherReports, delta: float, eps_local: float) -> float:
-    """Return eps_central of the simplified Theorem 1 (nats), inf below its stated range.
-
-    Notes
-    -----
-    Stated for ``n' a / E >= 3 log(4 / delta)``. It follows from the theorem only from 14 log(4 / delta) on
-    (E4), though no violation is known in between. Printed for Binomial alone; the same expression in the
-    expected number of clones is used for Poisson and with dummies.
-
-    Raises
-    ------
-    Infeasible
-        For other populations.
+    """Return eps_central of the simplified Theorem 1 (nats), inf below its stated range
+    ``n' a / E >= 3 log(4 / delta)``. It follows from the theorem from ``14 log(4 / delta)`` on only (E4); no violation
+    is known in between. Printed for Binomial alone; for Poisson and with dummies, the same expression in the expected
+    number of clones. Other populations raise `Infeasible`.
     """
     population, k = reports.population, reports.dummies
     if isinstance(population, (Fixed, Binomial)):
@@ -156,13 +131,9 @@ def simplified_epsilon(reports: OtherReports, delta: float, eps_local: float) ->
 
 
 def corrected_epsilon(reports: OtherReports, delta: float, eps_local: float) -> float:
-    """Return eps_central of the corrected closed form (nats), inf where there is no amplification.
-
-    Notes
-    -----
-    One-sided tails with delta / 2 for the clones and for their split (N3, N5), and the report of user 1
-    mapped exactly instead of through a subsampling lemma (N6): with r the likelihood ratio without it,
-    ``eps = log((r E + 1) / (r + E))``.
+    """Return eps_central of the corrected closed form (nats), inf without amplification. It has one-sided tails with
+    delta / 2 each for the clones and for their split (N3, N5). User 1's report is mapped exactly instead of by a
+    subsampling lemma (N6): with r the likelihood ratio without this report, ``eps = log((r E + 1) / (r + E))``.
     """
     omega = corrected_omega(reports, delta, reports.rate(eps_local))
     excess = _spread_ratio(omega, _log(2, delta))  # r - 1

@@ -1,19 +1,19 @@
 """Multi-message protocols for a random population: noise, number of messages and group order.
 
 Three protocols sum bits or rounded numbers by secure summation
-(:mod:`shuffledp.accounting.random_population.secure_sum`) of noisy values. Half of delta pays for the summation, the
+(:mod:`shuffledp.accounting.random_population.secure_sum`) of noisy values. Half of delta is for the summation, the
 other half for the noise:
 
 MULTI-UNION
-    Polya noise for n1 users, and there are at least n1 except with probability delta / 2.
+    Polya noise for n1 users; fewer than n1 users take part with probability at most delta / 2.
 MULTI-EXACT
     Polya noise for the largest n1 whose expected delta is at most delta / 2. Not in the paper.
 MULTI-EXPECTED
     Discrete Gaussian noise whose expected delta is at most delta / 2.
 
-Conventions: eps in nats, > 0; delta in (0, 1); populations describe N - 1, the users other than user 1, while every
-number of users here, such as n1, counts user 1 as well; replacement of user 1's input. Source: Wang et al. 2023
-(TPDS), Table II, Theorems 5 and 6, Lemmas 3 and 4, Proposition 2; "erratum E.." refers to the project's list.
+Conventions: eps in nats, > 0; delta in (0, 1); populations describe N - 1, the users other than user 1; numbers of
+users, such as n1, include user 1; replacement of user 1's input. Source: Wang et al. 2023 (TPDS), Table II, Theorems 5
+and 6, Lemmas 3 and 4, Proposition 2; "erratum E.." refers to the project's list.
 """
 
 from __future__ import annotations
@@ -70,25 +70,23 @@ _ENUMERATED = 1 << 22
 
 
 def discrete_gaussian_gap(n: ArrayLike, tau: Positive) -> NDArray[np.float64]:
-    """Return the distance of a sum of discrete Gaussian variables from a single one.
+    """Return the distance between a sum of discrete Gaussian variables and a single discrete Gaussian variable.
+
+    Source: Wang et al. 2023, Lemma 4, from Kairouz, Liu and Steinke (2021). Exact up to rounding; the factor is an
+    upper bound.
 
     Parameters
     ----------
     n : int or (w,) array_like of int
         Number of summands, at least 1.
     tau : float
-        Scale of each, > 0.
+        Scale of each summand, > 0.
 
     Returns
     -------
     () or (w,) ndarray
         ``S_n = sum_(k = 1)^(n - 1) exp(-2 pi^2 tau^2 k / (k + 1))``. The probabilities of the sum are within a factor
         ``e^(10 S_n)`` of the probabilities of a discrete Gaussian with variance parameter ``n tau^2``.
-
-    Notes
-    -----
-    Source: Wang et al. 2023, Lemma 4, from Kairouz, Liu and Steinke (2021). Exact up to rounding; the factor is an
-    upper bound.
     """
     counts = np.asarray(n, np.int64)
     if counts.size and int(np.min(counts)) < 1:
@@ -102,7 +100,7 @@ def discrete_gaussian_gap(n: ArrayLike, tau: Positive) -> NDArray[np.float64]:
 
 
 def _far_terms(counts: NDArray[np.int64], rate: float) -> NDArray[np.float64]:
-    """Return sums of ``e^(-rate) e^(rate / m)`` over m beyond the enumerated ones, by powers of rate / m."""
+    """Return sums of ``e^(-rate) e^(rate / m)`` over m above the enumerated values, by powers of rate / m."""
     found = np.zeros(counts.shape)
     many = counts > _ENUMERATED
     if not np.any(many) or rate > 1000:  # e^-500 otherwise
@@ -124,37 +122,33 @@ def multi_expected_delta(
     *,
     accounting: Annotated[str, one_of(SCALE_ACCOUNTINGS)] = "exact",
 ) -> float:
-    """Return the delta of a sum hidden by discrete Gaussian noise, averaged over the number of users.
+    """Return the delta of a sum with discrete Gaussian noise, averaged over the number of users.
 
     Parameters
     ----------
     population : Law
-        Number of *other* users.
+        Number of *other* users. Populations without a law raise `Infeasible`.
     tau : float
-        Scale of the noise of one user, > 0.
+        Scale of each user's noise, > 0.
     eps : float
         Nats, > 0.
     precision : int
-        Largest value p of one user, the sensitivity of the sum, at least 1.
+        Largest value p of a user, the sensitivity of the sum, at least 1.
     accounting : {"printed", "exact"}
         As in :func:`multi_expected_scale`.
 
     Returns
     -------
     float
-        ``E[delta_N]`` in [0, 1], of the noise alone.
-
-    Raises
-    ------
-    Infeasible
-        If `population` is not a law.
+        ``E[delta_N]`` in [0, 1], for the noise only.
 
     Notes
     -----
     Source: Wang et al. 2023, Lemma 4 and Proposition 2, corrected for misprints. ``printed`` is an upper bound.
-    ``exact`` is the hockey stick of a normal law and an estimate, no bound: lattice effects put it below or above the
-    delta of the integers, see :func:`multi_expected_scale`. No guarantee of the library uses it: the protocol
-    multi_expected adds up the laws of the integers. Replacement of one input, which changes the sum by at most p.
+    ``exact`` is the hockey-stick divergence of a normal law, an estimate that may be below or above the delta of the
+    integers (lattice effects, see :func:`multi_expected_scale`). No guarantee of the library uses the estimate; the
+    protocol multi_expected sums over the laws of the integers. Replacement of one input, which changes the sum by at
+    most p.
     """
     law = as_law(population, "the expected delta")
     return _expected_delta(law, tau, eps, precision, accounting)
@@ -175,7 +169,7 @@ def _expected_delta(law: Law, tau: float, eps: float, precision: int, accounting
 
 
 def _gaussian_deltas(mu: NDArray[np.float64], eps: float, gap: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return hockey sticks of Normal(mu, 1) and Normal(0, 1), with a factor e^gap between true and normal densities."""
+    """Return deltas of Normal(mu, 1) and Normal(0, 1) if true and normal densities differ by a factor e^gap."""
     left = eps - 20 * gap  # negative for large gaps: then delta is near 1, as it must be
     upper = log_ndtr(mu / 2 - left / mu)
     ratio = np.minimum(left + log_ndtr(-mu / 2 - left / mu) - upper, 0.0)
@@ -193,41 +187,32 @@ def multi_expected_scale(
 ) -> float:
     """Return the scale of the discrete Gaussian noise that each user adds in MULTI-EXPECTED.
 
+    Printed, with ``S_n`` as in :func:`discrete_gaussian_gap`: ``delta_n = exp(-z^2 / 2)`` for
+    ``z = (eps - p^2 / (2 n tau^2) - 2.5 S_n) / (p / (tau sqrt(n)) + 10 S_n) > 0``, otherwise 1. The mean over N is
+    exact because the analyzer sees N. Source: Wang et al. 2023, Lemma 4 and Proposition 2.
+
     Parameters
     ----------
     population : Law
-        Number of *other* users.
+        Number of *other* users. Populations without a law raise `Infeasible`.
     eps : float
         Nats, > 0.
     delta : float
-        In (0, 1); half of it is left for the secure summation.
+        In (0, 1); half of it is for the secure summation.
     precision : int
-        Largest value p of one user, at least 1.
+        Largest value p of a user, at least 1.
     accounting : {"printed", "exact"}
-        ``printed``: concentrated DP, Lemma 4 with its misprints put right (errata E19 and E21 to E23: a bracket that
-        is not positive means delta = 1). ``exact``: the hockey stick of the normal law with the same variance. The
-        discrete sum has lattice effects of the relative order ``(z / (tau sqrt(n)))^2`` in delta, z about 4, on
-        either side: 2 % for one user at eps 0.5, below 0.01 % for a hundred, but three quarters for one user at eps
-        4 and delta 0.1. It is no upper bound: use the tau of a calibrated ``get("frequency", "multi_expected")``,
-        which increases until the sum over the laws of the integers meets delta.
+        ``printed``: concentrated DP, Lemma 4 with corrected misprints (errata E19 and E21 to E23: a bracket that is not
+        positive means delta = 1). ``exact``: the hockey-stick divergence of the normal law with the same variance, not
+        an upper bound. The discrete sum has lattice effects of the relative order ``(z / (tau sqrt(n)))^2`` in delta, z
+        about 4, on either side: 2 % for one user at eps 0.5, below 0.01 % for a hundred users, but three quarters for
+        one user at eps 4 and delta 0.1. For a guarantee, use the tau of a calibrated
+        ``get("frequency", "multi_expected")``, which sums over the laws of the integers.
 
     Returns
     -------
     float
         The smallest tau with ``2 E[delta_N] <= delta`` for this delta, rounded up by at most 1e-11 relative.
-
-    Raises
-    ------
-    Infeasible
-        If `population` is not a law.
-
-    Notes
-    -----
-    Printed, with ``S_n`` as in :func:`discrete_gaussian_gap`: ``delta_n = exp(-z^2 / 2)`` for
-    ``z = (eps - p^2 / (2 n tau^2) - 2.5 S_n) / (p / (tau sqrt(n)) + 10 S_n) > 0``, otherwise 1. Averaging is
-    exact because the analyzer sees N anyway.
-
-    Source: Wang et al. 2023, Lemma 4 and Proposition 2.
 
     Examples
     --------
@@ -263,7 +248,7 @@ class PolyaPlan:
     Parameters
     ----------
     n1 : int
-        Number of users whose noise together suffices; each adds the difference of two negative binomial variables of
+        Number of users whose total noise is sufficient; each adds the difference of two negative binomial variables of
         shape ``1 / n1``.
     ratio : float
         alpha of these variables, in (0, 1): ``e^(-eps / precision)``.
@@ -272,9 +257,9 @@ class PolyaPlan:
     group_order : int
         Group order q: messages are integers modulo q.
     security_bits : float
-        sigma of the secure summation.
+        Security sigma of the secure summation, bits.
     precision : int
-        Largest value p of one user; 1 for bits.
+        Largest value p of a user; 1 for bits.
     """
 
     n1: int
@@ -286,7 +271,7 @@ class PolyaPlan:
 
     @property
     def shape(self) -> float:
-        """Shape of the noise of one user, ``1 / n1``."""
+        """Shape of each user's noise, ``1 / n1``."""
         return 1 / self.n1
 
     def noise_variance(self, n: ArrayLike) -> NDArray[np.float64]:
@@ -302,9 +287,9 @@ class DiscreteGaussianPlan:
     Parameters
     ----------
     precision : int
-        Largest value p of one user; numbers in [0, 1] are multiplied by it and rounded at random.
+        Largest value p of a user; numbers in [0, 1] are multiplied by p and rounded at random.
     tau : float
-        Scale of the discrete Gaussian noise of one user, in units of the rounded values.
+        Scale of each user's discrete Gaussian noise, in units of the rounded values.
     share_count, group_order, security_bits
         As in :class:`PolyaPlan`.
     """
@@ -344,31 +329,29 @@ def multi_union_plan(
     eps : float
         Nats, > 0.
     delta : float
-        In (0, 1): one half for too few users, the other for the secure summation.
+        In (0, 1): one half for too few users, one half for the secure summation.
     accounting : {"printed", "corrected", "exact"}
-        Form of :func:`population_lower_bound`. ``printed`` also takes the printed number of shares, the others one that
-        is proven for any number of users.
+        Form of :func:`population_lower_bound`. ``printed`` also uses the printed number of shares, the other forms a
+        number that is proven for any number of users.
     precision : int
-        Largest value p of one user, at least 1.
+        Largest value p of a user, at least 1.
 
     Returns
     -------
     PolyaPlan
-        With a group order that is safe for the noise, an assumption: the paper states none for this protocol.
+        Its group order is safe for the noise, an assumption: the paper states no order for this protocol.
 
     Raises
     ------
     Infeasible
-        If the population bounds one of the tails too weakly.
+        If the population's bound on a tail is too weak.
 
     Notes
     -----
-    Wang et al. 2023, Theorem 5. With at least n1 users the noise is at least the noise of the two-sided geometric
-    mechanism.
-
-    With ``corrected`` and ``exact`` n1 exceeds the number of users with probability at most delta / 2; with ``printed``
-    the probability can be larger, for a binomial population (erratum RP-E16). The other numbers are rounded up.
-    Replacement neighbors.
+    Source: Wang et al. 2023, Theorem 5: at least n1 users add at least the noise of the two-sided geometric mechanism.
+    With ``corrected`` and ``exact``, fewer users take part with probability at most delta / 2. With ``printed``, the
+    probability can be larger for a binomial population (erratum RP-E16). Other numbers are rounded up. Replacement
+    neighbors.
 
     Examples
     --------
@@ -385,30 +368,22 @@ def multi_union_plan(
 def multi_exact_plan(population: Population, eps: Eps, delta: Delta) -> PolyaPlan:
     """Return the parameters of MULTI-EXACT: Polya noise for bits with exact expected delta.
 
+    Derived for this project, for the protocol of Wang et al. 2023, Theorem 5. An upper bound: the exact mean delta of
+    the noise over the number of users is at most delta / 2, and shares are rounded up. Replacement neighbors.
+
     Parameters
     ----------
     population : Law
-        Number of *other* users.
+        Number of *other* users. Populations without a law raise `Infeasible`.
     eps : float
         Nats, > 0.
     delta : float
-        In (0, 1): one half for the noise, see :func:`best_polya_shape`, the other for the secure summation.
+        In (0, 1): one half for the noise (:func:`best_polya_shape`), one half for the secure summation.
 
     Returns
     -------
     PolyaPlan
-        Of the largest n1 that half of delta allows, with a group order that is safe for the noise.
-
-    Raises
-    ------
-    Infeasible
-        If `population` is not a law.
-
-    Notes
-    -----
-    Derived here; Wang et al. 2023, Theorem 5, has the protocol. The guarantee is an upper bound: delta of the noise is
-    exact, averaged over the number of users, and never above delta / 2, while shares are rounded up. Replacement
-    neighbors.
+        The largest n1 that half of delta allows, and a group order that is safe for the noise.
 
     Examples
     --------
@@ -450,33 +425,26 @@ def multi_expected_plan(
     Parameters
     ----------
     population : Law
-        Number of *other* users.
+        Number of *other* users. Populations without a law raise `Infeasible`.
     eps : float
         Nats, > 0.
     delta : float
-        In (0, 1): one half for the noise, the other for the secure summation.
+        In (0, 1): one half for the noise, one half for the secure summation.
     accounting : {"printed", "exact"}
-        As in :func:`multi_expected_scale`; ``printed`` also takes the printed number of shares.
+        As in :func:`multi_expected_scale`; ``printed`` also uses the printed number of shares.
     order : {"safe", "printed"}
-        Form of :func:`group_order`; the printed one can destroy the result.
+        Form of :func:`group_order`; with ``printed``, sums can exceed the group and lose their value.
 
     Returns
     -------
     DiscreteGaussianPlan
         With ``precision = ceil(sqrt(E[N]))``.
 
-    Raises
-    ------
-    Infeasible
-        If `population` is not a law.
-
     Notes
     -----
-    Wang et al. 2023, Algorithms 1 and 2, Proposition 2.
-
-    ``printed`` errs on the safe side; with ``exact`` the scale is an estimate and no guarantee, see
-    :func:`multi_expected_scale`: deploy the protocol multi_expected, whose ``calibrate`` starts from this plan and
-    raises tau where the integers need it. Shares and group order are rounded up. Replacement neighbors.
+    Source: Wang et al. 2023, Algorithms 1 and 2, Proposition 2. ``printed`` errs on the safe side. With ``exact`` the
+    scale is an estimate without guarantee (:func:`multi_expected_scale`): deploy the protocol multi_expected, whose
+    ``calibrate`` increases tau to meet the budget. Shares and group order are rounded up. Replacement neighbors.
     """
     law = as_law(population, "the expected delta")
     precision = math.ceil(math.sqrt(law.mean + 1))

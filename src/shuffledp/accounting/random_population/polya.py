@@ -1,9 +1,10 @@
-"""Polya noise: its delta if fewer users add noise than planned.
+"""Polya noise, and its delta if fewer users add noise than planned.
 
-Every user adds the difference of two negative binomial variables of shape ``1 / n1`` and ratio ``alpha = e^-eps``.
-With n users the total is the same difference with shape ``r = n / n1``: a two-sided geometric variable for r = 1, which
-makes a sum of bits eps-DP, and more noise above. Below, delta grows slowly, see :func:`negative_binomial_delta`.
-Source: Wang et al. 2023 (TPDS), Theorem 5; the exact value is derived here.
+Every user adds the difference of two negative binomial variables of shape ``1 / n1`` and ratio ``alpha = e^-eps``. The
+total noise of n users is the same difference with shape ``r = n / n1``. For r = 1 it is a two-sided geometric variable,
+with which a sum of bits is eps-DP; for r > 1 it is larger. For r < 1, delta is positive and grows slowly as r falls
+(:func:`negative_binomial_delta`). Source: Wang et al. 2023 (TPDS), Theorem 5; the exact value is derived for this
+project.
 """
 
 from __future__ import annotations
@@ -42,30 +43,31 @@ _LEAST_EPS = 1e-100
 
 
 def negative_binomial_delta(shape: NonNegative, eps: Eps) -> float:
-    """Return the delta of a sum of bits hidden by the difference of two negative binomial variables.
+    """Return the delta of a sum of bits with noise, the difference of two negative binomial variables.
 
     Parameters
     ----------
     shape : float
-        r, finite, at least 0: the number of users over the number planned for.
+        r, finite, at least 0: number of users over the planned number.
     eps : float
         Nats, > 0. The ratio of the variables is ``e^-eps``: ``Pr[j] = C(j + r - 1, j) e^(-j eps) (1 - e^-eps)^r``.
 
     Returns
     -------
     float
-        Hockey stick at `eps` of the noise and the noise shifted by 1, in [0, 1]; both directions are the same. 0 for
-        ``shape >= 1``, 1 without noise (``shape = 0``). Relative error below 1e-12, also where it is tiny.
+        Hockey-stick divergence at `eps` of the noise and the noise plus 1, in [0, 1], equal in both directions; 0 for
+        ``shape >= 1``, 1 for ``shape = 0``. Relative error below 1e-12.
 
     Notes
     -----
     With ``c_j = C(j + r - 1, j)`` the noise has ``P(z) ~ alpha^|z| sum_j c_j c_(j+|z|) alpha^(2j)``. For r < 1 the c_j
-    fall, so the sum falls in abs(z), and ``P(z) <= alpha P(z - 1)`` for every z >= 1: the hockey stick collects exactly
-    z >= 1, which leaves ``delta = ((1 + e^eps) P(0) - (e^eps - 1)) / 2``. With ``P(0)`` a hypergeometric function, two
-    of its transformations give ``delta = (e^eps - 1) / 2 * (F(1 - r, 1/2; 1; sech(eps/2)^2) - 1)``, evaluated as an
-    integral of a positive function by a trapezoidal rule that converges geometrically. Nothing cancels.
+    fall, hence the sum falls in abs(z), and ``P(z) <= alpha P(z - 1)`` for every z >= 1. The hockey-stick divergence is
+    the sum over z >= 1, ``delta = ((1 + e^eps) P(0) - (e^eps - 1)) / 2``. As ``P(0)`` is a hypergeometric function, two
+    of its transformations give ``delta = (e^eps - 1) / 2 * (F(1 - r, 1/2; 1; sech(eps/2)^2) - 1)``. It is evaluated as
+    an integral of a positive function, without cancellation, by a trapezoidal rule that converges geometrically.
 
-    Derived here; Wang et al. 2023, Theorem 5, needs the case r = 1. Exact up to rounding. Replacement of one bit.
+    Derived for this project; Wang et al. 2023, Theorem 5, needs the case r = 1. Exact up to rounding. Replacement of
+    one bit.
 
     Examples
     --------
@@ -77,7 +79,6 @@ def negative_binomial_delta(shape: NonNegative, eps: Eps) -> float:
 
 
 def _deltas(shapes: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
-    """Return :func:`negative_binomial_delta` for (w,) shapes."""
     missing = np.maximum(1 - shapes, 0.0)
     if eps > _MOST_EPS:
         return missing
@@ -98,7 +99,7 @@ def _deltas(shapes: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
 
 
 def _deltas_of_little_eps(missing: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
-    """Return the same integral in logs, where ``tanh(eps / 2)`` and ``expm1(eps) / 2`` are ``eps / 2``."""
+    """Return :func:`_deltas` in logs for small eps, where ``tanh(eps / 2)`` and ``expm1(eps) / 2`` are ``eps / 2``."""
     half = math.log(eps) - math.log(2)
     v = np.arange(-14.0, 40.0 - half, _STEP)
     logs = np.logaddexp(0.0, -np.logaddexp(-2 * v, 2 * half))
@@ -110,30 +111,23 @@ def _deltas_of_little_eps(missing: NDArray[np.float64], eps: float) -> NDArray[n
 
 
 def expected_polya_delta(population: Population, n1: Positive, eps: Eps) -> float:
-    """Return the delta of Polya noise planned for n1 users, averaged over the number of users.
+    """Return the delta of Polya noise that is planned for n1 users, averaged over the number of users.
+
+    Derived from :func:`negative_binomial_delta` for this project; mean over N: Wang et al. 2023, Section VI-A.
 
     Parameters
     ----------
     population : Law
-        Number of *other* users; N counts user 1 as well.
+        Number of *other* users; N includes user 1. Populations without a law raise `Infeasible`.
     n1 : float
-        Number of users whose noise together suffices, > 0; not necessarily an integer.
+        Number of users whose total noise is sufficient, > 0, an integer or not.
     eps : float
         Nats, > 0.
 
     Returns
     -------
     float
-        ``E[delta_(N / n1)]``, exact because the analyzer sees N anyway; rounded up by less than 1e-29.
-
-    Raises
-    ------
-    Infeasible
-        If `population` is not a law.
-
-    Notes
-    -----
-    Derived here from :func:`negative_binomial_delta`; the average over N is from Wang et al. 2023, Section VI-A.
+        ``E[delta_(N / n1)]``, exact because the analyzer sees N; rounded up by less than 1e-29.
     """
     law = as_law(population, "the expected delta")
     return _expected(law, n1, eps)
@@ -149,30 +143,23 @@ def _expected(law: Law, n1: float, eps: float) -> float:
 
 
 def best_polya_shape(population: Population, eps: Eps, delta: Delta) -> int:
-    """Return the largest number of users n1 for which Polya noise may be planned.
+    """Return the largest number of users n1 for which the Polya noise meets half of delta.
+
+    Derived for this project. Rounded down, so that the noise is never too small.
 
     Parameters
     ----------
     population : Law
-        Number of *other* users.
+        Number of *other* users. Populations without a law raise `Infeasible`.
     eps : float
         Nats, > 0.
     delta : float
-        In (0, 1); half of it is left for the secure summation.
+        In (0, 1); half of it is for the secure summation.
 
     Returns
     -------
     int
         The largest n1 with ``E[delta_(N / n1)] <= delta / 2``, at least 1. Each user adds noise of shape ``1 / n1``.
-
-    Raises
-    ------
-    Infeasible
-        If `population` is not a law.
-
-    Notes
-    -----
-    Derived here. Never above the number that delta allows, so the noise is never too small.
     """
     law = as_law(population, "the expected delta")
     return _best_shape(law, eps, delta)
@@ -190,25 +177,9 @@ def _best_shape(law: Law, eps: float, delta: float) -> int:
 
 
 def polya_reach(shape: float, ratio: float, failure: float) -> int:
-    """Return a distance that the noise exceeds, in either direction together, with at most a given probability.
-
-    Parameters
-    ----------
-    shape : float
-        Of both negative binomial variables, > 0.
-    ratio : float
-        alpha, in (0, 1).
-    failure : float
-        In (0, 1).
-
-    Returns
-    -------
-    int
-        From the best of many Chernoff bounds ``E[e^(sZ)] e^(-st)``; holds for smaller shapes as well.
-
-    Notes
-    -----
-    Source: Chernoff's bound. An upper bound, rounded up.
+    """Return a distance that the absolute noise exceeds with probability at most `failure`, rounded up. `shape` is the
+    shape of both negative binomial variables, `ratio` their alpha. The distance is the best of many Chernoff bounds
+    ``E[e^(sZ)] e^(-st)``; it holds for smaller shapes as well.
     """
     shape = check_positive("shape", shape)
     decay = -math.log(check_open_unit("ratio", ratio))

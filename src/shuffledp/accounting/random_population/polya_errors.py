@@ -1,4 +1,4 @@
-"""Mean absolute value of Polya noise: the error of secure sums with negative binomial shares is far from normal."""
+"""Mean absolute value of Polya noise; the error of secure sums with negative binomial shares is far from normal."""
 
 from __future__ import annotations
 
@@ -22,11 +22,15 @@ _MOST_EPS = 350.0
 def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
     """Return ``E|X - Y|`` for independent negative binomial X, Y.
 
+    ``E|Z| = (1 / pi) integral of (1 - f(t)) / (1 - cos t)`` over (0, pi) for integer Z with characteristic function f.
+    With ``tan(t / 2) = sinh(eps / 2) e^v`` the integrand is analytic and falls exponentially on both sides, so that the
+    trapezoidal rule converges geometrically for every shape. Derived for this project.
+
     Parameters
     ----------
     shape : scalar or (m,) array_like
-        Positive, at most 1e100: the number of users over the planned number. 1 gives the
-        two-sided geometric distribution, for which the result is ``1 / sinh(eps)``.
+        In (0, 1e100]: number of users over the planned number. Shape 1 is the two-sided geometric distribution, with
+        the result ``1 / sinh(eps)``.
     eps : float
         Nats, > 0; the ratio of the geometric law is ``e^-eps``.
 
@@ -34,12 +38,6 @@ def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
     -------
     ndarray
         Shape of `shape`; exact up to about 1e-13 relative.
-
-    Notes
-    -----
-    ``E|Z| = (1 / pi) integral of (1 - f(t)) / (1 - cos t)`` over (0, pi) for integer Z with characteristic function
-    f, here with ``tan(t / 2) = sinh(eps / 2) e^v``: the integrand is analytic and falls exponentially on both sides, so
-    that the trapezoidal rule converges geometrically, for every shape. Derived here.
     """
     eps = check_positive("eps", eps)
     shapes = np.asarray(shape, np.float64)

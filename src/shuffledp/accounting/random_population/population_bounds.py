@@ -29,7 +29,7 @@ BOUND_FORMS: tuple[str, ...] = get_args(BoundForm)
 def population_lower_bound(
     population: Population, delta: Delta, *, form: Annotated[str, one_of(BOUND_FORMS)] = "exact"
 ) -> float | int:
-    """Return a number of users that take part except with probability delta.
+    """Return a lower bound on the number of users that fails with probability at most delta.
 
     Parameters
     ----------
@@ -38,24 +38,19 @@ def population_lower_bound(
     delta : float
         In (0, 1).
     form : {"printed", "corrected", "exact"}
-        ``printed``: Table II; unsafe for a binomial law with a rate below about 0.38 (erratum E16) and for
-        :class:`SubGaussian` with a variance proxy as scale. ``corrected``: Chernoff, Cantelli and the definitions
-        of the bounds; always valid. ``exact``: the largest integer n1 with ``Pr[N >= n1] >= 1 - delta``, for
-        :class:`MomentBounded` under the worst law with these moments.
+        ``printed``: Table II; not valid for a binomial law with a rate below about 0.38 (erratum E16), nor for
+        :class:`SubGaussian` with a variance proxy as scale. ``corrected``: Chernoff, Cantelli and the definitions of
+        the populations; always valid. ``exact``: the largest integer n1 with ``Pr[N >= n1] >= 1 - delta``, for
+        :class:`MomentBounded` under every law with these moments; `Infeasible` for other bounds.
 
     Returns
     -------
     float or int
         Bound on N, user 1 included, at least 1; an int if exact.
 
-    Raises
-    ------
-    Infeasible
-        If exact, for :class:`SubGaussian` and :class:`SubExponential`.
-
     Notes
     -----
-    With L = log(1 / delta), mu = E[N - 1], and n' counting user 1:
+    With L = log(1 / delta), mu = E[N - 1], and user 1 included in n':
 
     ============== ============================== ==================================
     law            printed                        corrected
@@ -67,10 +62,9 @@ def population_lower_bound(
     others         mu - sqrt(variance/delta) + 1  mu - sqrt(variance (1/delta - 1)) + 1
     ============== ============================== ==================================
 
-    A :class:`Fixed` number of users is known, for every form.
-
-    Wang et al. 2023, Table II. ``corrected`` and ``exact`` are lower bounds on N for every population that they accept,
-    and ``exact`` is the largest integer that is one.
+    For a :class:`Fixed` population, every form is the number of users. Source: Wang et al. 2023, Table II.
+    ``corrected`` and ``exact`` are lower bounds on N for every population that they accept; ``exact`` is the largest
+    such integer.
 
     Examples
     --------
@@ -98,7 +92,7 @@ def population_lower_bound(
 
 
 def _printed_others(population: Population, delta: float, log_inverse: float) -> float:
-    """Return the bound of Table II without its + 1."""
+    """Return the bound of Table II without its final + 1."""
     mean = population.mean
     if isinstance(population, Binomial):
         mean += population.rate  # n' counts user 1
@@ -129,29 +123,24 @@ def population_shortfall(population: Population, bound: NonNegative) -> float:
     Parameters
     ----------
     population : Population
-        Number of *other* users.
+        Number of *other* users; `Infeasible` for :class:`SubGaussian` and :class:`SubExponential`.
     bound : float
-        Finite, at least 0; user 1 included.
+        Finite, at least 0; includes user 1.
 
     Returns
     -------
     float
-        ``Pr[N < bound]``, too small by at most 1e-29; for :class:`MomentBounded` its largest value over all
-        laws on the integers with these moments.
-
-    Raises
-    ------
-    Infeasible
-        For :class:`SubGaussian` and :class:`SubExponential`.
+        ``Pr[N < bound]``, too small by at most 1e-29; for :class:`MomentBounded`, the largest value over all laws on
+        the integers with these moments.
 
     Notes
     -----
-    For moments: with k the largest number of others that is too few, any parabola through 1 at k and 0 at two
-    neighboring integers j, j + 1 > k bounds the indicator from above on all integers, hence
-    ``Pr[N - 1 <= k] <= (variance + (mean - j)(mean - j - 1)) / ((j - k)(j + 1 - k))``. The smallest of these is
-    attained by a law on k, j and j + 1. On the real line it would be Cantelli's inequality.
+    For moments, let k be the largest number of other users below the bound. A parabola with the value 1 at k and 0 at
+    two consecutive integers j, j + 1 > k is an upper bound on the indicator of N - 1 <= k, hence
+    ``Pr[N - 1 <= k] <= (variance + (mean - j)(mean - j - 1)) / ((j - k)(j + 1 - k))``. A law on k, j and j + 1 attains
+    the smallest of these bounds. On the real line the bound is Cantelli's inequality.
 
-    Derived here. Exact for a law, but for that error; an upper bound for every law with these moments.
+    Derived for this project. Exact for a law up to the error above; an upper bound for every law with these moments.
     """
     missing = math.ceil(bound) - 1  # N < bound exactly if N - 1 < missing
     if isinstance(population, Law):

@@ -16,21 +16,17 @@ OBJECTIVES: tuple[str, ...] = get_args(Objective)
 
 
 def inverse_moments(law: Law) -> tuple[float, float]:
-    """Return ``(E[1 / N], E[1 / N^2])`` for N = 1 + (N - 1) participants.
+    """Return ``(E[1 / N], E[1 / N^2])`` for the number N of participants, user 1 included.
 
     Parameters
     ----------
     law : Law
-        Of the other users, N - 1.
+        Number of other users, N - 1.
 
     Returns
     -------
     tuple of float
-        Exact up to the mass that the window of the law leaves out, at most 1e-30 on either side.
-
-    Notes
-    -----
-    Of equation 6 of Wang et al. 2023.
+        Exact up to omitted mass, at most 1e-30 on either side. Source: Wang et al. 2023, equation (6).
     """
     window = law.window()
     n = window.support + 1.0
@@ -38,25 +34,24 @@ def inverse_moments(law: Law) -> tuple[float, float]:
 
 
 def error_factor(law: Law, dummies: int, *, adaptive: bool = False, stray_factor: bool = False) -> float:
-    """Return the factor of the squared error that depends on the number of reports: ``E[(n + D) / n^2]``.
+    """Return the factor of the squared error that depends on the number of reports, ``E[(n + D) / n^2]``.
 
     Parameters
     ----------
     law : Law
         Number of other users; ``n = 1 + (N - 1)``.
     dummies : int
-        k: ``D = k``, or if adaptive ``D = max(k - n, 0)`` as in equation (7). The protocol fills the *others* up to k
-        and so adds one dummy more where it adds any, which changes the error by at most one part in n.
+        k: ``D = k``, or if adaptive ``D = max(k - n, 0)`` as in equation (7). The protocol brings the *other* users up
+        to k, so that it adds one dummy more if it adds any; this changes the error by at most 1/n relative.
     adaptive : bool
     stray_factor : bool
-        For adaptive dummies, ``E[1 / n] + k E[max(k - n, 0) / n^2]`` as equation (7) is printed: with a factor k
-        in front of the expectation (erratum RP-E15).
+        For adaptive dummies, ``E[1 / n] + k E[max(k - n, 0) / n^2]``, with the printed factor k of equation (7)
+        (erratum RP-E15).
 
     Returns
     -------
     float
-        The bracket of equation (6) or (7) of Wang et al. 2023; exact up to the mass that the window of the law leaves
-        out, at most 1e-30 on either side.
+        Bracket of equation (6) or (7) of Wang et al. 2023; exact up to omitted mass, at most 1e-30 on either side.
     """
     dummies = check_count("dummies", dummies)
     return float(_error_factors(law, np.array([dummies]), adaptive, stray_factor)[0])
@@ -65,7 +60,6 @@ def error_factor(law: Law, dummies: int, *, adaptive: bool = False, stray_factor
 def _error_factors(
     law: Law, dummies: NDArray[np.int64], adaptive: bool, stray_factor: bool
 ) -> NDArray[np.float64]:
-    """Return :func:`error_factor` for each of several numbers of dummies."""
     window = law.window()
     n = window.support + 1.0
     inverse, square = window.pmf / n, window.pmf / n**2
@@ -82,24 +76,20 @@ def _error_factors(
 
 
 def report_variance(eps_local: float, objective: str = "randomized_response") -> float:
-    """Return the variance of the contribution of one report.
+    """Return the variance that one report adds to the estimate.
 
     Parameters
     ----------
     eps_local : float
         Nats, > 0.
     objective : {"randomized_response", "laplace"}
-        ``randomized_response``: ``E / (E - 1)^2``, of the unbiased estimate of one bit (erratum E14).
-        ``laplace``: ``1 / eps_local^2``, of Laplace noise up to a constant.
+        ``randomized_response``: ``E / (E - 1)^2``, for the unbiased estimate of one bit. ``laplace``:
+        ``1 / eps_local^2``.
 
     Returns
     -------
     float
-        Exact; for ``laplace`` up to a constant factor.
-
-    Notes
-    -----
-    Wang et al. 2023, equation 6 (corrected, see erratum E14).
+        Exact; for ``laplace`` up to a constant factor. Source: Wang et al. 2023, equation (6), corrected (erratum E14).
     """
     eps_local = check_positive("eps_local", eps_local)
     check_choice("objective", objective, OBJECTIVES)

@@ -1,9 +1,9 @@
 """Secure summation by shares: number of shares, group order and security.
 
-Every user cuts a value into m random shares that sum to it modulo q and sends each as one message. The shuffled shares
-of two inputs with the same total are within statistical distance ``2^-sigma``, so a sum that is (eps, delta)-DP
-becomes ``(eps, delta + (1 + e^eps) 2^-sigma)``-DP when it is computed that way (Wang et al. 2023, Lemma 3, with the
-misprint E24 put right). sigma is in bits (E25).
+Every user splits a value into m random shares with the value as their sum modulo q, and sends each share as a message.
+The shuffled shares of two inputs with the same total are within statistical distance ``2^-sigma``. An (eps, delta)-DP
+sum by this method is therefore ``(eps, delta + (1 + e^eps) 2^-sigma)``-DP (Wang et al. 2023, Lemma 3, with misprint E24
+corrected). sigma is in bits (E25).
 """
 
 from __future__ import annotations
@@ -27,30 +27,28 @@ ORDER_FORMS: tuple[str, ...] = get_args(OrderForm)
 
 #: The first number of users for which the bound of Balle et al. holds.
 _BALLE_USERS = 19
-#: More users than planned for with at most this probability.
+#: Largest probability of more users than planned.
 TOO_MANY = 1e-12
 #: Bits of the fixed-point number for the fractional part of sigma.
 _FRACTION_BITS = 60
 
 
 def security_bits(eps: EpsAt, delta: Delta) -> float:
-    """Return the security that the shares need for a given loss of delta.
+    """Return the security sigma of the shares for a given part of delta.
+
+    Source: Wang et al. 2023, Lemma 3, corrected for misprint E24; in bits (E25). Exact up to rounding.
 
     Parameters
     ----------
     eps : float
         Nats, >= 0.
     delta : float
-        Part of delta spent on the secure summation, in (0, 1).
+        Part of delta for the secure summation, in (0, 1).
 
     Returns
     -------
     float
-        ``sigma = log2((1 + e^eps) / delta)`` in bits: ``(1 + e^eps) 2^-sigma = delta``.
-
-    Notes
-    -----
-    Source: Wang et al. 2023, Lemma 3, corrected for misprint E24; in bits (E25). Exact up to rounding.
+        ``sigma = log2((1 + e^eps) / delta)``, bits.
     """
     return float(np.logaddexp(0.0, eps) - math.log(delta)) / math.log(2)
 
@@ -71,31 +69,26 @@ def share_count(
     group_order : int
         q, at least 2, of any size.
     n : int, optional
-        Number of users, at least 1, as far as known. From 19 on, the result holds for more users too.
+        Number of users, at least 1, if known. For n >= 19, the result holds for more users too.
     form : {"printed", "balle", "any_n"}
-        ``printed``: Wang et al. 2023, for every n. ``balle``: Balle et al. 2020; needs n >= 19. ``any_n``: for every n
-        if it is not given, and for the given n otherwise; a single user needs only one message.
+        ``printed``: Wang et al. 2023, for every n. ``balle``: Balle et al. 2020, for a given n >= 19. ``any_n``: for
+        the given n, or for every n without it; a single user needs one message only.
 
     Returns
     -------
     int
-        Messages per user, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If `group_order` is no integer >= 2, or ``balle`` has no n of at least 19.
+        Number of messages per user, at least 1.
 
     Notes
     -----
     ``printed``: ``max(8 + 5 ceil(log q) + ceil(sigma), 1 + ceil((4 sigma + 2 log2 q) / 5))``. ``balle``:
-    ``max(3, ceil((2 sigma + log2 q) / (log2 n - log2 e) + 1))``. ``any_n``: the same from 19 users on, and for
-    fewer the smallest m with ``C(2m, m) >= 2 q (n - 1)^2 4^sigma``: given the total, the m-subsets of 2m
-    shares have pairwise independent sums, so two views of two users differ by at most ``sqrt(2 q / C(2m, m))`` and
-    n - 1 such moves connect any two inputs.
+    ``max(3, ceil((2 sigma + log2 q) / (log2 n - log2 e) + 1))``. ``any_n``: the same for n >= 19, else the smallest m
+    with ``C(2m, m) >= 2 q (n - 1)^2 4^sigma``. Given the total, the m-subsets of 2m shares have pairwise independent
+    sums. Two views of two users therefore have distance at most ``sqrt(2 q / C(2m, m))``, and n - 1 such steps connect
+    any two inputs.
 
-    Sources: Wang et al. 2023, Section VI-A, and Balle et al. (2020); the rest is derived here. ``balle`` and ``any_n``
-    suffice for sigma, an upper bound on the least number, rounded up.
+    Sources: Wang et al. 2023, Section VI-A; Balle et al. (2020); ``any_n`` for n < 19 is derived for this project.
+    ``balle`` and ``any_n`` are upper bounds on the least number of shares, rounded up.
 
     Examples
     --------
@@ -153,12 +146,8 @@ def _hash_shares(sigma: float, order: int, users: int) -> int:
 
 
 def most_users(population: Population) -> int:
-    """Return a bound that the number of users, user 1 included, exceeds with probability at most 1e-12.
-
-    Raises
-    ------
-    Infeasible
-        If nothing is known about the upper tail.
+    """Return a bound that the number of users, user 1 included, exceeds with probability at most 1e-12. Raises
+    `Infeasible` if the population has no bound on the upper tail.
     """
     if isinstance(population, Law):
         return 1 + population.quantile(1 - TOO_MANY)
@@ -176,20 +165,20 @@ def group_order(
     form: Annotated[str, one_of(ORDER_FORMS)] = "safe",
     failure: OpenUnit = 1e-10,
 ) -> int:
-    """Return the order of the group in which noisy values are summed.
+    """Return the order of the group for the sum of noisy values.
 
     Parameters
     ----------
     population : Population
-        Number of *other* users.
+        Number of *other* users: a law for ``printed``, an upper bound for ``safe``; else `Infeasible`.
     precision : int
-        Largest value p of one user, at least 1.
+        Largest value p of a user, at least 1.
     tau : float
-        Scale of the discrete Gaussian noise of one user, > 0.
+        Scale of each user's discrete Gaussian noise, > 0.
     form : {"printed", "safe"}
-        ``printed``: Wang et al. 2023, Theorem 6; it leaves no room for the noise and falls to p for small eps
-        (reading note RP-N26), which costs utility, not privacy. ``safe``: the sum of at most n_max users wraps around
-        with probability at most `failure`, where n_max is exceeded with probability at most 1e-12.
+        ``printed``: Wang et al. 2023, Theorem 6, without margin for the noise; it falls to p for small eps (reading
+        note RP-N26), which reduces accuracy and not privacy. ``safe``: the sum of at most n_max users exceeds the group
+        with probability at most `failure`; more than n_max users have probability at most 1e-12.
     failure : float
         In (0, 1); only for ``safe``.
 
@@ -198,18 +187,13 @@ def group_order(
     int
         q, at least 2.
 
-    Raises
-    ------
-    Infeasible
-        If `population` is not specific enough: ``printed`` needs a law, ``safe`` an upper bound.
-
     Notes
     -----
     ``printed``: ``q = x p`` with the smallest x >= 1 for which ``sum_(n >= x) n^2 Pr[N = n] <= tau^2``. ``safe``:
     ``q = ceil(n_max p + 2 tau sqrt(n_max) sqrt(2 log(2 / failure))) + 1``.
 
-    Source: Wang et al. 2023, Theorem 6, for ``printed``; ``safe`` is derived here from tails of the normal kind, an
-    upper bound on the least order, rounded up. Privacy does not depend on q.
+    Source: Wang et al. 2023, Theorem 6, for ``printed``; ``safe`` is derived for this project from sub-Gaussian tails,
+    an upper bound on the least order, rounded up. Privacy does not depend on q.
     """
     if form == "safe":
         most = most_users(population)

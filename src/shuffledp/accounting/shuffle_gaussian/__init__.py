@@ -1,4 +1,4 @@
-"""Liew and Takahashi 2022: Renyi accounting of shuffled Gaussian reports."""
+"""Renyi accounting of shuffled Gaussian reports, by Liew and Takahashi (2022)."""
 
 from shuffledp.lazy_api import topic
 

@@ -1,24 +1,24 @@
-"""Renyi differential privacy of the shuffle Gaussian mechanism, for all orders at once and without partitions.
+"""Renyi differential privacy of the shuffle Gaussian mechanism, without sums over partitions.
 
-n users hold one record each, add Gaussian noise to it, and a shuffler permutes the n reports (arXiv 2206.09569).
-Neighboring data sets differ in one record, which is replaced by another.
+n users add Gaussian noise to one record each, and a shuffler permutes the n reports (arXiv 2206.09569). Neighboring
+data sets differ in one record, which is replaced by another.
 
-Theorem 1 is the divergence of one pair of data sets: all records are equal, or one of them is at another place.
-With ``q = e^(1/sigma^2)`` and X log-normal with ``E X^k = q^(k(k-1)/2)``, the likelihood ratio is the mean of n
-independent copies of X, and the divergence of order l is ``log(E mean^l) / (l - 1)``. The moments of a mean follow
-from the cumulants of X, and these from a recurrence in which every term is positive. Nothing cancels, so that tiny
-divergences keep their relative accuracy; and no condition ties the order to n.
+Theorem 1 is the divergence of one pair of data sets: all records are equal, or all but one. With ``q = e^(1/sigma^2)``
+and X log-normal with ``E X^k = q^(k(k-1)/2)``, the likelihood ratio is the mean of n independent copies of X, and the
+divergence of order l is ``log(E mean^l) / (l - 1)``. The cumulants of X give the moments of a mean, and follow from a
+recurrence of positive terms. Without cancellation, tiny divergences keep their relative accuracy. The order may be
+above n.
 
 Properties and caveats
 ----------------------
-(a) The value is exact for one pair. It is conjectured, not proved, to be the worst for records in a ball of
-    diameter d, the distance used; it is false for general sets of diameter d: three records at the corners of
-    an equilateral triangle exceed it (:mod:`shuffledp.pipeline.papers.shuffle_gaussian.witnesses`).
-(b) One direction is evaluated, the mixture against the product. The other was smaller in all tests.
+(a) The value is exact for one pair at distance d. It is a conjecture, not proven, that this pair is the worst for
+    records in a ball of diameter d. For other sets of diameter d it is not: three records at the corners of an
+    equilateral triangle have a larger divergence (:mod:`shuffledp.pipeline.papers.shuffle_gaussian.witnesses`).
+(b) One direction is evaluated, the mixture against the product. The other direction was smaller in all tests.
 (c) `sigma` is the standard deviation per unit of replacement distance. Records clipped to norm C can be replaced by
     records at distance 2 C: with noise of standard deviation s C, `sigma` is s / 2.
-(d) Always valid: ``l / (2 sigma^2)`` in each round (:func:`gaussian_rdp`), and the clones bound for Gaussian
-    randomizers (:mod:`shuffledp.accounting.baselines.gaussian_clones`).
+(d) Two bounds are always valid: ``l / (2 sigma^2)`` in each round (:func:`gaussian_rdp`), and the clones bound for
+    Gaussian randomizers (:mod:`shuffledp.accounting.baselines.gaussian_clones`).
 """
 
 from __future__ import annotations
@@ -53,6 +53,10 @@ _CHUNK = 256
 def shuffle_gaussian_rdp(orders: ArrayLike, n: FromOne, sigma: Sigma) -> NDArray[np.float64]:
     """Return the Renyi divergence of n shuffled Gaussian reports, for the pair of Theorem 1.
 
+    Source: arXiv 2206.09569, Theorem 1, with caveats (a) to (d) of the module. Exact for this pair, up to rounding. It
+    is an upper bound for all replacement neighbors if the pair is the worst, a conjecture. The cost is quadratic in the
+    largest order.
+
     Parameters
     ----------
     orders : (k,) array_like of int
@@ -67,14 +71,6 @@ def shuffle_gaussian_rdp(orders: ArrayLike, n: FromOne, sigma: Sigma) -> NDArray
     (k,) ndarray
         Nats, relative error below 1e-12, mostly 1e-14. At most ``order / (2 sigma^2)``, with equality for n = 1.
 
-    Notes
-    -----
-    Theorem 1 of arXiv 2206.09569. Replacement neighbors; read caveats (a) to (d) of the module before calling it a
-    guarantee. The cost is quadratic in the largest order and does not depend on n.
-
-    Exact for that pair, up to rounding; an upper bound for all neighbors if the pair is the worst, which is a
-    conjecture.
-
     Examples
     --------
     >>> from shuffledp.accounting import shuffle_gaussian_rdp
@@ -87,30 +83,27 @@ def shuffle_gaussian_rdp(orders: ArrayLike, n: FromOne, sigma: Sigma) -> NDArray
 
 
 def enough_orders(n: FromOne, sigma: Sigma, delta: Delta, rounds: FromOne = 1) -> int:
-    """Return an order that suffices for n shuffled reports in each round: no larger order is better.
+    """Return a largest order for n shuffled reports in each round; larger orders do not improve eps.
+
+    Source: experiments with the divergence of arXiv 2206.09569, Theorem 1. An estimate, not part of the guarantee: eps
+    is valid for any list of orders.
 
     Parameters
     ----------
     n : int
         Number of reports, >= 1.
     sigma : float
-        Per unit of replacement distance, > 0.
+        Standard deviation of the noise per unit of replacement distance, > 0.
     delta : float
         In (0, 1).
     rounds : int
-        Number of compositions, >= 1.
+        Number of rounds, >= 1.
 
     Returns
     -------
     int
-        In [22, 4096]. Near ``2 sigma^2 ln n`` the divergence jumps by orders of magnitude; the best order is never
-        far above this value. With few reports or little noise it is the best order of a single Gaussian report. A rule
-        found by numerical experiment; any list of orders gives a valid epsilon.
-
-    Notes
-    -----
-    Source: the divergence of Theorem 1 of arXiv 2206.09569, in experiments. An estimate: with fewer orders eps is still
-    an upper bound on the eps of all orders.
+        In [22, 4096]. Near ``2 sigma^2 ln n`` the divergence grows by orders of magnitude; the best order is never far
+        above this value. With few reports or little noise, the result is the best order of a single Gaussian report.
     """
     jump = 2 * sigma**2 * math.log(n)
     alone = 1 + sigma * math.sqrt(2 * math.log(1 / delta) / rounds)
@@ -120,7 +113,10 @@ def enough_orders(n: FromOne, sigma: Sigma, delta: Delta, rounds: FromOne = 1) -
 def shuffle_gaussian_epsilons(
     n: FromOne, sigma: Sigma, rounds: Sequence[FromOne], delta: Delta, most_order: Order | None = None
 ) -> NDArray[np.float64]:
-    """Return eps after several numbers of rounds of n shuffled Gaussian reports: one row of a table.
+    """Return the central eps of n shuffled Gaussian reports after each of several numbers of rounds.
+
+    Source: arXiv 2206.09569, Theorem 1, Lemmas 1 and 2, with caveats (a) to (d) of the module. An upper bound for the
+    pair of Theorem 1, and for all neighbors if this pair is the worst.
 
     Parameters
     ----------
@@ -131,19 +127,13 @@ def shuffle_gaussian_epsilons(
     delta : float
         In (0, 1).
     most_order : int, optional
-        Largest order, in [2, 4096]; by default the result of :func:`enough_orders`. Table 1 of the paper stops at
-        30, where the last order is the best. No warning is raised for an explicit choice.
+        Largest order, in [2, 4096]; by default the result of :func:`enough_orders`. Table 1 of the paper has 30, where
+        the last order is the best. An explicit order raises no warning.
 
     Returns
     -------
     (m,) ndarray
         Nats.
-
-    Notes
-    -----
-    Theorem 1, Lemmas 1 and 2 of arXiv 2206.09569. Caveats (a) to (d) of the module.
-
-    An upper bound for the pair of Theorem 1, by the conversion; for all neighbors if that pair is the worst.
     """
     last = checked_most_order(most_order, n, sigma, delta)
     rdp = _remembered_rdp(n, sigma, last)
@@ -153,24 +143,10 @@ def shuffle_gaussian_epsilons(
 def shuffle_gaussian_epsilon(
     *, n: FromOne, sigma: Sigma, rounds: FromOne, delta: Delta, most_order: Order | None = None
 ) -> float:
-    """Return eps after `rounds` rounds of n shuffled Gaussian reports; see :func:`shuffle_gaussian_epsilons`.
+    """Return the central eps (nats) of n shuffled Gaussian reports after `rounds` >= 1 rounds.
 
-    Parameters
-    ----------
-    n, sigma, delta, most_order
-        As in :func:`shuffle_gaussian_epsilons`.
-    rounds : int
-        >= 1.
-
-    Returns
-    -------
-    float
-        Nats.
-
-    Notes
-    -----
-    Theorem 1, Lemmas 1 and 2 of arXiv 2206.09569. An upper bound for the pair of Theorem 1, by the conversion; for all
-    neighbors if that pair is the worst. Caveats (a) to (d) of the module.
+    Other parameters, source and caveats as in :func:`shuffle_gaussian_epsilons`. An upper bound for the pair of
+    Theorem 1, and for all neighbors if this pair is the worst.
 
     Examples
     --------
@@ -182,7 +158,7 @@ def shuffle_gaussian_epsilon(
 
 
 def checked_most_order(most_order: int | None, n: int, sigma: float, delta: float) -> int:
-    """Return the largest order to evaluate: the given one, or one that suffices for one round."""
+    """Return the largest order to evaluate: the given order, or :func:`enough_orders` for one round."""
     if most_order is None:
         return enough_orders(n, sigma, delta)
     return most_order
@@ -190,13 +166,10 @@ def checked_most_order(most_order: int | None, n: int, sigma: float, delta: floa
 
 @remember(_REMEMBERED)
 def log_cumulants(sigma: float, last: int) -> NDArray[np.float64]:
-    """Return the logs of the cumulants 0 to `last` of X, shape (last + 1,); the first is a placeholder.
-
-    Notes
-    -----
-    The cumulants count connected graphs on labeled vertices with weight ``(q - 1)^edges``; hence they are
-    positive. ``kappa_{m+2} = sum_k C(m, k) (q^(k+1) - 1) kappa_{k+1} kappa_{m-k+1}``, which follows from
-    ``G'(x) = G(q x)`` for ``G(x) = sum q^(k(k-1)/2) x^k / k!``. Divided by factorials no binomials are needed.
+    """Return the logs of the cumulants 0 to `last` of X, shape (last + 1,); the first is a placeholder. The cumulants
+    count connected graphs on labeled vertices with weight ``(q - 1)^edges``; hence they are positive.
+    ``kappa_{m+2} = sum_k C(m, k) (q^(k+1) - 1) kappa_{k+1} kappa_{m-k+1}`` follows from ``G'(x) = G(q x)`` for
+    ``G(x) = sum q^(k(k-1)/2) x^k / k!``. Divided by factorials, no binomials are needed.
     """
     exponent = np.arange(1, last + 1) / sigma**2
     weight = exponent + np.log(-np.expm1(-exponent))  # log(q^k - 1) without overflow
@@ -220,9 +193,8 @@ def log_central_moments(sizes: NDArray[np.int64], sigma: float, last: int) -> ND
 
 
 def _log_moments(sizes: NDArray[np.int64], sigma: float, last: int, *, central: bool) -> NDArray[np.float64]:
-    """Return logs of moments from cumulants: ``M_l = sum_j C(l-1, j-1) kappa_j n^(1-j) M_{l-j}``; j > 1 if central.
-
-    For moments about 0 the sum is kept without its j = 1 term and without the 1 that all moments exceed.
+    """Return logs of moments from cumulants: ``M_l = sum_j C(l-1, j-1) kappa_j n^(1-j) M_{l-j}``; j > 1 if central. For
+    moments about 0, the recurrence computes ``M_l - 1`` without its term j = 1.
     """
     cumulants = log_cumulants(sigma, last)
     log_sizes = np.log(sizes.astype(np.float64))

@@ -1,15 +1,16 @@
-"""The shuffle Gaussian mechanism under shuffled check-in: each user takes part in a round with probability `rate`.
+"""Shuffle Gaussian mechanism under shuffled check-in: each user takes part in a round with probability `rate`.
 
-Equation (11) and Theorem 3 of arXiv 2206.09569. Given their number k, the participants are a uniform k-subset of the n
-users, so that the excesses of :mod:`shuffledp.accounting.shuffle_gaussian.subsampled` are averaged over k.
+Source: arXiv 2206.09569, equation (11) and Theorem 3. Given their number k, the participants are a uniform k-subset of
+the n users, so that the excess is the mean over k of the excesses of
+:mod:`shuffledp.accounting.shuffle_gaussian.subsampled`.
 
 Caveats (a) to (d) of :mod:`shuffledp.accounting.shuffle_gaussian.all_users` and (f) of
 :mod:`shuffledp.accounting.shuffle_gaussian.subsampled` apply. Further caveats:
 
-(e) Equation (11) uses the rate `rate` for every number k of participants, although given k they are a uniform
-    k-subset, at rate k / n. As the mean of (k/n)^j exceeds rate^j, the printed sum is not an upper bound, if by
-    little; ``conditional`` uses k / n.
-(g) In the check-in bounds the number of participants of each round is public.
+(e) Equation (11) has the rate `rate` for every number k of participants; given k, they are a uniform k-subset with
+    rate k / n. As the mean of (k/n)^j exceeds rate^j, the printed sum is slightly too small for an upper bound;
+    ``conditional`` has the rate k / n.
+(g) In the check-in bounds, the number of participants of each round is public.
 """
 
 from __future__ import annotations
@@ -69,25 +70,23 @@ def checkin_shuffle_gaussian_rdp(
         Standard deviation of the noise per unit of replacement distance, > 0.
     form : {"printed", "conditional", "convex", "pair"}
         ``printed``: equation (10) at rate `rate` for every number k of participants. ``conditional``: at rate
-        ``k / n``. ``convex`` and ``pair``: see the description of the module, at rate ``k / n``.
+        ``k / n``. ``convex`` and ``pair``: the forms of :func:`subsampled_shuffle_gaussian_rdp`, at rate ``k / n``.
 
     Returns
     -------
     (k,) ndarray
-        Nats. Never too small but for rounding (1e-11 relative). Too large by less than 1e-11 relative while
-        24 standard deviations of the number of participants are below 4096 users; beyond, numbers of participants
-        are treated in blocks of 1/4096 of that range, and the excess is too large by up to ``order`` times the
-        relative width of a block.
+        Nats. Never too small, except for rounding errors of 1e-11 relative. Too large by less than 1e-11 relative if 24
+        standard deviations of the number of participants are below 4096 users. Otherwise the number of participants is
+        in blocks of 1/4096 of this range, and the excess is too large by up to ``order`` times a block's relative
+        width.
 
     Notes
     -----
-    Equation (11) of arXiv 2206.09569, with the missing term of no participants, which adds its probability and no loss.
-    Outside a window around the mean, the probability of a block of numbers counts with the excess at its smallest
-    number and the rate at its largest; blocks are split until their contribution is negligible. Replacement neighbors;
-    caveats (a) to (g).
-
-    If the pair of Theorem 1 is the worst, ``conditional`` and ``convex`` are upper bounds; ``pair`` is the value for
-    that pair, summed as above; ``printed`` is no bound, see (e).
+    Source: arXiv 2206.09569, equation (11), with the missing term for no participants. Outside a window around the
+    mean, a block of numbers has the excess of its smallest number and the rate of its largest; blocks are split until
+    their contribution is negligible. Replacement neighbors; caveats (a) to (g). If the pair of Theorem 1 is the worst,
+    ``conditional`` and ``convex`` are upper bounds. ``pair`` is the value for this pair; ``printed`` is not a bound,
+    see (e).
 
     Examples
     --------
@@ -104,31 +103,22 @@ def checkin_shuffle_gaussian_rdp_theorem3(
 ) -> NDArray[np.float64]:
     """Return the bound of Theorem 3 on the divergence of shuffled check-in with Gaussian reports.
 
+    Source: arXiv 2206.09569, equation (13). Its condition, that the moments fall with n, always holds, because means of
+    exchangeable variables are a reverse martingale. An upper bound on the printed sum, and on the divergence only if
+    the sum is a bound, see (e).
+
     Parameters
     ----------
-    orders : (k,) array_like of int
-        Each in [2, 4096].
-    n : int
-        Number of users, >= 1.
-    rate : float
-        Probability that a user takes part in the round, in (0, 1].
-    sigma : float
-        Standard deviation of the noise per unit of replacement distance, > 0.
+    orders, n, rate, sigma
+        As in :func:`checkin_shuffle_gaussian_rdp`.
     split : float
-        The paper's Delta, in [0, 1]: at most ``(1 - split) n rate`` participants count as one, all other numbers as
-        the next integer. Every value gives a bound.
+        The paper's Delta, in [0, 1]. Numbers of participants up to ``(1 - split) n rate`` count as 1, all larger
+        numbers as the next integer. Every value gives a bound.
 
     Returns
     -------
     (k,) ndarray
         Nats, relative error below 1e-12, mostly 1e-14.
-
-    Notes
-    -----
-    Equation (13) of arXiv 2206.09569. Its condition, that the moments fall with n, always holds: means of exchangeable
-    variables are a reverse martingale. It bounds the printed sum; see caveat (e).
-
-    An upper bound on that sum, and on the divergence only if the sum is one.
     """
     orders = check_orders(orders)
     sizes = np.array([1, _size_after(n, rate, split)])
@@ -140,7 +130,10 @@ def checkin_shuffle_gaussian_rdp_theorem3(
 def best_checkin_shuffle_gaussian_rdp_theorem3(
     orders: ArrayLike, n: FromOne, rate: Rate, sigma: Sigma
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the bound of Theorem 3 with the best Delta for each order, and that Delta.
+    """Return the bound of Theorem 3 with the best Delta for each order, and this Delta.
+
+    Source: arXiv 2206.09569, equation (13). An upper bound on the printed sum, as
+    :func:`checkin_shuffle_gaussian_rdp_theorem3`.
 
     Parameters
     ----------
@@ -150,15 +143,9 @@ def best_checkin_shuffle_gaussian_rdp_theorem3(
     Returns
     -------
     rdp : (k,) ndarray
-        Nats. Every Delta gives a bound, so this is one; the best on two nested grids, the second with steps of about
-        1e-4 or of one participant.
+        Nats. The smallest bound on two nested grids of Delta; the second has steps of about 1e-4 or of one participant.
     splits : (k,) ndarray
         In [0, 1].
-
-    Notes
-    -----
-    Equation (13) of arXiv 2206.09569; side as for :func:`checkin_shuffle_gaussian_rdp_theorem3`, an upper bound on the
-    printed sum. A finer grid could only make it smaller.
     """
     orders = check_orders(orders)
     alone = log_subsampled_excess(orders, np.ones(1, np.int64), np.array([rate]), sigma, "printed")
@@ -191,28 +178,19 @@ def checkin_shuffle_gaussian_epsilon(
     form: CheckinForm = "convex",
     most_order: Order | None = None,
 ) -> float:
-    """Return eps after `rounds` rounds of :func:`checkin_shuffle_gaussian_rdp`.
+    """Return the central eps (nats) after `rounds` >= 1 rounds of :func:`checkin_shuffle_gaussian_rdp`.
+
+    Source: arXiv 2206.09569, equation (11), Lemmas 1 and 2. An upper bound if the divergences are upper bounds.
 
     Parameters
     ----------
     n, rate, sigma, form
         As in :func:`checkin_shuffle_gaussian_rdp`.
-    rounds : int
-        >= 1.
     delta : float
         In (0, 1).
     most_order : int, optional
-        Largest order, in [2, 4096]; by default one that suffices, at most 512, with a warning if the last order is
-        the best.
-
-    Returns
-    -------
-    float
-        Nats.
-
-    Notes
-    -----
-    Equation (11), Lemmas 1 and 2 of arXiv 2206.09569. An upper bound where the divergences are, by the conversion.
+        Largest order, in [2, 4096]; by default from :func:`enough_orders`, at most 512, with a warning if the last
+        order is the best.
     """
     curve = partial(_remembered_checkin, n, rate, sigma, form)
     return epsilon_of_curve(curve, max(1, round(n * rate)), sigma, rounds, delta, most_order)
@@ -228,7 +206,11 @@ def checkin_theorem3_epsilon(
     split: Unit | None = None,
     most_order: Order | None = None,
 ) -> float:
-    """Return eps after `rounds` rounds of Theorem 3, with one Delta or, if `split` is not given, the best per order.
+    """Return the central eps (nats) after `rounds` rounds of Theorem 3.
+
+    Without `split`, each order has its best Delta.
+
+    Source: arXiv 2206.09569, Theorem 3, Lemmas 1 and 2. An upper bound on the eps of the printed sum; see caveat (e).
 
     Parameters
     ----------
@@ -236,15 +218,6 @@ def checkin_theorem3_epsilon(
         As in :func:`checkin_shuffle_gaussian_rdp_theorem3`.
     rounds, delta, most_order
         As in :func:`checkin_shuffle_gaussian_epsilon`.
-
-    Returns
-    -------
-    float
-        Nats.
-
-    Notes
-    -----
-    Theorem 3, Lemmas 1 and 2 of arXiv 2206.09569. An upper bound on the eps of the printed sum; see caveat (e).
     """
     curve = partial(_remembered_theorem3, n, rate, sigma, split)
     return epsilon_of_curve(curve, max(1, round(n * rate)), sigma, rounds, delta, most_order)
@@ -284,7 +257,7 @@ def _theorem3(
 
 
 def _size_after(n: int, rate: float, split: float) -> int:
-    """Return the number of participants as which all larger numbers count; at most n."""
+    """Return the number of participants as which all larger numbers count, at most n."""
     return min(n, math.floor((1 - split) * n * rate) + 1)
 
 

@@ -1,7 +1,8 @@
-"""Blocks of the number of participants of a round of shuffled check-in, Bin(n, rate), for sums over it.
+"""Blocks of the number of participants of a round of shuffled check-in, Bin(n, rate), for sums over this number.
 
-A window of twelve standard deviations around the mean is cut finely, all below and above it is one block each, to be
-split as long as it matters. Masses of blocks are exact or upper bounds, so that a sum over them is never too small.
+The window within twelve standard deviations of the mean has many short blocks. The numbers below and above it are one
+block each, which is split while it contributes. Masses of blocks are exact or upper bounds, so that a sum over them is
+never too small.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _SPLIT = 8
 
 
 def first_blocks(n: int, rate: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first and last numbers of blocks that cover 1 .. n: a fine window, and all below and above it."""
+    """Return the first and last numbers of blocks that cover 1 .. n: a window of short blocks, and the rest."""
     low, high, step = _window(n, rate)
     first = np.arange(low, high + 1, step, dtype=np.int64)
     last = np.minimum(first + step - 1, high)
@@ -37,7 +38,7 @@ def first_blocks(n: int, rate: float) -> tuple[NDArray[np.int64], NDArray[np.int
 def split_blocks(
     first: NDArray[np.int64], last: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Split each block into up to eight of about the same length."""
+    """Return the blocks after each is split into up to eight blocks of about the same length."""
     starts: list[int] = []
     ends: list[int] = []
     for a, b in zip(first.tolist(), last.tolist(), strict=True):
@@ -54,9 +55,8 @@ def outside(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int6
 
 
 def log_masses(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the logs of the probabilities of blocks of numbers of participants, or upper bounds where they are long.
-
-    Blocks inside the window are short, so that a difference of tails on their side of the mean is accurate.
+    """Return log probabilities of blocks of participant numbers, or for long blocks logs of upper bounds. Blocks inside
+    the window are short, so that a difference of tails on their side of the mean is accurate.
     """
     low, high, step = _window(n, rate)
     result = np.empty(first.size)
@@ -73,10 +73,9 @@ def log_masses(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.i
 
 
 def log_mass(n: int, rate: float, first: int, last: int) -> float:
-    """Return the log of an upper bound on the probability of first .. last participants; exact for one number.
-
-    Away from the mean successive probabilities fall at least geometrically; a block that holds the mode has at most
-    as many times the largest probability as it has numbers.
+    """Return the log of an upper bound on the probability of first .. last participants; exact for one number. Away
+    from the mode, successive probabilities fall at least geometrically. A block that contains the mode has at most its
+    length times the largest probability.
     """
     count = last - first + 1
     mode = math.floor((n + 1) * rate)
@@ -93,7 +92,7 @@ def log_mass(n: int, rate: float, first: int, last: int) -> float:
 
 
 def _window(n: int, rate: float) -> tuple[int, int, int]:
-    """Return the ends of the window around the mean that is summed finely, and the length of its steps."""
+    """Return the ends of the window around the mean, and the length of its blocks."""
     mean, reach = n * rate, _REACH * math.sqrt(n * rate * (1 - rate)) + 1
     low, high = max(1, math.floor(mean - reach)), min(n, math.ceil(mean + reach))
     return low, high, -(-(high - low + 1) // _MOST_SINGLE)

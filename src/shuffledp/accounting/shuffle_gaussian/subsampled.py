@@ -1,22 +1,21 @@
-"""The shuffle Gaussian mechanism on m of n users, drawn afresh in each round without replacement.
+"""Shuffle Gaussian mechanism on m of n users, drawn in each round anew without replacement.
 
-Theorem 2 of arXiv 2206.09569. Every bound below has the form ``log(1 + E) / (order - 1)``, and it is the excess E that
-is computed. Its forms for m reports at rate g = m / n, with T_l the excess of the shuffled reports alone:
+Source: arXiv 2206.09569, Theorem 2. Every bound has the form ``log(1 + E) / (order - 1)`` with an excess E. Its forms
+for m reports at rate g = m / n, with T_l the excess of m shuffled reports without sampling:
 
 ``printed``
-    Equation (10), which holds for any mechanism (Wang, Balle and Kasiviswanathan 2019, Theorem 9). It has a floor
-    that no noise removes: ``E >= 2 g^3 C(order, 3)``.
+    Equation (10), for any mechanism (Wang, Balle and Kasiviswanathan 2019, Theorem 9). For any amount of noise,
+    ``E >= 2 g^3 C(order, 3)``.
 ``convex``
-    ``E = g T_l``: ``e^((l - 1) divergence)`` is jointly convex, and E is 0 without the user who changed.
-    Never above the divergence without subsampling. Where both hold, the smaller of ``printed`` and ``convex`` holds.
+    ``E = g T_l``: ``e^((l - 1) divergence)`` is jointly convex, and E is 0 if the user who differs is not drawn. Never
+    above the divergence without sampling. If both hold, the smaller of ``printed`` and ``convex`` holds.
 ``pair``
     The exact value for the pair of Theorem 1: ``E = E[(1 + g (mean - 1))^l] - 1``, from central moments.
 
-Caveats (a) to (d) of :mod:`shuffledp.accounting.shuffle_gaussian.all_users` apply; for (e) and (g), about users who
-take part by their own coins, see :mod:`shuffledp.accounting.shuffle_gaussian.checkin`. A further caveat:
+Caveats (a) to (d) of :mod:`shuffledp.accounting.shuffle_gaussian.all_users` apply. Caveats (e) and (g), for users who
+choose at random whether they take part, are in :mod:`shuffledp.accounting.shuffle_gaussian.checkin`. A further caveat:
 
-(f) The subset must be drawn afresh in each round. Cutting a permutation of an epoch into batches is another
-    mechanism.
+(f) The subset must be drawn anew in each round. Batches of a permutation of all users are another mechanism.
 """
 
 from __future__ import annotations
@@ -62,28 +61,25 @@ def subsampled_shuffle_gaussian_rdp(
 ) -> NDArray[np.float64]:
     """Return a bound on the divergence of m shuffled Gaussian reports, of users drawn without replacement from n.
 
+    Source: arXiv 2206.09569, Theorem 2, with caveats (a) to (d) and (f). Replacement neighbors. ``printed`` and
+    ``convex`` are upper bounds for all neighbors if the pair of Theorem 1 is the worst; ``pair`` is exact for this
+    pair.
+
     Parameters
     ----------
     orders : (k,) array_like of int
         Each in [2, 4096].
     n, m : int
-        Number of users, and of those drawn afresh in each round, ``1 <= m <= n``.
+        Number of users, and number of users drawn in each round, ``1 <= m <= n``.
     sigma : float
         Standard deviation of the noise per unit of replacement distance, > 0.
     form : {"printed", "convex", "pair"}
-        See the description of the module.
+        See the module's description.
 
     Returns
     -------
     (k,) ndarray
         Nats, relative error below 1e-12, mostly 1e-14.
-
-    Notes
-    -----
-    Theorem 2 of arXiv 2206.09569. Replacement neighbors. ``printed`` and ``convex`` hold for all neighbors if Theorem 1
-    does; ``pair`` has the status of Theorem 1 itself. Caveats (a) to (d) and (f).
-
-    ``printed`` and ``convex`` are upper bounds there, ``pair`` is exact for the pair of Theorem 1.
 
     Examples
     --------
@@ -99,12 +95,15 @@ def subsampled_shuffle_gaussian_rdp(
 
 
 def subsampled_rdp(rdp: ArrayLike, rate: Unit) -> NDArray[np.float64]:
-    """Return the divergences of any mechanism after sampling without replacement: equation (10).
+    """Return Renyi divergences of any mechanism after sampling without replacement, by equation (10).
+
+    Source: arXiv 2206.09569, equation (10); Wang, Balle and Kasiviswanathan (2019), Theorem 9, with an infinite
+    divergence of infinite order. An upper bound for any mechanism whose divergences are at most `rdp`.
 
     Parameters
     ----------
     rdp : (k,) array_like
-        Divergences of the mechanism on the sampled users at the orders 2, 3, .., k + 1; nats, >= 0.
+        Divergences of the mechanism on the drawn users at the orders 2, 3, .., k + 1; nats, >= 0.
     rate : float
         Fraction of the users that is drawn, in [0, 1].
 
@@ -112,12 +111,6 @@ def subsampled_rdp(rdp: ArrayLike, rate: Unit) -> NDArray[np.float64]:
     -------
     (k,) ndarray
         Divergences at the same orders, nats.
-
-    Notes
-    -----
-    Wang, Balle and Kasiviswanathan (2019), Theorem 9, for a divergence of infinite order at infinity.
-
-    Equation (10) of arXiv 2206.09569; an upper bound for any mechanism whose divergences are at most `rdp`.
     """
     values = np.asarray(rdp, np.float64)
     if values.ndim != 1 or values.size == 0 or not np.all(values >= 0):
@@ -144,28 +137,19 @@ def subsampled_shuffle_gaussian_epsilon(
     form: SubsampledForm = "convex",
     most_order: Order | None = None,
 ) -> float:
-    """Return eps after `rounds` rounds of :func:`subsampled_shuffle_gaussian_rdp`.
+    """Return the central eps (nats) after `rounds` >= 1 rounds of :func:`subsampled_shuffle_gaussian_rdp`.
+
+    Source: arXiv 2206.09569, Theorem 2, Lemmas 1 and 2. An upper bound if the divergences are upper bounds.
 
     Parameters
     ----------
     n, m, sigma, form
         As in :func:`subsampled_shuffle_gaussian_rdp`.
-    rounds : int
-        >= 1.
     delta : float
         In (0, 1).
     most_order : int, optional
-        Largest order, in [2, 4096]; by default one that suffices, at most 512, with a warning if the last order is
-        the best.
-
-    Returns
-    -------
-    float
-        Nats.
-
-    Notes
-    -----
-    Theorem 2, Lemmas 1 and 2 of arXiv 2206.09569. An upper bound where the divergences are, by the conversion.
+        Largest order, in [2, 4096]; by default from :func:`enough_orders`, at most 512, with a warning if the last
+        order is the best.
     """
     curve = partial(_remembered_subsampled, n, m, sigma, form)
     return epsilon_of_curve(curve, m, sigma, rounds, delta, most_order)
@@ -174,25 +158,19 @@ def subsampled_shuffle_gaussian_epsilon(
 def subsampled_gaussian_epsilon(
     *, rate: Rate, sigma: Sigma, rounds: FromOne, delta: Delta, most_order: Order | None = None
 ) -> float:
-    """Return eps of Gaussian reports under Theorem 2 without any shuffling, ``order / (2 sigma^2)`` for each report.
+    """Return the central eps (nats) of Gaussian reports under Theorem 2 without shuffling.
+
+    Source: arXiv 2206.09569, Theorem 2 with Corollary 1. The divergence of a report is ``order / (2 sigma^2)``. A
+    proven upper bound for all neighbors.
 
     Parameters
     ----------
     rate : float
-        Fraction of the users in each round, in (0, 1].
+        Fraction of the users drawn in each round, in (0, 1].
     sigma : float
-        Per unit of replacement distance, > 0.
+        Standard deviation of the noise per unit of replacement distance, > 0.
     rounds, delta, most_order
         As in :func:`subsampled_shuffle_gaussian_epsilon`.
-
-    Returns
-    -------
-    float
-        Nats.
-
-    Notes
-    -----
-    Theorem 2 of arXiv 2206.09569 with Corollary 1. An upper bound for all neighbors, proven.
     """
     return epsilon_of_curve(
         lambda last: subsampled_rdp(gaussian_rdp(np.arange(2, last + 1), sigma), rate),
@@ -207,10 +185,9 @@ def log_subsampled_excess(
     sigma: float,
     form: str,
 ) -> NDArray[np.float64]:
-    """Return the log of the excess E for each order and each pair of a size and a rate, shape (k, m).
-
-    The size is the number of reports, the rate the probability that a given user is among them; they need not
-    belong to the same number of users. `form` is one of :data:`SUBSAMPLED_FORMS`.
+    """Return the log of the excess E for each order and each pair of a size and a rate, shape (k, m). The size is the
+    number of reports, the rate the probability that a given user is among them; pairs may belong to different numbers
+    of users.
     """
     last = int(orders.max())
     log_rates = np.log(rates)
@@ -229,7 +206,7 @@ def _printed_excess(
     log_second: NDArray[np.float64],
     log_rates: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return log E of equation (10), from the logs of the moments 0 .. `last` and of the second minus 1."""
+    """Return log E of equation (10), from the logs of the moments 0 .. `last` and of the second moment minus 1."""
     terms = log_moments + math.log(2) + np.outer(np.arange(log_moments.shape[0]), log_rates)
     terms[2] = np.minimum(math.log(4) + log_second, math.log(2) + log_moments[2]) + 2 * log_rates
     return _binomial_sums(orders, terms)
@@ -256,9 +233,8 @@ def epsilon_of_curve(
     delta: float,
     most_order: int | None,
 ) -> float:
-    """Return eps (nats) after some rounds, each with a curve of divergences at the orders 2 to the given one.
-
-    Without `most_order` the largest order suffices for one round of the given number of reports, and is at most 512.
+    """Return eps (nats) after `rounds` rounds; `curve` maps the largest order to the divergences from order 2 on.
+    Without `most_order`, the largest order is :func:`enough_orders` for one round of `reports` reports, at most 512.
     """
     last = checked_most_order(most_order, reports, sigma, delta)
     if most_order is None:
