@@ -243,7 +243,7 @@ def personalized_delta(groups: Groups, eps: EpsAt, victim: Count) -> float:
     --------
     >>> from shuffledp.accounting import GRR, personalized_delta
     >>> f"{personalized_delta([(500_000, GRR(0.5, 10)), (500_000, GRR(4.0, 10))], 0.0014, 0):.2e}"
-    '4.32e-09'
+    '6.15e-09'
     """
     own = _own(groups, victim)
     if eps >= own.eps_local:

@@ -21,7 +21,8 @@ where L_K is the mean of K likelihood ratios: random allocation to a binomial nu
 Gaussian mechanism, whose permutation is known, is a bound too.
 
 **Lower bound.** All other items add -1 and the differing one +1, or 0. The analyzer sees the largest release, and not
-all of them, which is a post-processing: its distribution function is ``Phi((c - theta) / sigma) Phi(c / sigma)^(T-1)``
+all of them, which is a post-processing: its distribution function is
+``Phi((c - theta) / sigma) Phi(c / sigma)^(T - 1)``
 with theta 2, or 1.
 
 **Epochs.** Permutations are fresh, so epochs compose as their pairs do. For an upper bound the losses of an epoch are
