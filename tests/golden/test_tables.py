@@ -66,6 +66,12 @@ def test_the_last_digits_may_differ(factor):
     assert kinds(changed("usual", "delta", [1e-6 * factor, 0.25])) == []
 
 
+@pytest.mark.parametrize(("change", "found"), [(1e-9, 0), (1e-7, 1)])
+def test_numbers_of_a_sensitive_part_may_differ_by_a_hundred_millionth(change, found):
+    part, after = next(iter(tables.SENSITIVE)), changed("usual", "delta", [1e-6, 0.25 * (1 + change)])
+    assert len(list(differences(part, ROWS, after))) == found
+
+
 def test_a_quantity_and_a_case_that_are_missing_or_added_are_found():
     fewer = copy.deepcopy(ROWS)
     del fewer["usual"]["dummies"]
