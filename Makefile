@@ -18,7 +18,7 @@ CACHE_THERE := mkdir -p "$(CACHE)" 2> /dev/null || { echo "Snakemake cannot keep
 SNAKEMAKE := $(CACHE_THERE) $(SINGLE) $(BIN)/snakemake --cores $(CORES)
 # A run starts hundreds of short processes: each would compile the library anew where a machine forbids keeping byte code.
 unexport PYTHONDONTWRITEBYTECODE
-LOCKS := run library test learning notebooks cluster benchmarks docs dev mutants
+LOCKS := run library test learning notebooks cluster benchmarks paper docs dev mutants
 
 .PHONY: help
 help:  ## Show this list
@@ -233,6 +233,10 @@ docs-check: .venv/.installed-test docs  ## Check the built documentation: links,
 .PHONY: gallery
 gallery: .venv/.installed-run  ## Bring docs/gallery/ up to date with the papers' figures in results/ (after make all)
 	@$(BIN)/python tools/gallery.py make
+
+.PHONY: paper
+paper: .venv/.installed-run .venv/.installed-paper  ## Build paper/paper.pdf from the results of a complete run (RESULTS=results/quick for those of `make quick`)
+	@$(BIN)/python tools/paper.py $(or $(RESULTS),results)
 
 .PHONY: gallery-check
 gallery-check: .venv/.installed-run  ## Check that docs/gallery/ is current
