@@ -110,6 +110,14 @@ class Compared:
         ``poisoning_gain`` in standard errors of the count or of the sum.
     enforced : str
         What must be enforced to bound the gain of fake users.
+    colluding : float
+        Share of the users for the following fields, in (0, 1).
+    eps_colluding, eps_dropped : float
+        Proven bound on the eps that remains at the delta of the budget if this share of the users colludes with the
+        analyzer, or drops out; nats. inf if no finite eps is left, nan if no bound is known. See ``remaining_epsilon``
+        of `shuffledp.protocols.ProtocolBase`.
+    when_absent : str
+        What hides a value then.
     parameters : mapping of str to float
         Calibrated parameters.
     beyond : mapping of str to float
@@ -159,6 +167,10 @@ class Compared:
     poisoning_gain: float | None = None
     poisoning_errors: float | None = None
     enforced: str | None = None
+    colluding: float | None = None
+    eps_colluding: float | None = None
+    eps_dropped: float | None = None
+    when_absent: str | None = None
     parameters: Mapping[str, float] | None = None
     beyond: Mapping[str, float] | None = None
     remark: str | None = None
@@ -317,10 +329,15 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
     frequencies = any(row.heavy_variance is not None for row in rows)
     simulated = any(row.simulated_mse is not None for row in rows)
     poisoned = any(row.poisoning_gain is not None for row in rows)
-    wide = simulated or poisoned
+    absent = any(row.colluding is not None for row in rows)
+    wide = simulated or poisoned or absent
     gains: list[Column] = [
         ("poisoned", 8, lambda r: _number(r.poisoning_gain, 4)),
         ("/error", 6, lambda r: _number(r.poisoning_errors)),
+    ]
+    left: list[Column] = [
+        ("collude", 7, lambda r: _eps(r.eps_colluding)),
+        ("dropped", 7, lambda r: _eps(r.eps_dropped)),
     ]
     frequent: Column = ("frequent", 8, lambda r: _number(r.heavy_variance))
     slack: Column = ("slack", 5, lambda r: _slack(r.slack))
@@ -337,6 +354,7 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
         ("most", 6, lambda r: _most(r, r.most_bits)),
         ("spent", 6, lambda r: _eps(r.eps_spent)),
         *(gains if poisoned else []),
+        *(left if absent else []),
         *([] if wide else [slack]),
         ("guarantee", -11, lambda r: r.guarantee or "–"),
     ]
@@ -410,6 +428,13 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
         )
         enforced = dict.fromkeys(row.enforced for row in rows if row.enforced)
         text += [f"{', '.join(r.protocol for r in rows if r.enforced == one)}: {one}" for one in enforced]
+    if "collude" in headings:
+        text.append(
+            f"collude, dropped: largest eps that may remain at this delta if {100 * (rows[0].colluding or 0):.6g} % of "
+            "the users collude with the analyzer, or drop out; inf: none remains; –: no bound is known."
+        )
+        rules = dict.fromkeys(row.when_absent for row in rows if row.when_absent)
+        text += [f"{', '.join(r.protocol for r in rows if r.when_absent == one)}: {one}" for one in rules]
     text += _sent(rows)
     text += _relied_on(rows)
     text += [f"{row.protocol}: {row.remark}." for row in rows if row.remark]
