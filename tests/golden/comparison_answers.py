@@ -49,6 +49,7 @@ COMPARED: dict[str, dict[str, Any]] = {
     "sets": {**THREE_THOUSAND, "domain_size": 20, "set_size": 2, "protocols": SETS},
     "vectors": {**THREE_THOUSAND, "dimension": 10, "protocols": VECTORS},
     "bounded": {**THREE_THOUSAND, "domain_size": 5, "max_bits": 8.0, "protocols": FREQUENCY},
+    "absent": {**THREE_THOUSAND, "domain_size": 5, "protocols": FREQUENCY, "colluding": 0.1},
     "refused": {**THREE_THOUSAND, "users": 1, "domain_size": 5},
     "refused eps": {**THREE_THOUSAND, "eps": -1.0, "domain_size": 5},
 }

@@ -330,7 +330,7 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
     simulated = any(row.simulated_mse is not None for row in rows)
     poisoned = any(row.poisoning_gain is not None for row in rows)
     absent = any(row.colluding is not None for row in rows)
-    wide = simulated or poisoned or absent
+    added = simulated + poisoned + absent
     gains: list[Column] = [
         ("poisoned", 8, lambda r: _number(r.poisoning_gain, 4)),
         ("/error", 6, lambda r: _number(r.poisoning_errors)),
@@ -339,6 +339,12 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
         ("collude", 7, lambda r: _eps(r.eps_colluding)),
         ("dropped", 7, lambda r: _eps(r.eps_dropped)),
     ]
+    sent: list[Column] = [
+        ("messages", 8, lambda r: _large(r.messages_per_user)),
+        ("most", 6, lambda r: _most(r, r.most_messages)),
+        ("bits", 7, lambda r: _large(r.bits_per_user)),
+        ("most", 6, lambda r: _most(r, r.most_bits)),
+    ]
     frequent: Column = ("frequent", 8, lambda r: _number(r.heavy_variance))
     slack: Column = ("slack", 5, lambda r: _slack(r.slack))
     return [
@@ -346,16 +352,13 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
         ("error", 8, lambda r: _number(r.mse)),
         ("±95 %", 8, lambda r: _number(r.half_width)),
         *([("simulated", 14, _simulation)] if simulated else []),
-        *([frequent] if frequencies and not wide else []),  # the table would be too wide
+        *([frequent] if frequencies and not added else []),  # the table would be too wide
         ("/floor", 7, lambda r: _large(None if r.floor_ratio is None else float(f"{r.floor_ratio:.3g}"))),
-        ("messages", 8, lambda r: _large(r.messages_per_user)),
-        ("most", 6, lambda r: _most(r, r.most_messages)),
-        ("bits", 7, lambda r: _large(r.bits_per_user)),
-        ("most", 6, lambda r: _most(r, r.most_bits)),
+        *(sent if added < 2 else []),
         ("spent", 6, lambda r: _eps(r.eps_spent)),
         *(gains if poisoned else []),
         *(left if absent else []),
-        *([] if wide else [slack]),
+        *([] if added else [slack]),
         ("guarantee", -11, lambda r: r.guarantee or "–"),
     ]
 
@@ -430,12 +433,12 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
         text += [f"{', '.join(r.protocol for r in rows if r.enforced == one)}: {one}" for one in enforced]
     if "collude" in headings:
         text.append(
-            f"collude, dropped: largest eps that may remain at this delta if {100 * (rows[0].colluding or 0):.6g} % of "
-            "the users collude with the analyzer, or drop out; inf: none remains; –: no bound is known."
+            f"collude, dropped: bound on eps at this delta if {100 * (rows[0].colluding or 0):.6g} % of the users "
+            "collude with the analyzer, or drop out; inf: no finite eps; –: no bound is known."
         )
         rules = dict.fromkeys(row.when_absent for row in rows if row.when_absent)
         text += [f"{', '.join(r.protocol for r in rows if r.when_absent == one)}: {one}" for one in rules]
-    text += _sent(rows)
+    text += _sent(rows) if "bits" in headings else []
     text += _relied_on(rows)
     text += [f"{row.protocol}: {row.remark}." for row in rows if row.remark]
     if rows[0].task == "sets":

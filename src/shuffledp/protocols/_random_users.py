@@ -155,7 +155,7 @@ class PlannedUsers(ProtocolBase):
         from shuffledp.accounting.general.random_users import mean_delta
         from shuffledp.protocols._planned_numbers import numbers_of
 
-        planned = self.profile_of_any(self.planned_users)
+        planned = self.profile_of_any(remaining(self.planned_users, share))
         if planned is None or planned.kind not in ("exact", "upper"):
             return None
         numbers = numbers_of(self.population)
@@ -206,5 +206,7 @@ def seats_left(seats: int, users: int, honest: int) -> LeastNumbers:
     def log_choices(of: int, number: NDArray[np.int64] | int) -> Any:
         return gammaln(of + 1) - gammaln(np.add(number, 1)) - gammaln(np.subtract(of + 1, number))
 
-    log_mass = log_choices(seats, found) + log_choices(others - seats, drawn - found) - log_choices(others, drawn)
+    log_mass = (
+        log_choices(seats, found) + log_choices(others - seats, drawn - found) - log_choices(others, drawn)
+    )
     return LeastNumbers(found, np.exp(log_mass))
