@@ -126,7 +126,7 @@ def test_users_who_collude_or_drop_out():
     eps = {name: (row["eps_colluding"], row["eps_dropped"]) for name, row in rows.items()}
     assert eps["sageo"] == (rows["sageo"]["eps_spent"],) * 2
     assert 1 < eps["grr_blanket"][0] == eps["grr_blanket"][1] < 1.1
-    assert eps["correlated_noise"] == (None, None)
+    assert 1.1 < eps["correlated_noise"][0] == eps["correlated_noise"][1] < 1.3
     for name in ("designated_coins", "pure_dump"):
         assert 1 < eps[name][1] < 1.1
         assert "they collude first" in rows[name]["when_absent"]
@@ -139,10 +139,23 @@ def test_users_who_collude_or_drop_out():
     cells = {
         line.split()[0]: line.split()[-3:-1] for line in lines if line.split()[:1] and line.split()[0] in rows
     }
-    assert cells["correlated_noise"] == ["–", "–"]
     assert cells["designated_coins"][0] == "inf"
     told = " ".join(text.split())
+    assert "If 10 % of the users collude with the analyzer, eps is at most 1.1" in told
+    sums = (
+        "--users",
+        "2000",
+        "--max-value",
+        "2",
+        "--protocols",
+        "correlated_sum",
+        *SETTING,
+        "--colluding",
+        "0.1",
+    )
+    told = " ".join(call(*sums).stdout.split())
     assert "If 10 % of the users collude with the analyzer, no bound is known at this delta" in told
+    assert "– – upper" in told
     crowded = call(*setting, "--poisoned", "1k", "--simulate", "2").stdout
     assert max(map(len, crowded.splitlines())) <= 120
     assert "bits: average" not in crowded

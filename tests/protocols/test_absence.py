@@ -3,22 +3,24 @@
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import nbinom
 
 from protocols.test_poisoning import BUILT_INS, K, N, calibrated
 from shuffledp.accounting.general.spent import PRECISION, spent_epsilon
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import get
+from shuffledp.protocols._additive_shares import polya_local_epsilon
 from shuffledp.protocols.reliance import ABSENCE
 from shuffledp.tasks import Budget, Frequency
 
 BUDGET = Budget(1.0, 1e-6)
 SCALE = Budget(1.0, 1e-8)
 #: Built-in protocols with noise in shares, and no bound for less of it.
-UNKNOWN = {"correlated_noise", "jump_counts"}
-UNKNOWN |= {"coarse_correlated_sum", "correlated_sum", "real_sum", "sparse_sum"}
+UNKNOWN = {"coarse_correlated_sum", "correlated_sum", "real_sum", "sparse_sum"}
 NAMED = {"designated_coins", "hashed_balls_into_bins", "mix_dump", "pure_dump"}
 SLOW = {"flexible_mix_dump", "coarse_correlated_sum"}
 
@@ -146,6 +148,57 @@ def test_reports_by_enumeration(eps):
         bound = float(protocol.profile_without(0.4, colluding=colluding).delta(eps))
         assert worst <= bound * (1 + 1e-12)
         assert bound < 1.6 * worst + 1e-3
+
+
+def test_polya_shares():
+    """Two counters with discrete Laplace noise of eps / 2 in shares."""
+    for missing, eps in ((0.1, 1.17193), (0.5, 2.27509)):
+        assert 2 * polya_local_epsilon(1 - missing, 0.5, 1) == pytest.approx(eps, abs=6e-6)
+        for name in ("correlated_noise", "jump_counts"):  # with pairs, which cost a tenth of eps and a delta
+            found = calibrated("frequency", name, N, K, 1e-8).remaining_epsilon(
+                missing, SCALE, colluding=True
+            )
+            assert found > 0.97 * eps
+
+
+@pytest.mark.parametrize("eps", [0.7, 1.5])
+def test_counters_by_enumeration(eps):
+    """With 6 of 10 users the noise of a counter has 0.6 of every shape."""
+    protocol = get("frequency", "correlated_noise")(10, 4, 0.8, 2.0, 0.9)
+    size, part = 60, 0.6
+    single = nbinom.pmf(np.arange(size), part, -math.expm1(-0.8))
+    pairs = nbinom.pmf(np.arange(size), 2 * part, -math.expm1(-0.9))
+    law = np.zeros((size + 1, size))
+    for both, mass in enumerate(pairs):
+        law[both:size, both:] += mass * np.outer(single, single)[: size - both, : size - both]
+    absent = law.ravel()
+    held = np.roll(law, 1, axis=0).ravel()  # one message +1 more; the last row was empty
+    worst = sum(
+        np.maximum(a * held - math.exp(eps) * h * absent, 0).sum()
+        for a, h in zip(absent, held, strict=True)
+        if max(a, h) > 1e-9
+    )
+    found = float(protocol.profile_without(0.4, colluding=True).delta(eps))
+    assert found == pytest.approx(worst, rel=1e-4)
+
+
+def test_a_wide_counter_has_no_bound():
+    protocol = calibrated("frequency", "correlated_noise")
+    wide = replace(protocol, eps_geometric=1e-4)
+    assert math.isnan(wide.remaining_epsilon(0.1, BUDGET, colluding=True))
+
+
+def test_shares_of_a_secure_sum():
+    """The noise of more users than planned is enough; shares for fewer users may not be."""
+    protocol = calibrated("frequency", "multi_exact")
+    assert protocol.remaining_epsilon(1e-9, BUDGET, colluding=True) < 1.01
+    few = replace(protocol, shares=3)
+    assert few.profile_without(0.1, colluding=True) is None
+    assert few.remaining_epsilon(0.1, BUDGET, colluding=True) == protocol.local_epsilon()
+    gaussian = calibrated("frequency", "multi_expected")
+    tenth, half = (gaussian.remaining_epsilon(share, BUDGET, colluding=True) for share in (0.1, 0.5))
+    assert 1.05 < tenth < 1.1
+    assert 1.4 < half < 1.6
 
 
 def test_a_random_number_of_users():

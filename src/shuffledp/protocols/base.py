@@ -227,13 +227,16 @@ class ProtocolBase(metaclass=ABCMeta):
         """
         from shuffledp.accounting.general.spent import spent_epsilon
 
-        found = self.profile_without(check_unit("share", share), colluding=colluding)
-        proven = found is not None and found.kind in ("exact", "upper")
-        spent = spent_epsilon(found, budget) if proven else None
         local = self.local_epsilon() if budget.neighbours == "replace_one" else None
-        if spent is None and not proven and (local is None or math.isinf(local)):
-            return math.nan
-        return min(math.inf if spent is None else spent, math.inf if local is None else local)
+        most = math.inf if local is None else local
+        try:
+            found = self.profile_without(check_unit("share", share), colluding=colluding)
+            if found is not None and found.kind in ("exact", "upper"):
+                found.delta(budget.largest_eps)  # raises if it cannot be evaluated
+                return min(spent_epsilon(found, budget) or math.inf, most)
+        except Infeasible:
+            pass
+        return math.nan if math.isinf(most) else most
 
     def when_absent(self) -> str:
         """Return a sentence on what `profile_without` counts on."""
