@@ -28,6 +28,7 @@ KEYS = {
     *("reduction", "guarantee", "half_width", "floor_ratio", "eps_spent", "slack", "heavy_variance"),
     *("most_messages", "most_bits", "most_certain", "relies_on"),
     *("poisoning_gain", "poisoning_errors", "enforced"),
+    *("colluding", "eps_colluding", "eps_dropped", "when_absent"),
 }
 
 
@@ -115,6 +116,53 @@ def test_fake_users():
     assert (cells["sageo"][0], cells["skellam"], cells["truncation°"]) == ("10", ["inf", "inf"], ["–", "–"])
     assert "poisoned" not in call(*setting, *SETTING).stdout
     assert "poisoned must be" in call(*setting, *SETTING, "--poisoned", "-1").stderr
+
+
+def test_users_who_collude_or_drop_out():
+    names = "grr_blanket,sageo,correlated_noise,designated_coins,pure_dump,local"
+    setting = ("--users", "5000", "--domain-size", "20", "--protocols", names, *SETTING, "--colluding", "0.1")
+    done = json.loads(call(*setting, "--json").stdout)
+    rows = {row["protocol"]: row for row in done["rows"]}
+    eps = {name: (row["eps_colluding"], row["eps_dropped"]) for name, row in rows.items()}
+    assert eps["sageo"] == (rows["sageo"]["eps_spent"],) * 2
+    assert 1 < eps["grr_blanket"][0] == eps["grr_blanket"][1] < 1.1
+    assert 1.1 < eps["correlated_noise"][0] == eps["correlated_noise"][1] < 1.3
+    for name in ("designated_coins", "pure_dump"):
+        assert 1 < eps[name][1] < 1.1
+        assert "they collude first" in rows[name]["when_absent"]
+    assert eps["designated_coins"][0] is None
+    assert eps["pure_dump"][0] > 1.5
+    assert {row["colluding"] for row in (*rows.values(), done["recommendation"])} == {0.1}
+    text = call(*setting).stdout
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 120
+    cells = {
+        line.split()[0]: line.split()[-3:-1] for line in lines if line.split()[:1] and line.split()[0] in rows
+    }
+    assert cells["designated_coins"][0] == "inf"
+    told = " ".join(text.split())
+    assert "If 10 % of the users collude with the analyzer, eps is at most 1.1" in told
+    sums = (
+        "--users",
+        "2000",
+        "--max-value",
+        "2",
+        "--protocols",
+        "correlated_sum",
+        *SETTING,
+        "--colluding",
+        "0.1",
+    )
+    told = " ".join(call(*sums).stdout.split())
+    assert "If 10 % of the users collude with the analyzer, no bound is known at this delta" in told
+    assert "– – upper" in told
+    crowded = call(*setting, "--poisoned", "1k", "--simulate", "2").stdout
+    assert max(map(len, crowded.splitlines())) <= 120
+    assert "bits: average" not in crowded
+    plain = call(*setting[:-2])
+    assert "collude" not in plain.stdout
+    for wrong in ("1", "-0.1", "nan"):
+        assert "colluding must be" in call(*setting[:-1], wrong).stderr
 
 
 def test_sums_simulated(tmp_path):

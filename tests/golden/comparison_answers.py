@@ -49,6 +49,17 @@ COMPARED: dict[str, dict[str, Any]] = {
     "sets": {**THREE_THOUSAND, "domain_size": 20, "set_size": 2, "protocols": SETS},
     "vectors": {**THREE_THOUSAND, "dimension": 10, "protocols": VECTORS},
     "bounded": {**THREE_THOUSAND, "domain_size": 5, "max_bits": 8.0, "protocols": FREQUENCY},
+    "absent": {**THREE_THOUSAND, "domain_size": 5, "protocols": FREQUENCY, "colluding": 0.1},
+    "absent, sums": {**THREE_THOUSAND, "max_value": 3, "protocols": SUMMATION, "colluding": 0.1},
+    "absent, sets": {**THREE_THOUSAND, "domain_size": 20, "set_size": 2, "protocols": SETS, "colluding": 0.1},
+    "absent, random": {
+        "population": Binomial(1000, 0.5),
+        "domain_size": 2,
+        "eps": 1.0,
+        "delta": 1e-5,
+        "protocols": ["amplified", "random_checkin", "pure_dump", "balls_into_bins", "multi_exact"],
+        "colluding": 0.2,
+    },
     "refused": {**THREE_THOUSAND, "users": 1, "domain_size": 5},
     "refused eps": {**THREE_THOUSAND, "eps": -1.0, "domain_size": 5},
 }

@@ -87,10 +87,19 @@ _file = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option(
     "--poisoned",
-    type=int,
+    type=INTEGER,
     default=0,
     metavar="M",
-    help="Number of further, fake users: adds the largest gain of one value's count, or of the sum.",
+    show_default=True,
+    help="Number of fake users who join, for columns of their largest gain.",
+)
+@click.option(
+    "--colluding",
+    type=NUMBER,
+    default=0,
+    metavar="C",
+    show_default=True,
+    help="Share of users, below 1, for columns of the eps that remains if they collude or drop out.",
 )
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of the simulation, an integer of at least 0."

@@ -19,7 +19,7 @@ from shuffledp.comparison.results import Comparison
 from shuffledp.comparison.rows import IDLE, Compared, in_order
 from shuffledp.comparison.setting import Setting, setting_of
 from shuffledp.comparison.user_data import counted
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive, check_unit
 from shuffledp.populations import Law
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 from shuffledp.protocols.registry import available, get
@@ -92,6 +92,9 @@ def compare(asked: Options) -> Comparison:
         simulated.
     poisoned : int
         Number M of further users who send what they like: rows have their ``poisoning_gain``; 0 for none.
+    colluding : float
+        Share of the users, in [0, 1): rows have the eps that remains if they collude with the analyzer, and if they
+        drop out (``eps_colluding``, ``eps_dropped``); 0 for neither.
     seed : int
         Seed of the simulation.
     root : Path, optional
@@ -136,6 +139,9 @@ def compared(asked: Options) -> tuple[Compared, ...]:
     if repeats and not isinstance(where.population, Law):
         raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
     fakes = check_count("poisoned", asked.poisoned)
+    absent = check_unit("colluding", asked.colluding)
+    if absent == 1:
+        raise ValueError("colluding must be below 1: user 1 does not collude.")
     kind = where.task.kind
     names = {name: get(kind, name, root=asked.root) for name in named(kind, asked.protocols)}
     wanted = {name: one for name, one in names.items() if asked.trust is None or one.trust in asked.trust}
@@ -145,7 +151,7 @@ def compared(asked: Options) -> tuple[Compared, ...]:
     for place, (name, protocol) in enumerate(wanted.items()):
         if asked.progress is not None:
             asked.progress(place, len(wanted), name)
-        row = _row(name, protocol, where, asked.accounting, limits, repeats, seed, fakes, yardsticks)
+        row = _row(name, protocol, where, asked.accounting, limits, repeats, seed, fakes, absent, yardsticks)
         rows.append(row if step == 1 else row.scaled(step))
         if asked.done is not None:
             asked.done(rows[-1])
@@ -199,13 +205,14 @@ def _row(
     repeats: int,
     seed: int,
     fakes: int,
+    absent: float,
     yardsticks: tuple[float | None, float],
 ) -> Compared:
     row = begun(name, protocol, where.task.kind, accounting)
     try:
         if accounting is not None and accounting not in protocol.accountings:
             raise Infeasible(f"Has no {accounting} accounting.")
-        return _measured(row, protocol, where, limits, repeats, seed, fakes, yardsticks)
+        return _measured(row, protocol, where, limits, repeats, seed, fakes, absent, yardsticks)
     except Infeasible as error:
         return replace(row, status="infeasible", reason=error.reason)
     except Exception as error:  # every error of a plug-in becomes a row of the answer
@@ -220,6 +227,7 @@ def _measured(
     repeats: int,
     seed: int,
     fakes: int,
+    absent: float,
     yardsticks: tuple[float | None, float],
 ) -> Compared:
     calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
@@ -254,6 +262,17 @@ def _measured(
         enforced=usual.enforced() if fakes else None,
         poisoning_gain=float(usual.poisoning_gain(fakes)) if fakes else None,
     )
+    if absent:
+        colludes, dropped = (
+            usual.remaining_epsilon(absent, where.budget, colluding=told) for told in (True, False)
+        )
+        result = replace(
+            result,
+            colluding=absent,
+            eps_colluding=colludes,
+            eps_dropped=dropped,
+            when_absent=usual.when_absent(),
+        )
     if mse is None and not isinstance(where.population, Law):
         raise Infeasible(
             "Its error has no closed form, and a simulation needs a law of the number of users, not a bound."

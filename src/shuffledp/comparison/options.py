@@ -69,6 +69,7 @@ class Options(SettingOptions):
     mean_messages: float | None = None
     simulate: int = 0
     poisoned: int = 0
+    colluding: float = 0.0
     progress: Callable[[int, int, str], None] | None = None
     done: Callable[[Compared], None] | None = None
 

@@ -41,6 +41,11 @@ class Recommendation:
         Maximum over the users; None if the protocol does not state it.
     worst_certain : bool, optional
         False if some user exceeds the maximum with a probability of at most one in a million.
+    colluding : float, optional
+        Share of the users for ``eps_colluding`` and ``eps_dropped``, in (0, 1).
+    eps_colluding, eps_dropped : float, optional
+        Bound on the eps that remains at the delta of the budget if this share colludes, or drops out; nats. inf if no
+        finite eps is left, nan if no bound is known.
     trusted : str
         The parties who must be honest.
     runner_up : str, optional
@@ -62,6 +67,9 @@ class Recommendation:
     messages_worst: float | None
     bits_worst: float | None
     worst_certain: bool | None
+    colluding: float | None
+    eps_colluding: float | None
+    eps_dropped: float | None
     trusted: str
     runner_up: str | None
     runner_up_ratio: float | None
@@ -110,6 +118,9 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
         messages_worst=best.most_messages,
         bits_worst=best.most_bits,
         worst_certain=best.most_certain,
+        colluding=best.colluding,
+        eps_colluding=best.eps_colluding,
+        eps_dropped=best.eps_dropped,
         trusted=_trusted(best),
         runner_up=None if next_best is None else next_best.protocol,
         runner_up_ratio=None if next_best is None else next_best.half_width / best.half_width,
@@ -194,6 +205,11 @@ def sentences(found: Recommendation) -> str:
         f"A user sends {found.messages_mean:.4g} messages ({found.bits_mean:.4g} bits) on average{most}.",
         *([f"Parameters: {numbers}."] if numbers else []),
     ]
+    if found.colluding is not None:
+        text.append(
+            f"If {100 * found.colluding:.6g} % of the users collude with the analyzer, {_left(found.eps_colluding)} at "
+            f"this delta; if they drop out, {_left(found.eps_dropped)}."
+        )
     if found.runner_up is not None:
         ratio = f"{found.runner_up_ratio:.3g}"
         text.append(
@@ -203,6 +219,13 @@ def sentences(found: Recommendation) -> str:
         reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in found.passed_over.items())
         text.append(f"Less error, but passed over: {reasons}.")
     return "\n".join(line for one in text for line in textwrap.wrap(one, WIDTH, subsequent_indent="  "))
+
+
+def _left(eps: float | None) -> str:
+    """Return a clause on the eps that remains."""
+    if eps is None or math.isnan(eps):
+        return "no bound is known"
+    return "no finite eps remains" if math.isinf(eps) else f"eps is at most {eps:.4g}"
 
 
 def unfit(found: Loosening | None) -> str:

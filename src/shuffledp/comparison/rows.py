@@ -110,6 +110,14 @@ class Compared:
         ``poisoning_gain`` in standard errors of the count or of the sum.
     enforced : str
         What must be enforced to bound the gain of fake users.
+    colluding : float
+        Share of the users for the following fields, in (0, 1).
+    eps_colluding, eps_dropped : float
+        Proven bound on the eps that remains at the delta of the budget if this share of the users colludes with the
+        analyzer, or drops out; nats. inf if no finite eps is left, nan if no bound is known. See ``remaining_epsilon``
+        of `shuffledp.protocols.ProtocolBase`.
+    when_absent : str
+        What hides a value then.
     parameters : mapping of str to float
         Calibrated parameters.
     beyond : mapping of str to float
@@ -159,6 +167,10 @@ class Compared:
     poisoning_gain: float | None = None
     poisoning_errors: float | None = None
     enforced: str | None = None
+    colluding: float | None = None
+    eps_colluding: float | None = None
+    eps_dropped: float | None = None
+    when_absent: str | None = None
     parameters: Mapping[str, float] | None = None
     beyond: Mapping[str, float] | None = None
     remark: str | None = None
@@ -317,10 +329,21 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
     frequencies = any(row.heavy_variance is not None for row in rows)
     simulated = any(row.simulated_mse is not None for row in rows)
     poisoned = any(row.poisoning_gain is not None for row in rows)
-    wide = simulated or poisoned
+    absent = any(row.colluding is not None for row in rows)
+    added = simulated + poisoned + absent
     gains: list[Column] = [
         ("poisoned", 8, lambda r: _number(r.poisoning_gain, 4)),
         ("/error", 6, lambda r: _number(r.poisoning_errors)),
+    ]
+    left: list[Column] = [
+        ("collude", 7, lambda r: _eps(r.eps_colluding)),
+        ("dropped", 7, lambda r: _eps(r.eps_dropped)),
+    ]
+    sent: list[Column] = [
+        ("messages", 8, lambda r: _large(r.messages_per_user)),
+        ("most", 6, lambda r: _most(r, r.most_messages)),
+        ("bits", 7, lambda r: _large(r.bits_per_user)),
+        ("most", 6, lambda r: _most(r, r.most_bits)),
     ]
     frequent: Column = ("frequent", 8, lambda r: _number(r.heavy_variance))
     slack: Column = ("slack", 5, lambda r: _slack(r.slack))
@@ -329,15 +352,13 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
         ("error", 8, lambda r: _number(r.mse)),
         ("±95 %", 8, lambda r: _number(r.half_width)),
         *([("simulated", 14, _simulation)] if simulated else []),
-        *([frequent] if frequencies and not wide else []),  # the table would be too wide
+        *([frequent] if frequencies and not added else []),  # the table would be too wide
         ("/floor", 7, lambda r: _large(None if r.floor_ratio is None else float(f"{r.floor_ratio:.3g}"))),
-        ("messages", 8, lambda r: _large(r.messages_per_user)),
-        ("most", 6, lambda r: _most(r, r.most_messages)),
-        ("bits", 7, lambda r: _large(r.bits_per_user)),
-        ("most", 6, lambda r: _most(r, r.most_bits)),
+        *(sent if added < 2 else []),
         ("spent", 6, lambda r: _eps(r.eps_spent)),
         *(gains if poisoned else []),
-        *([] if wide else [slack]),
+        *(left if absent else []),
+        *([] if added else [slack]),
         ("guarantee", -11, lambda r: r.guarantee or "–"),
     ]
 
@@ -410,7 +431,14 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
         )
         enforced = dict.fromkeys(row.enforced for row in rows if row.enforced)
         text += [f"{', '.join(r.protocol for r in rows if r.enforced == one)}: {one}" for one in enforced]
-    text += _sent(rows)
+    if "collude" in headings:
+        text.append(
+            f"collude, dropped: bound on eps at this delta if {100 * (rows[0].colluding or 0):.6g} % of the users "
+            "collude with the analyzer, or drop out; inf: no finite eps; –: no bound is known."
+        )
+        rules = dict.fromkeys(row.when_absent for row in rows if row.when_absent)
+        text += [f"{', '.join(r.protocol for r in rows if r.when_absent == one)}: {one}" for one in rules]
+    text += _sent(rows) if "bits" in headings else []
     text += _relied_on(rows)
     text += [f"{row.protocol}: {row.remark}." for row in rows if row.remark]
     if rows[0].task == "sets":

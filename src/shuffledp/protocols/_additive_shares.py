@@ -42,3 +42,12 @@ def polya_local_epsilon(shape: float, rate: float, shift: int) -> float:
     logs = (shape + shift) * log_rest + (1 - shape) * log_u - shape * np.logaddexp(gap, log_u - 2 * rate)
     there = logsumexp(logs) + math.log(0.125 * math.sin(math.pi * shape) / math.pi)
     return float(math.log(hyp2f1(shape, shape, 1.0, math.exp(-2 * rate))) + rate * shift - there)
+
+
+def point_delta(eps: float, claimed: float, total: float) -> float:
+    """Return the delta at `eps` (nats) that the guarantee delta = `total` at eps = `claimed` implies.
+
+    It is `total` above `claimed`, otherwise the delta of randomized response (Kairouz, Oh and Viswanath 2015).
+    """
+    below, total = -math.expm1(min(eps - claimed, 0.0)), min(total, 1.0)
+    return total + (1 - total) * below / (1 + math.exp(-claimed))

@@ -119,4 +119,8 @@ class CheckinSchedule(OneReport):
             return None
         return ClonesProfile(OtherReports(Fixed(self.slots - 1)), self.eps_local)
 
+    def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
+        """Return the usual profile, as the shuffler fills empty slots; None for colluding users, who may fill them."""
+        return self.privacy_profile() if share == 0 or not colluding else None
+
     parameters = ProtocolBase.parameters

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.summation.jump_noise import jump_sizes
 from shuffledp.protocols.client.description import ClusterRate, decay_below, decaying_clusters, text
@@ -20,6 +21,8 @@ ClientNoise = tuple[dict[str, Any], list[ClusterRate]]
 
 #: Largest exponent that is taken; no tilt that matters comes near.
 _LARGE = 700.0
+#: Most numbers whose probabilities are computed one by one.
+_MOST_NUMBERS = 20_000
 
 
 class Share(CompoundPoisson, Protocol):
@@ -103,6 +106,27 @@ class JumpShare:
         """Return ``log E e^(tilt N)`` for the random number N."""
         sizes = jump_sizes(self.center)
         return float(self.rate * (sizes @ np.expm1(np.minimum(tilt * np.arange(1, 1 + sizes.size), _LARGE))))
+
+
+def part_law(law: CompoundPoisson, part: float, tail: float) -> Floats:
+    """Return the probabilities of 0, 1, .. for a part of a noise, all but a mass of at most `tail`.
+
+    Their number is from Chernoff's bound; the recursion of Panjer adds positive terms.
+    """
+    tilts = np.geomspace(1e-6, 50.0, 400)
+    moments = np.array([part * law.log_moment(tilt) for tilt in tilts])
+    size = 2 + math.ceil(float(np.min((moments - math.log(tail)) / tilts)))
+    none = part * law.log_moment(-_LARGE)
+    if size > _MOST_NUMBERS or none < -_LARGE:
+        raise Infeasible(f"The noise of the remaining users has more than {_MOST_NUMBERS} likely values.")
+    rates = law.rates(size)
+    weights = part * np.arange(rates.size) * rates
+    found = np.zeros(size)
+    found[0] = math.exp(none)
+    for number in range(1, size):
+        some = weights[1 : number + 1]
+        found[number] = some @ found[number - some.size : number][::-1] / number
+    return found
 
 
 def summed(values: Ints, numbers: Ints) -> Ints:

@@ -11,9 +11,14 @@ See :mod:`shuffledp.accounting.general.random_users` for the proof, also that mo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self, cast
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import Guarantee
@@ -21,6 +26,9 @@ from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._requests import users_until_announced
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget
+
+if TYPE_CHECKING:
+    from shuffledp.accounting.general.random_users import LeastNumbers
 
 #: Numbers of users up to the planned one that a coarse profile tells apart.
 _PARTS = 16
@@ -134,11 +142,71 @@ class PlannedUsers(ProtocolBase):
             lambda eps: mean_delta(self._profile_for_others, numbers, eps), f"{_SOURCE}: {planned.source}"
         )
 
-    def _profile_for_others(self, users: int) -> PrivacyProfile | None:
+    def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
+        """Return the profile for the users who remain, averaged over the law of a random number.
+
+        A number n of participants becomes n less ``share * n``, rounded down.
+        """
+        if share == 0 or self.relies_on == "no other user":
+            return self.privacy_profile()
+        if self.population is None or self.follows_announcement:
+            users = self.planned_users
+            return self.profile_among(users, remaining(users, share), colluding=colluding)
+        from shuffledp.accounting.general.random_users import mean_delta
+        from shuffledp.protocols._planned_numbers import numbers_of
+
+        planned = self.profile_of_any(remaining(self.planned_users, share))
+        if planned is None or planned.kind not in ("exact", "upper"):
+            return None
+        numbers = numbers_of(self.population)
+
+        def left(users: int) -> PrivacyProfile | None:
+            return self._profile_for_others(remaining(users, share), self.profile_of_any)
+
+        return Profile(lambda eps: mean_delta(left, numbers, eps), f"{_SOURCE}: {planned.source}")
+
+    def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile | None:
+        """Return the profile of `users` participants if only `honest` of them, user 1 included, hide a value."""
+        return self.profile_for(honest)
+
+    def profile_of_any(self, honest: int) -> PrivacyProfile | None:
+        """Return `profile_among` for any number of participants and the worst choice of the honest ones."""
+        return self.profile_for(honest)
+
+    def _profile_for_others(
+        self, users: int, profile_for: Callable[[int], PrivacyProfile | None] | None = None
+    ) -> PrivacyProfile | None:
+        profile_for = profile_for or self.profile_for
         if self.few_numbers:
             part = min(users * _PARTS // self.planned_users, _PARTS)
-            return self.profile_for(part * self.planned_users // _PARTS) if part else None
+            return profile_for(part * self.planned_users // _PARTS) if part else None
         if not self.noise_shares:
-            return self.profile_for(users)
+            return profile_for(users)
         # More shares than planned are the planned noise and independent noise on top.
-        return self.profile_for(self.planned_users) if users >= self.planned_users else None
+        return profile_for(self.planned_users) if users >= self.planned_users else None
+
+
+def remaining(users: int, share: float) -> int:
+    """Return the number of users, user 1 included, who remain without a share of them, rounded down, at least 1."""
+    return max(users - math.ceil(Fraction(str(share)) * users), 1)
+
+
+def seats_left(seats: int, users: int, honest: int) -> LeastNumbers:
+    """Return the law of the number of honest users on `seats` seats, if user 1 has none and the others drop out at
+    random.
+    """
+    from scipy.special import gammaln
+
+    from shuffledp.accounting.general.random_users import LeastNumbers
+
+    others, drawn = users - 1, honest - 1
+    seats = min(seats, others)
+    found = np.arange(max(0, drawn - (others - seats)), min(seats, drawn) + 1)
+
+    def log_choices(of: int, number: NDArray[np.int64] | int) -> Any:
+        return gammaln(of + 1) - gammaln(np.add(number, 1)) - gammaln(np.subtract(of + 1, number))
+
+    log_mass = (
+        log_choices(seats, found) + log_choices(others - seats, drawn - found) - log_choices(others, drawn)
+    )
+    return LeastNumbers(found, np.exp(log_mass))

@@ -8,18 +8,21 @@ that a schedule does not depend on its randomizer. `shuffledp.protocols._checkin
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, under
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.populations import Law
+from shuffledp.populations import Fixed, Law
+from shuffledp.protocols._random_users import remaining
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
 from shuffledp.protocols.reliance import Reliance
@@ -96,6 +99,30 @@ class OneReport(ProtocolBase):
     def privacy_profile(self) -> PrivacyProfile | None:
         """Return the clones bound for every local randomizer with this budget, Wang et al. 2023, Lemmas 1 and 2."""
         return ClonesProfile(OtherReports(self.population, self.dummy_count, self.adaptive), self.eps_local)
+
+    def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
+        """Return the clones bound for the remaining users and the dummies.
+
+        The shuffler counts colluding users among those who need no dummy: of k adaptive dummies and N - 1 other users,
+        at least ``k - ceil(share (k + 1))`` hide user 1.
+        """
+        if share == 0 or self.relies_on == "no other user":
+            return self.privacy_profile()
+        dummies = self.dummy_count
+        if self.adaptive and colluding:
+            dummies = max(dummies - math.ceil(Fraction(str(share)) * (dummies + 1)), 0)
+
+        def left(users: int) -> PrivacyProfile:
+            others = Fixed(remaining(users, share) - 1)
+            return ClonesProfile(OtherReports(others, dummies, self.adaptive), self.eps_local)
+
+        if isinstance(self.population, Fixed):
+            return left(1 + self.population.others)
+        from shuffledp.accounting.general.random_users import mean_delta
+        from shuffledp.protocols._planned_numbers import numbers_of
+
+        numbers = numbers_of(self.population)
+        return Profile(lambda eps: mean_delta(left, numbers, eps), "clones among the remaining users")
 
     def parameters(self) -> dict[str, float]:
         """Return the local budget and the number of dummies."""

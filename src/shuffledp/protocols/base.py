@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, Guarantee, Standing, weakest
-from shuffledp.numerics.argument_ranges import check_choice, check_count
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit
 from shuffledp.numerics.argument_types import shown
 from shuffledp.populations import Population
 from shuffledp.protocols.messages import Cost as Cost
 from shuffledp.protocols.messages import Messages as Messages
 from shuffledp.protocols.messages import message_bits as message_bits
 from shuffledp.protocols.poisoning import ENFORCED, Enforced
-from shuffledp.protocols.reliance import RELIANCE, Reliance
+from shuffledp.protocols.reliance import ABSENCE, RELIANCE, Reliance
 from shuffledp.tasks import (
     Budget,
     Floats,
@@ -180,6 +180,67 @@ class ProtocolBase(metaclass=ABCMeta):
             return None
         known = self.parameters().get("eps_local", getattr(self, "eps_local", None))
         return math.inf if known is None else float(known)
+
+    # -- users who collude or drop out -----------------------------------------------------------------------------
+
+    def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
+        """Return a profile that holds if a share of the users hides no value.
+
+        Parameters
+        ----------
+        share : float
+            Share of all users, in [0, 1], rounded up to a number of users; user 1 is honest.
+        colluding : bool
+            True if these users tell the analyzer what they sent, and are chosen by anything that is public. False if
+            they drop out: they are chosen at random, and send nothing.
+
+        Returns
+        -------
+        PrivacyProfile or None
+            By default the usual profile if privacy rests on no other user, and otherwise None, as no bound is known.
+        """
+        return self.privacy_profile() if share == 0 or self.relies_on == "no other user" else None
+
+    @final
+    def remaining_epsilon(self, share: float, budget: Budget, *, colluding: bool) -> float:
+        """Return the eps that remains at the delta of a budget if a share of the users hides no value.
+
+        Parameters
+        ----------
+        share : float
+            Share of all users, in [0, 1].
+        budget : Budget
+            The budget that the protocol was calibrated for.
+        colluding : bool
+            True for users who collude with the analyzer, False for users who drop out, see `profile_without`.
+
+        Returns
+        -------
+        float
+            A proven upper bound, nats: of the profile, rounded up by at most a relative 1e-3, and at most the local eps
+            of a user's own messages. ``inf`` if no finite eps is left, nan if no bound is known.
+
+        Raises
+        ------
+        ValueError
+            If the share is not in [0, 1].
+        """
+        from shuffledp.accounting.general.spent import spent_epsilon
+
+        local = self.local_epsilon() if budget.neighbours == "replace_one" else None
+        most = math.inf if local is None else local
+        try:
+            found = self.profile_without(check_unit("share", share), colluding=colluding)
+            if found is not None and found.kind in ("exact", "upper"):
+                found.delta(budget.largest_eps)  # raises if it cannot be evaluated
+                return min(spent_epsilon(found, budget) or math.inf, most)
+        except Infeasible:
+            pass
+        return math.nan if math.isinf(most) else most
+
+    def when_absent(self) -> str:
+        """Return a sentence on what `profile_without` counts on."""
+        return ABSENCE[self.relies_on]
 
     # -- fake users ------------------------------------------------------------------------------------------------
 

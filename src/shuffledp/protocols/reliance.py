@@ -17,6 +17,19 @@ Reliance = Literal[
 
 _HIDE = "Those of them who collude with the analyzer, send something else or drop out hide no value."
 
+#: Sentence for each reliance on what hides a value if a share of the users colludes or drops out.
+ABSENCE: Mapping[Reliance, str] = {
+    "not stated": "No bound is known beyond the local eps.",
+    "no other user": "Other users hide nothing, so that eps stays.",
+    "others' reports": "The reports of the remaining users hide a value. Its own report has the local eps.",
+    "others' dummies": "The dummies of the remaining users hide a value.",
+    "others' reports and dummies": "The reports and the dummies of the remaining users hide a value.",
+    "named users' dummies": "The dummies of the named users who remain hide a value.",
+    "shares of the noise": "The shares of the remaining users are the noise that hides a value.",
+}
+#: Sentence on users whose place in a public list decides what they send.
+NAMED = "A public list names the users who send most: they collude first. Users who drop out are random."
+
 #: Sentence for each reliance; `who` names the users.
 RELIANCE: Mapping[Reliance, str] = {
     "not stated": "The protocol does not state which other users must be honest.",

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from shuffledp.accounting import Infeasible, multi_expected_scale
 from shuffledp.populations import Binomial, Fixed, Poisson, SubGaussian
 from shuffledp.protocols import available, conformance, get
+from shuffledp.protocols._additive_shares import point_delta
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency import _secret_shares as shares
 from shuffledp.protocols.frequency import multi_expected as profiles
@@ -315,8 +316,8 @@ def test_delta_of_few_users_by_convolution():
 def test_point_profile_is_what_randomized_response_says():
     eps = np.array([0.0, 0.5, 1.0, 3.0])
     want = np.maximum(np.e - np.exp(eps), 0) / (1 + np.e)
-    assert_allclose([shares.point_delta(e, 1.0, 0.0) for e in eps], want, atol=1e-16)
-    assert shares.point_delta(1.0, 1.0, 0.25) == shares.point_delta(2.0, 1.0, 0.25) == 0.25
+    assert_allclose([point_delta(e, 1.0, 0.0) for e in eps], want, atol=1e-16)
+    assert point_delta(1.0, 1.0, 0.25) == point_delta(2.0, 1.0, 0.25) == 0.25
 
 
 @pytest.mark.parametrize("name", NAMES)

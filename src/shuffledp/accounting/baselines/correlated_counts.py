@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.count_pairs import MovingCount
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
     check_budget,
@@ -57,6 +58,8 @@ CORRELATED_ACCOUNTINGS = ("printed", "exact")
 CORRELATED_CONSTANTS = ("corrected", "conference")
 
 _XTOL = 1e-10
+#: Most outcomes of a counter whose laws are stored.
+_MOST_CELLS = 4_000_000
 #: Relative accuracy of the ratio with the fewest messages; the number of messages is flat there.
 _RATIO_TOL = 1e-3
 #: Terms of a sum that fits into memory, of the longest sum in a calibration, and of the first attempt.
@@ -203,6 +206,28 @@ def pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64
     log_law = np.cumsum(np.concatenate(([0.0, math.log(noise.shape) - noise.decay], steps)))
     top = float(np.max(log_law))
     return top + noise.shape * math.log(-math.expm1(-noise.decay)), np.exp(log_law - top)
+
+
+def shared_counter(singles: NDArray[np.float64], pairs: NDArray[np.float64], omitted: float) -> MovingCount:
+    """Return the laws of a counter (U+, U-) with and without the user's value, for any laws of Z1, Z2 and of Z3.
+
+    `singles` and `pairs` are probabilities of 0, 1, .., all but a mass of `omitted` of Z1, Z2 and Z3 together. The law
+    of (U+, U-) depends on ``abs(U+ - U-)`` and on the smaller of both.
+    """
+    last, rest = singles.size - 1, singles.size + pairs.size
+    if 2 * (last + 1) * rest > _MOST_CELLS:
+        raise Infeasible(f"The noise is too wide: a counter has more than {_MOST_CELLS} outcomes.")
+    law = np.zeros((last + 3, rest))  # by the difference; none is larger
+    for apart in range(last + 1):
+        both = np.convolve(pairs, singles[: last + 1 - apart] * singles[apart:])
+        law[apart, : both.size] = both
+    more = law[: last + 2]  # U+ - U- = 0, 1, ..
+    less = law[1 : last + 2]  # U- - U+ = 1, 2, ..
+    held_equal = np.concatenate(([0.0], law[1, :-1]))
+    held_less = np.pad(law[2 : last + 3, :-1], ((0, 0), (1, 0)))
+    absent = np.concatenate((more.ravel(), less.ravel()))
+    held = np.concatenate((held_equal, law[: last + 1].ravel(), held_less.ravel()))
+    return MovingCount(held, absent, omitted)
 
 
 def correlated_noise(

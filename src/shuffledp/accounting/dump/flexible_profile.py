@@ -194,7 +194,7 @@ def _upper_bound(
         weights = np.add.reduceat(masses, cuts)  # of the pieces; the last one is the last number alone
         upper = float(weights @ values)
         gaps = weights[:-1] * -np.diff(values)
-        wide = (gaps > excess / 2 * upper / gaps.size) & (np.diff(cuts) > 1)
+        wide = (gaps > excess / 2 * upper / max(gaps.size, 1)) & (np.diff(cuts) > 1)
         if float(np.sum(gaps)) <= excess * upper or not np.any(wide):
             return upper
         middles = (cuts[:-1][wide] + cuts[1:][wide]) // 2

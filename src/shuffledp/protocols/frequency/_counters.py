@@ -6,13 +6,17 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.accounting.baselines.correlated_counts import shared_counter
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson, most_sent
-from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare, Share
+from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare, Share, part_law
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import (
@@ -25,6 +29,8 @@ from shuffledp.protocols.client.description import (
 from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Floats, Participants, Public, Users
 
+#: Mass that the law of a noise may omit.
+_TAIL = 1e-17
 #: Noises that are drawn at once.
 _DRAWS = 2**20
 
@@ -89,6 +95,22 @@ class NoisyCounters(PlannedUsers):
     def alphabet_size(self) -> int:
         """Number of different messages, two per value: +1 (even) and -1 (odd)."""
         return 2 * self.domain_size
+
+    def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile | None:
+        """Return the profile of the two counters that change, with the shares of the honest users."""
+        if honest >= self.n_users:
+            return self.profile_for(self.n_users)
+        part, single = honest / self.n_users, NegativeBinomialShare(1.0, -math.expm1(-self.remaining_eps))
+
+        @cache
+        def counter() -> MovingCount:
+            singles, pairs = (part_law(law, part, _TAIL) for law in (single, self.pairs))
+            return shared_counter(singles, pairs, 3 * _TAIL)
+
+        return Profile(
+            lambda eps: pair_delta(counter(), counter(), eps),
+            "the two counters that change, each with the noise of the remaining users",
+        )
 
     def counted_on(self) -> str:
         """Name the users who send shares of the noise."""

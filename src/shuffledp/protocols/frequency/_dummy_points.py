@@ -19,12 +19,13 @@ from shuffledp.accounting.dump.dummies import dummy_delta
 from shuffledp.accounting.dump.flexible_profile import quick_bound
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.accounting.general.random_users import mixed_delta
+from shuffledp.protocols._random_users import PlannedUsers, seats_left
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import AS_CALIBRATED, ODDS, Client, frequencies, odds_below
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts
 from shuffledp.protocols.poisoning import Enforced
-from shuffledp.protocols.reliance import Reliance
+from shuffledp.protocols.reliance import NAMED, Reliance
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users
 
 #: Description of a profile among dummies. With GRR it is an upper bound: the adversary knows which other reports are
@@ -128,6 +129,38 @@ class DealtDummies(PlannedUsers):
         """Largest number of dummies of any user."""
         return -(-self.dummies_in_all // self.n_users)
 
+    @abstractmethod
+    def profile_with(self, users: int, dummies: int) -> PrivacyProfile:
+        """Return the profile for this number of participants and of dummies."""
+
+    def profile_for(self, users: int) -> PrivacyProfile:
+        """Return the profile for the first users of the list."""
+        return self.profile_with(users, self.dummies_among(users))
+
+    def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile:
+        """Return the profile if the first users of the list collude, or if users drop out at random."""
+        if colluding:
+            return self.profile_with(honest, self.dummies_among(honest, users - honest))
+        each, more = divmod(self.dummies_in_all, self.n_users)
+        if more == 0:
+            return self.profile_with(honest, each * honest)
+        seats = seats_left(min(more, users), users, honest)
+        return Profile(
+            lambda eps: mixed_delta(
+                lambda seated: float(self.profile_with(honest, each * honest + seated).delta(eps)), seats
+            ),
+            "mean over the users of the list who remain",
+        )
+
+    def profile_of_any(self, honest: int) -> PrivacyProfile:
+        """Return the profile without any dummy of those who send one more than others."""
+        return self.profile_with(honest, self.dummies_in_all // self.n_users * honest)
+
+    def when_absent(self) -> str:
+        """Return a sentence on the dummies, and on the list if not all users send the same number."""
+        text = super().when_absent()
+        return f"{text} {NAMED}" if self.dummies_in_all % self.n_users else text
+
     def counted_on(self) -> str:
         """Name the users who send dummies."""
         each, more = divmod(self.dummies_in_all, self.n_users)
@@ -173,9 +206,8 @@ class FixedDummies(DealtDummies, DummyPoints):
         """Return the cost of a report, and of the mean number of dummies for the expected number of users."""
         return self._cost(self.usual_dummies / self.usual_users, self.most_dummies)
 
-    def profile_for(self, users: int) -> PrivacyProfile:
+    def profile_with(self, users: int, dummies: int) -> PrivacyProfile:
         """Return the profile of two values among the dummies, exact for true values."""
-        dummies = self.dummies_among(users)
         k, eps_local = self.domain_size, self.eps_local
         if eps_local == math.inf:
             return Profile(lambda eps: dummy_delta(k, dummies, eps), BLANKET, "exact")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -15,14 +16,17 @@ from shuffledp.accounting.random_population.polya import expected_polya_delta
 from shuffledp.accounting.random_population.polya_errors import polya_mean_absolute
 from shuffledp.numerics.samplers import LARGEST_SCALE, polya_difference
 from shuffledp.populations import Law
-from shuffledp.protocols._additive_shares import polya_local_epsilon
+from shuffledp.protocols._additive_shares import point_delta, polya_local_epsilon
+from shuffledp.protocols._random_users import remaining
 from shuffledp.protocols.frequency._secret_shares import (
     SecretShares,
-    point_delta,
     secure_sum,
     secure_sum_delta,
 )
 from shuffledp.tasks import Budget, Floats, Ints, Participants
+
+#: Parts of the planned noise that a profile for fewer users tells apart.
+_PARTS = 512
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,33 @@ class PolyaShares(SecretShares):
             lambda eps: point_delta(eps, self.eps, total),
             "Polya noise, exact delta averaged over N; secure sum by Lemma 3",
         )
+
+    def profile_of_remaining(self, share: float) -> PrivacyProfile:
+        """Return a profile by the pure eps of the noise of every number of remaining users, averaged over N."""
+        window = self.population.window()
+
+        @cache
+        def pure_of(parts: int) -> float:
+            if parts >= _PARTS:
+                return self.eps
+            return polya_local_epsilon(parts / _PARTS, self.eps / self.precision, self.precision)
+
+        # Less noise hides less, so that shapes are rounded down; a part at least, which is not enough for one user.
+        users = [remaining(1 + int(others), share) for others in window.support]
+        pure = [
+            pure_of(left * _PARTS // self.base_users) if left * _PARTS >= self.base_users else math.inf
+            for left in users
+        ]
+
+        def delta(eps: float) -> float:
+            eps = min(eps, max((most for most in pure if most < math.inf), default=eps))
+            noise = sum(
+                mass * (point_delta(eps, most, 0.0) if most < math.inf else 1.0)
+                for mass, most in zip(window.pmf, pure, strict=True)
+            )
+            return min(float(noise) + window.omitted + secure_sum_delta(self.security_bits, eps), 1.0)
+
+        return Profile(delta, "pure eps of the noise of the remaining users; secure sum by Lemma 3")
 
     def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
         """Draw Polya noise of every user, (users,)."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.population_bounds import population_lower_bound
 from shuffledp.accounting.random_population.secure_sum import SHARE_FORMS, security_bits, share_count
 from shuffledp.numerics.argument_ranges import check_choice
@@ -76,15 +77,6 @@ def secure_sum_delta(security_bits: float, eps: float) -> float:
     return math.exp(min(float(np.logaddexp(0, eps)) - security_bits * math.log(2), 0.0))
 
 
-def point_delta(eps: float, claimed: float, total: float) -> float:
-    """Return the delta at `eps` (nats) that the guarantee delta = `total` at eps = `claimed` implies.
-
-    It is `total` above `claimed`, otherwise the delta of randomized response (Kairouz, Oh and Viswanath 2015).
-    """
-    below, total = -math.expm1(min(eps - claimed, 0.0)), min(total, 1.0)
-    return total + (1 - total) * below / (1 + math.exp(-claimed))
-
-
 def law_for_bits(budget: Budget, population: Population, task: Task) -> Law:
     """Return the law of the population. Raise `Infeasible` for more than two values, delta 0 or no law."""
     if domain_size_of(task) != 2:
@@ -122,6 +114,17 @@ class SecretShares(ProtocolBase):
     def gain_per_fake(self, most: float) -> float:
         """Infinite: a user's shares may add up to anything."""
         return math.inf
+
+    def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
+        """Return the profile with the noise of the remaining users; None if shares hide nothing for fewer users."""
+        if share == 0:
+            return self.privacy_profile()
+        enough = self.shares >= share_count(self.security_bits, self.group_order)
+        return self.profile_of_remaining(share) if enough else None
+
+    @abstractmethod
+    def profile_of_remaining(self, share: float) -> PrivacyProfile:
+        """Return the profile without the noise of a share of the users."""
 
     def __post_init__(self) -> None:
         if not 2 <= self.group_order < LARGEST_GROUP:

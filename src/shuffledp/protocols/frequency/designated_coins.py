@@ -7,15 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.accounting.general.random_users import mixed_delta
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._random_users import PlannedUsers, seats_left
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import Client
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
 from shuffledp.protocols.frequency.sbin import fair_coins
+from shuffledp.protocols.reliance import NAMED
 from shuffledp.tasks import Ints, Users
 
 
@@ -80,9 +82,31 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the profile of the two counts that change, with the coins of designated users who do not collude."""
-        left = max(min(users, self.designated) - self.colluding, 0)
+        return self._with_coins(min(users, self.designated))
+
+    def _with_coins(self, coins: int) -> PrivacyProfile:
+        """Return the profile for the coins of a number of designated users, some of whom may collude."""
+        left = max(coins - self.colluding, 0)
         found = self.two_counts(coin_noise(left, 0.5), "the shuffler's dummies")
         return replace(found, kind="upper") if self.colluding else found
+
+    def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile:
+        """Return the profile if designated users collude first, or if users drop out at random."""
+        if colluding:
+            return self._with_coins(max(self.designated - (users - honest), 0))
+        seats = seats_left(self.designated, users, honest)
+        return Profile(
+            lambda eps: mixed_delta(lambda coins: float(self._with_coins(coins).delta(eps)), seats),
+            "mean over the designated users who remain",
+        )
+
+    def profile_of_any(self, honest: int) -> PrivacyProfile:
+        """Return the profile without any coin, which bounds nothing."""
+        return self._with_coins(0)
+
+    def when_absent(self) -> str:
+        """Return a sentence on the named users."""
+        return f"{super().when_absent()} {NAMED}"
 
     def client(self) -> Client:
         """Return the client, with the value, and a fair coin for every value from the first users."""

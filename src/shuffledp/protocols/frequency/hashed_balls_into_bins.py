@@ -272,9 +272,8 @@ class HashedBallsIntoBins(DealtDummies):
         noise = (n - held) * stray * (1 - stray) + dummies * share * (1 - share)
         return np.asarray(noise / (n * (1 - stray)) ** 2)
 
-    def profile_for(self, users: int) -> PrivacyProfile:
+    def profile_with(self, users: int, dummies: int) -> PrivacyProfile:
         """Return the profile of one user's message among uniform ones."""
-        dummies = self.dummies_among(users)
         return Profile(
             lambda eps: hashed_balls_delta(eps, self.family, dummies),
             "one hashed message among uniform ones, the messages of all others being known",

@@ -22,11 +22,12 @@ from shuffledp.numerics.samplers import (
     discrete_gaussian_variance,
 )
 from shuffledp.populations import Law, Population
+from shuffledp.protocols._additive_shares import point_delta
+from shuffledp.protocols._random_users import remaining
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._secret_shares import (
     SecretShares,
     law_for_bits,
-    point_delta,
     secure_sum,
     secure_sum_delta,
 )
@@ -37,19 +38,32 @@ from shuffledp.tasks import Budget, Floats, Ints, Task
 SMOOTH = 2.5
 #: From this standard deviation on, sums over integers are integrals with two correction terms.
 _CONTINUOUS = 25.0
+#: Multiples of the budget's eps at which a profile for fewer users is evaluated.
+_FACTORS = np.geomspace(1.0, 16.0, 60)
 
 
 def gaussian_sum_delta(
-    law: Law, eps: float, tau: float, precision: int, security_bits: float, unsecured: float = 0.0
+    law: Law,
+    eps: float,
+    tau: float,
+    precision: int,
+    security_bits: float,
+    unsecured: float = 0.0,
+    share: float = 0.0,
 ) -> float:
     """Return delta of the sum of all users' discrete Gaussian noise and of its shuffled shares.
 
     It is the hockey stick of the noise, the same in both directions, averaged over the number of users (`law` is of the
-    others), plus the delta of shares within ``2^-security_bits`` of their sum, except with probability `unsecured`.
+    others, of whom a `share` sends no noise), plus the delta of shares within ``2^-security_bits`` of their sum, except
+    with probability `unsecured`.
     """
     eps = min(eps, 700.0)  # beyond it e^eps overflows; delta does not grow with eps
     window = law.window()
-    n = 1 + window.support
+    n = (
+        np.array([remaining(1 + int(others), share) for others in window.support])
+        if share
+        else 1 + window.support
+    )
     sigma = tau * np.sqrt(n)
     many = (sigma >= _CONTINUOUS) & (tau >= SMOOTH)
     deltas = np.empty(n.size)
@@ -160,14 +174,26 @@ class MultiExpected(SecretShares):
         Above the budget's eps, the distance adds at most its value at that eps.
         """
 
+        return self.profile_of_remaining(0.0)
+
+    def profile_of_remaining(self, share: float) -> PrivacyProfile:
+        """Return the hockey stick of the noise of the remaining users, plus the distance of the shares."""
+
         @cache
         def delta(eps: float) -> float:
             return gaussian_sum_delta(
-                self.population, eps, self.tau, self.precision, self.security_bits, self.unsecured
+                self.population, eps, self.tau, self.precision, self.security_bits, self.unsecured, share
             )
 
+        # The part of the shares grows with eps; what holds for an eps holds for larger ones.
+        fixed = [self.eps] if share == 0 else (self.eps * _FACTORS).tolist()
+
+        def least(eps: float) -> float:
+            known = [delta(one) for one in fixed if one <= eps]
+            return min(delta(eps), point_delta(eps, self.eps, delta(self.eps)), *known)
+
         return Profile(
-            lambda eps: min(delta(eps), point_delta(eps, self.eps, delta(self.eps))),
+            least,
             "hockey stick of the summed discrete Gaussians, averaged over N; secure sum by Lemma 3",
         )
 

@@ -139,6 +139,17 @@ class SeparateLevels(FullReporting):
         return SegmentedProfile(self.groups[0], 0)
 
     @property
+    def planned_users(self) -> int:
+        """Number of users of all levels."""
+        return self.plan.n
+
+    def profile_for(self, users: int) -> PrivacyProfile | None:
+        """Return the bound for another number of users; None for several levels, which lose unknown shares of it."""
+        if len(self.groups) > 1:
+            return None
+        return SegmentedProfile(replace(self.groups[0], level_sizes=(users,)), 0)
+
+    @property
     def _noise(self) -> float:
         """Variance of each share from the blanket messages."""
         pairs = zip(self.groups, self.plan.weights, strict=True)

@@ -248,6 +248,17 @@ class Segmented(SetProtocol, PlannedUsers):
         profile = self.level_profile(0)
         return profile if profile.kind == "upper" and self.announcing is None else None
 
+    @property
+    def planned_users(self) -> int:
+        """Number of users of all levels."""
+        return self.plan.n
+
+    def profile_for(self, users: int) -> PrivacyProfile | None:
+        """Return `privacy_profile` for the blanket messages of another number of users, of whichever level."""
+        if self.privacy_profile() is None:
+            return None
+        return replace(self, plan=replace(self.plan, level_sizes=(users,))).level_profile(0)
+
     def parameters(self) -> dict[str, float]:
         """Return blanket messages, rate and budget of each level, the flat range of the search, and the first round."""
         plan = self.plan

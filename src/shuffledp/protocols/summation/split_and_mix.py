@@ -16,12 +16,18 @@ from shuffledp.accounting.baselines.split_and_mix import (
 )
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import central_laplace_mse, ikos_group_order
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.secure_sum import most_users
 from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice, check_open_unit
 from shuffledp.populations import Fixed, Population
-from shuffledp.protocols._additive_shares import LARGEST_GROUP, polya_local_epsilon, split, sum_modulo
+from shuffledp.protocols._additive_shares import (
+    LARGEST_GROUP,
+    point_delta,
+    polya_local_epsilon,
+    split,
+    sum_modulo,
+)
 from shuffledp.protocols._planned_numbers import planned_for
 from shuffledp.protocols._requests import checked_request, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
@@ -33,6 +39,8 @@ GROUPS = ("wide", "figure")
 _LEAST_USERS = 19
 #: The estimate is called biased if the sum may wrap around with a larger probability than this.
 _NEGLIGIBLE = 1e-6
+#: Shape of the noise of nearly all users; a shape nearer to 1 takes too long.
+_MOST_SHAPE = 1 - 1e-4
 
 
 @dataclass(frozen=True)
@@ -228,16 +236,30 @@ class SplitAndMix(SumReports):
 
         None if the distance is not proven for all inputs, or if fewer users than planned send noise.
         """
-        if users < self.n_users:
-            return None
-        if self.form == "collision":
-            distance = ikos_distance(self.n_users, self.group_order, self.shares)
-        elif self.form == "worst_case":
-            per_share = math.log2(self.n_users) - math.log2(math.e)
-            distance = 2 ** (-((self.shares - 2) * per_share - math.log2(self.group_order)) / 2)
-        else:
+        distance = self._distance(self.n_users) if users >= self.n_users else None
+        if distance is None:
             return None
         return laplace_profile(self.eps / self.numbers.max_value, self.numbers.max_value, distance=distance)
+
+    def _distance(self, users: int) -> float | None:
+        """Return the statistical distance of the shares of a number of users, None if it is not proven."""
+        if self.form == "collision":
+            return ikos_distance(users, self.group_order, self.shares)
+        if self.form != "worst_case" or users < _LEAST_USERS:
+            return None
+        per_share = math.log2(users) - math.log2(math.e)
+        return float(2 ** (-((self.shares - 2) * per_share - math.log2(self.group_order)) / 2))
+
+    def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile | None:
+        """Return the profile of the noise and the shares of the honest users; the noise is of pure eps."""
+        size, distance = self.numbers.max_value, self._distance(honest)
+        if honest >= self.n_users or distance is None:
+            return self.profile_for(honest)
+        most = polya_local_epsilon(min(honest / self.n_users, _MOST_SHAPE), self.eps / size, size)
+        return Profile(
+            lambda eps: min(point_delta(eps, most, 0.0) + (1 + math.exp(min(eps, most))) * distance, 1.0),
+            "pure eps of the noise of the remaining users, and the statistical distance of their shares",
+        )
 
     def parameters(self) -> dict[str, float]:
         """Return the budget, the root mean squared error, the number of shares and the order of the group."""

@@ -1,0 +1,235 @@
+"""Users who collude or drop out: reference numbers, laws by enumeration, monotony, and the limits of every rule."""
+
+import itertools
+import math
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import nbinom
+
+from protocols.test_poisoning import BUILT_INS, K, N, calibrated
+from shuffledp.accounting.general.spent import PRECISION, spent_epsilon
+from shuffledp.populations import Binomial, Fixed
+from shuffledp.protocols import get
+from shuffledp.protocols._additive_shares import polya_local_epsilon
+from shuffledp.protocols.reliance import ABSENCE
+from shuffledp.tasks import Budget, Frequency
+
+BUDGET = Budget(1.0, 1e-6)
+SCALE = Budget(1.0, 1e-8)
+#: Built-in protocols with noise in shares, and no bound for less of it.
+UNKNOWN = {"coarse_correlated_sum", "correlated_sum", "real_sum", "sparse_sum"}
+NAMED = {"designated_coins", "hashed_balls_into_bins", "mix_dump", "pure_dump"}
+SLOW = {"flexible_mix_dump", "coarse_correlated_sum"}
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "colluding", "tenth", "half"),
+    [
+        ("amplified", K, True, 1.07048, 1.6537),
+        ("grr_blanket", 2, True, 1.07044, 1.65369),
+        ("grr_blanket", K, True, 1.06945, 1.62779),
+        ("balls_into_bins", K, True, 1.07046, 1.65344),
+        ("silent_users", K, True, 1.07046, 1.65384),
+    ],
+)
+def test_reference_numbers(name, k, colluding, tenth, half):
+    """At n = 10^5, eps 1 and delta 1e-8; eps is rounded up by a relative 1e-3."""
+    protocol = calibrated("frequency", name, N, k, 1e-8)
+    for share, eps in ((0.1, tenth), (0.5, half)):
+        found = protocol.remaining_epsilon(share, SCALE, colluding=colluding)
+        assert eps - 1e-5 <= found <= eps * (1 + 1.1 * PRECISION)
+
+
+def test_named_users_at_scale():
+    for name in ("pure_dump", "designated_coins"):
+        protocol = calibrated("frequency", name, N, K, 1e-8)
+        assert protocol.remaining_epsilon(0.1, SCALE, colluding=True) == math.inf
+        assert "collude first" in protocol.when_absent()
+    dump = calibrated("frequency", "pure_dump", N, K, 1e-8)
+    for share, fewer in ((0.1, 1.07035), (0.5, 1.65201)):  # with exactly this share of the dummies
+        found = dump.remaining_epsilon(share, SCALE, colluding=False)
+        assert fewer < found < fewer * 1.0035
+
+
+@pytest.mark.parametrize(("kind", "name"), BUILT_INS)
+def test_every_built_in(kind, name):
+    """Bounds grow with the share from the spent eps to at most the local eps; what is unknown is not bounded."""
+    protocol = calibrated(kind, name)
+    assert protocol.when_absent().startswith(ABSENCE[protocol.relies_on])
+    spent, local = spent_epsilon(protocol.privacy_profile(), BUDGET), protocol.local_epsilon()
+    shares = (0.1,) if name in SLOW else (0.1, 0.4, 1.0)
+    for colluding in (True, False):
+        assert protocol.remaining_epsilon(0.0, BUDGET, colluding=colluding) == spent
+        found = [protocol.remaining_epsilon(share, BUDGET, colluding=colluding) for share in shares]
+        if name in UNKNOWN:
+            assert all(map(math.isnan, found))
+            continue
+        assert spent <= found[0]
+        assert all(a <= b * (1 + PRECISION) for a, b in itertools.pairwise(found))
+        assert local is None or found[-1] <= local
+        if protocol.relies_on == "no other user" or (name == "random_checkin" and not colluding):
+            assert set(found) == {spent}
+        else:
+            assert found[0] > 1.02 * spent or (name in ("adaptive", "non_adaptive"))
+    dropped, colluding = (protocol.remaining_epsilon(0.1, BUDGET, colluding=told) for told in (False, True))
+    if name in NAMED | {"random_checkin"}:
+        assert dropped < colluding
+    elif name not in UNKNOWN:
+        assert dropped <= colluding
+
+
+def hockey(p: Counter, q: Counter, eps: float) -> float:
+    return max(sum(max(a[s] - math.exp(eps) * b[s], 0.0) for s in a) for a, b in ((p, q), (q, p)))
+
+
+def two_coins(coins: int, eps: float) -> float:
+    """Delta of two counts with this many fair coins each, one of which has user 1's value."""
+    law = [math.comb(coins, j) / 2**coins for j in range(coins + 1)]
+    p, q = Counter(), Counter()
+    for (a, x), (b, y) in itertools.product(enumerate(law), repeat=2):
+        p[a + 1, b] += x * y
+        q[a, b + 1] += x * y
+    return hockey(p, q, eps)
+
+
+@pytest.mark.parametrize("eps", [0.2, 0.9])
+def test_designated_coins_by_enumeration(eps):
+    """Of 7 users the first 4 flip coins; user 1 is the last of the list, and 2 of the other 6 are absent."""
+    protocol = get("frequency", "designated_coins")(5, n_users=7, designated=4)
+    gone = list(itertools.combinations(range(6), 2))
+    mean = np.mean([two_coins(4 - sum(user < 4 for user in two), eps) for two in gone])
+    dropped = protocol.profile_without(2 / 7, colluding=False)
+    assert dropped.delta(eps) == pytest.approx(mean, rel=1e-9)
+    worst = max(two_coins(4 - sum(user < 4 for user in two), eps) for two in gone)
+    assert protocol.profile_without(2 / 7, colluding=True).delta(eps) == pytest.approx(worst, rel=1e-9)
+
+
+def uniform_points(dummies: int, k: int, eps: float) -> float:
+    """Delta of user 1's value among uniform dummies, whose other messages are known."""
+    p, q = Counter(), Counter()
+    for points in itertools.product(range(k), repeat=dummies):
+        a, b = points.count(0), points.count(1)
+        p[a + 1, b] += k**-dummies
+        q[a, b + 1] += k**-dummies
+    return hockey(p, q, eps)
+
+
+@pytest.mark.parametrize("eps", [0.3, 1.0])
+def test_dummy_points_by_enumeration(eps):
+    """Six users send 8 dummies, the first two of the list one more than the others."""
+    protocol = get("frequency", "pure_dump")(n_users=6, domain_size=3, eps_local=math.inf, dummies_in_all=8)
+    sent = [2, 2, 1, 1, 1]  # by the others; user 1 is the last of the list and sends one
+    left = [1 + sum(sent) - sum(two) for two in itertools.combinations(sent, 2)]
+    found = [protocol.profile_without(1 / 3, colluding=told).delta(eps) for told in (True, False)]
+    assert found[0] == pytest.approx(max(uniform_points(n, 3, eps) for n in left), rel=1e-9)
+    assert found[1] == pytest.approx(np.mean([uniform_points(n, 3, eps) for n in left]), rel=1e-9)
+
+
+@pytest.mark.parametrize("eps", [0.3, 0.8])
+def test_reports_by_enumeration(eps):
+    """Of 5 users with randomized response two are absent: no data set of the others exceeds the bound."""
+    k, eps_local = 3, 1.5
+    protocol = get("frequency", "grr_blanket")(5, k, eps_local, 0)
+    rows = np.full((k, k), 1.0) + (math.exp(eps_local) - 1) * np.eye(k)
+    rows /= rows.sum(axis=1, keepdims=True)
+
+    def law(held) -> Counter:
+        found = Counter()
+        for sent in itertools.product(range(k), repeat=len(held)):
+            found[tuple(sorted(sent))] += math.prod(rows[x, y] for x, y in zip(held, sent, strict=True))
+        return found
+
+    others = itertools.combinations_with_replacement(range(k), 2)
+    worst = max(hockey(law((0, *held)), law((1, *held)), eps) for held in others)
+    for colluding in (True, False):
+        bound = float(protocol.profile_without(0.4, colluding=colluding).delta(eps))
+        assert worst <= bound * (1 + 1e-12)
+        assert bound < 1.6 * worst + 1e-3
+
+
+def test_polya_shares():
+    """Two counters with discrete Laplace noise of eps / 2 in shares."""
+    for missing, eps in ((0.1, 1.17193), (0.5, 2.27509)):
+        assert 2 * polya_local_epsilon(1 - missing, 0.5, 1) == pytest.approx(eps, abs=6e-6)
+        for name in ("correlated_noise", "jump_counts"):  # with pairs, which cost a tenth of eps and a delta
+            found = calibrated("frequency", name, N, K, 1e-8).remaining_epsilon(
+                missing, SCALE, colluding=True
+            )
+            assert found > 0.97 * eps
+
+
+@pytest.mark.parametrize("eps", [0.7, 1.5])
+def test_counters_by_enumeration(eps):
+    """With 6 of 10 users the noise of a counter has 0.6 of every shape."""
+    protocol = get("frequency", "correlated_noise")(10, 4, 0.8, 2.0, 0.9)
+    size, part = 60, 0.6
+    single = nbinom.pmf(np.arange(size), part, -math.expm1(-0.8))
+    pairs = nbinom.pmf(np.arange(size), 2 * part, -math.expm1(-0.9))
+    law = np.zeros((size + 1, size))
+    for both, mass in enumerate(pairs):
+        law[both:size, both:] += mass * np.outer(single, single)[: size - both, : size - both]
+    absent = law.ravel()
+    held = np.roll(law, 1, axis=0).ravel()  # one message +1 more; the last row was empty
+    worst = sum(
+        np.maximum(a * held - math.exp(eps) * h * absent, 0).sum()
+        for a, h in zip(absent, held, strict=True)
+        if max(a, h) > 1e-9
+    )
+    found = float(protocol.profile_without(0.4, colluding=True).delta(eps))
+    assert found == pytest.approx(worst, rel=1e-4)
+
+
+def test_a_wide_counter_has_no_bound():
+    protocol = calibrated("frequency", "correlated_noise")
+    wide = replace(protocol, eps_geometric=1e-4)
+    assert math.isnan(wide.remaining_epsilon(0.1, BUDGET, colluding=True))
+
+
+def test_shares_of_a_secure_sum():
+    """The noise of more users than planned is enough; shares for fewer users may not be."""
+    protocol = calibrated("frequency", "multi_exact")
+    assert protocol.remaining_epsilon(1e-9, BUDGET, colluding=True) < 1.01
+    few = replace(protocol, shares=3)
+    assert few.profile_without(0.1, colluding=True) is None
+    assert few.remaining_epsilon(0.1, BUDGET, colluding=True) == protocol.local_epsilon()
+    gaussian = calibrated("frequency", "multi_expected")
+    tenth, half = (gaussian.remaining_epsilon(share, BUDGET, colluding=True) for share in (0.1, 0.5))
+    assert 1.05 < tenth < 1.1
+    assert 1.4 < half < 1.6
+
+
+def test_a_random_number_of_users():
+    """Delta is averaged over the numbers that remain of every number of participants."""
+    law, share = Binomial(200, 0.5), 0.25
+    protocol = get("frequency", "balls_into_bins").calibrate(Budget(1.0, 1e-4), law, Frequency(4))
+    window = law.window()
+    mean = sum(
+        mass * float(protocol.profile_for(1 + n - math.ceil((1 + n) / 4)).delta(1.5))
+        for n, mass in zip(window.support, window.pmf, strict=True)
+    )
+    found = float(protocol.profile_without(share, colluding=True).delta(1.5))
+    assert mean <= found <= 1.02 * mean
+    named = get("frequency", "designated_coins").calibrate(Budget(1.0, 1e-4), law, Frequency(4))
+    assert named.remaining_epsilon(share, Budget(1.0, 1e-4), colluding=False) == math.inf
+
+
+def test_the_shuffler_replaces_users_who_drop_out():
+    """Of 21 users 6 are absent: 30 reports hide user 1 again, or 24 if they collude, of which the rule counts 22."""
+    protocol = get("frequency", "adaptive")(Fixed(20), 4, 2.0, dummy_count=30, adaptive=True)
+    alone = get("frequency", "amplified")
+    for colluding, left in ((False, 30), (True, 22)):
+        found = protocol.profile_without(0.25, colluding=colluding).delta(0.5)
+        assert found == pytest.approx(
+            float(alone(Fixed(left), 4, 2.0).privacy_profile().delta(0.5)), rel=1e-12
+        )
+        assert left <= 30 - (6 if colluding else 0)
+
+
+def test_bad_shares():
+    protocol = calibrated("frequency", "amplified")
+    for share in (-0.1, 1.1, math.nan):
+        with pytest.raises(ValueError, match="share must be in"):
+            protocol.remaining_epsilon(share, BUDGET, colluding=True)
