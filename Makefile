@@ -18,7 +18,7 @@ CACHE_THERE := mkdir -p "$(CACHE)" 2> /dev/null || { echo "Snakemake cannot keep
 SNAKEMAKE := $(CACHE_THERE) $(SINGLE) $(BIN)/snakemake --cores $(CORES)
 # A run starts hundreds of short processes: each would compile the library anew where a machine forbids keeping byte code.
 unexport PYTHONDONTWRITEBYTECODE
-LOCKS := run library test learning notebooks cluster benchmarks docs dev mutants
+LOCKS := run library test learning notebooks cluster benchmarks docs dev mutants auditors
 
 .PHONY: help
 help:  ## Show this list
