@@ -265,6 +265,10 @@ calibrations: .venv/.installed-run  ## Audit 2,000 random calibrations against e
 audit-seeds: .venv/.installed-run  ## Audit every protocol under 100 seeds (results/audit/seeds/); can be interrupted
 	@$(SINGLE) $(BIN)/python tools/audit_seeds.py --page
 
+.PHONY: outside-auditors
+outside-auditors: .venv/.installed-auditors  ## Run two auditors by others on messages of few users, for docs/maintainers.md
+	@$(SINGLE) $(BIN)/python tools/outside_auditors.py --page
+
 # ---- noise designs (summation) -----------------------------------------------------------------------------
 .PHONY: designs
 designs: .venv/.installed-run  ## Search for the noise designs of summation again; takes long, can be interrupted
