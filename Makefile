@@ -18,7 +18,7 @@ CACHE_THERE := mkdir -p "$(CACHE)" 2> /dev/null || { echo "Snakemake cannot keep
 SNAKEMAKE := $(CACHE_THERE) $(SINGLE) $(BIN)/snakemake --cores $(CORES)
 # A run starts hundreds of short processes: each would compile the library anew where a machine forbids keeping byte code.
 unexport PYTHONDONTWRITEBYTECODE
-LOCKS := run library test learning notebooks cluster benchmarks paper docs dev mutants
+LOCKS := run library test learning notebooks cluster benchmarks paper docs dev mutants auditors
 
 .PHONY: help
 help:  ## Show this list
@@ -268,6 +268,10 @@ calibrations: .venv/.installed-run  ## Audit 2,000 random calibrations against e
 .PHONY: audit-seeds
 audit-seeds: .venv/.installed-run  ## Audit every protocol under 100 seeds (results/audit/seeds/); can be interrupted
 	@$(SINGLE) $(BIN)/python tools/audit_seeds.py --page
+
+.PHONY: outside-auditors
+outside-auditors: .venv/.installed-auditors  ## Run two auditors by others on messages of few users, for docs/maintainers.md
+	@$(SINGLE) $(BIN)/python tools/outside_auditors.py --page
 
 # ---- noise designs (summation) -----------------------------------------------------------------------------
 .PHONY: designs

@@ -170,7 +170,9 @@ def test_what_the_pipeline_imports_is_declared_and_nothing_else():
         *(path.name for path in (ROOT / "tools").iterdir() if path.is_dir()),
     }
     mutants = {"cosmic-ray", "coverage", "parso"}  # make mutants
-    assert used - {"jax", "opendp"} - checks - mutants - {"typst"} - ours == declared("pipeline")
+    auditors = {"numba", "pystatdp"}  # make outside-auditors
+    assert used - {"jax", "opendp"} - checks - mutants - auditors - {"typst"} - ours == declared("pipeline")
+    assert auditors == declared("auditors") - declared("pipeline")
     assert checks <= declared("test")
     assert mutants == {name for name in declared("mutants") if not name.startswith("pytest")} - declared(
         "pipeline"

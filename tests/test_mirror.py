@@ -35,6 +35,7 @@ ELSEWHERE = {
     "test_faults.py": "tools/faults.py",
     "test_gallery.py": "tools/gallery.py",
     "test_guides.py": "code and files of the pages of docs/",
+    "test_outside_auditors.py": "tools/outside_auditors.py",
     "test_own_data_times.py": "benchmarks/own_data.py",
     "test_scale.py": "benchmarks/scale.py and benchmarks/scale_picture.py",
     "test_numerical_errors.py": "tools/numerical_errors.py",
