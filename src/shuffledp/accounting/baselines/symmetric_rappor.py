@@ -114,6 +114,7 @@ class SymmetricRAPPOR:
         float or None
             In [0, 1].
         """
+        target = None if target is None else check_positive("target", target)
         if self.view == "reports":
             return None
         alone = two_bits_delta(self.eps_bit, eps)

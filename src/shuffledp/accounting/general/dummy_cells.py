@@ -96,8 +96,8 @@ def dummy_cells_delta(eps: EpsAt, mean: Mean, losing: Cells, gaining: Cells) -> 
     Eighteen messages are replaced, with the dummies of a million devices:
 
     >>> from shuffledp.accounting import dummy_cells_delta
-    >>> f"{dummy_cells_delta(1.0, 1245.12, 18, 18):.3e}"
-    '9.359e-11'
+    >>> f"{dummy_cells_delta(1.0, 1245.12, 18, 18):.2e}"
+    '9.36e-11'
     """
     return groups_delta(((mean, losing, gaining),), eps)
 
@@ -307,20 +307,12 @@ class _Losses:
             product *= _power(rfft(cells), part.copies)
         scale = sum(part.copies * _log_moment(part, theta) for part in self.parts)
         masses = np.roll(irfft(product, size), -first % size)
-        losses = step * (first + np.arange(size))
+        losses = np.asarray(step * (first + np.arange(size)), np.float64)
         # A split loss moves by h^2 / 8 on average at most, and is Hoeffding's bounded variable around that.
         split = self.copies * high.theta * (high.theta + 1) * step**2 / 8
         beyond = _exp(high.log_moment + split - high.theta * high.loss)
-        return _Law(
-            self.infinite,
-            theta,
-            scale,
-            losses,
-            np.asarray(masses, np.float64),
-            error + transform * least,
-            beyond,
-            self.copies,
-        )
+        error += transform * least
+        return _Law(self.infinite, theta, scale, losses, masses, error, beyond, self.copies)
 
     def _end(self, theta: float, sign: int) -> _End:
         """Return an end of the sum tilted by theta, beyond which its mass is negligible."""
