@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 #: Means of a cell that the sums are tested for.
-_LEAST_MEAN, _MOST_MEAN = 1e-3, 1e10
+_LEAST_MEAN, MOST_MEAN = 1e-3, 1e10
 #: Relative excess of delta from the grid, and the largest grid: of results, and while a root is approached.
 _FINE, _ROUGH = (1e-6, 2**21), (1e-3, 2**17)
 #: Omitted mass relative to delta, and its first attempt.
@@ -60,8 +60,8 @@ _TILT, _XTOL, _NEAR = 1e-2, 1e-8, 1e-2
 
 def _check_mean(name: str, value: float) -> float:
     number = check_positive(name, value)
-    if not _LEAST_MEAN <= number <= _MOST_MEAN:
-        raise ValueError(f"{name} must be in [{_LEAST_MEAN:g}, {_MOST_MEAN:g}], got {value!r}.")
+    if not _LEAST_MEAN <= number <= MOST_MEAN:
+        raise ValueError(f"{name} must be in [{_LEAST_MEAN:g}, {MOST_MEAN:g}], got {value!r}.")
     return number
 
 
@@ -166,7 +166,7 @@ def dummy_cells_mean(eps: Eps, delta: Delta, losing: Cells, gaining: Cells) -> f
         groups = ((math.exp(-minus_log_mean), losing, gaining),)
         return log_ratio(groups_delta(groups, eps, precision), delta)
 
-    ends = -math.log(_MOST_MEAN), -math.log(_LEAST_MEAN)
+    ends = -math.log(MOST_MEAN), -math.log(_LEAST_MEAN)
     if losing + gaining == 0:
         return _LEAST_MEAN
     apart = root_below(
@@ -177,9 +177,7 @@ def dummy_cells_mean(eps: Eps, delta: Delta, losing: Cells, gaining: Cells) -> f
     rough = root_below(excess, guess, *ends, xtol=_NEAR**2, near=_NEAR)
     precision = _FINE
     if rough - ends[0] < _NEAR and excess(ends[0]) > 0:
-        raise ValueError(
-            f"eps and delta must allow a mean of at most {_MOST_MEAN:g}, got {eps!r}, {delta!r}."
-        )
+        raise ValueError(f"eps and delta must allow a mean of at most {MOST_MEAN:g}, got {eps!r}, {delta!r}.")
     return math.exp(-root_below(excess, rough, *ends, xtol=_XTOL, ytol=1e-6, near=_NEAR**2))
 
 
