@@ -14,15 +14,22 @@ from shuffledp.accounting import (
     deployments,
 )
 
-COMPUTED = [key for key, one in deployments().items() if one.status == "verified"]
-REFUSED = [key for key in deployments() if key not in COMPUTED]
+VERIFIED = [key for key, one in deployments().items() if one.status == "verified"]
+COMPUTED = [key for key in VERIFIED if deployments()[key].randomizer == "symmetric_rappor"]
+REFUSED = [key for key in deployments() if key not in VERIFIED]
+ONE, BOTH = "Cobalt, 1m report", "Cobalt, both reports"
 
 
 def test_every_system_says_where_its_settings_stand():
     assert len(COMPUTED) >= 3 and REFUSED
-    for known in deployments().values():
+    assert {key for key in VERIFIED if key not in COMPUTED} == {ONE, BOTH}
+    for key, known in deployments().items():
         assert known.source.startswith("https://")
         assert known.place and known.read and known.system
+        if key in (ONE, BOTH):
+            assert known.dummies and known.cells and known.users and known.delta and not known.missing
+            assert known.description and known.unit and known.assumed and known.unknown
+            continue
         settings = (known.eps0, known.users, known.delta, known.eps)
         assert (None in settings) == bool(known.missing), "a setting is missing exactly where that is said"
 
@@ -59,6 +66,30 @@ def test_colluding_users_hide_nobody():
     key = COMPUTED[0]
     users = deployments()[key].users
     assert deployed_epsilon(key, colluding=0.1) == deployed_epsilon(key, users=round(0.9 * users))
+
+
+def test_the_printed_budget_of_fabricated_messages_holds_for_a_day_and_not_for_several():
+    """Values of another program; the mean of a cell is the number of devices times that of a device."""
+    assert deployed_epsilon(ONE) == pytest.approx(0.99815, abs=1e-5)
+    assert deployed_epsilon(ONE, rounds=7) == pytest.approx(2.7711, abs=1e-4)
+    assert deployed_epsilon(ONE, rounds=30, colluding=0.1) == pytest.approx(6.4184, abs=1e-4)
+    assert deployed_epsilon(ONE, colluding=0.5) == pytest.approx(1.43403, abs=2e-5)
+    assert deployed_epsilon(ONE, users=10**7) == pytest.approx(0.30224, abs=1e-5)
+    assert deployed_epsilon(BOTH, rounds=1) == pytest.approx(1.04890, abs=1e-5)
+    assert deployed_epsilon(BOTH) == deployed_epsilon(BOTH, rounds=30) == pytest.approx(6.3829, abs=1e-4)
+    assert deployed_answer(ONE).guarantee == "exact" and math.isinf(deployed_answer(ONE).eps_local)
+    assert deployed_answer(ONE, users=1000).eps == math.inf, "an empty gaining cell is too likely"
+
+
+def test_devices_that_are_enough_for_several_days():
+    for days, needed in ((1, 996_457), (7, 6.97e6), (30, 2.99e7)):
+        enough = deployed_users(ONE, rounds=days)
+        assert enough == pytest.approx(needed, rel=2e-3)
+        assert deployed_epsilon(ONE, users=enough, rounds=days) <= deployed_printed(ONE) * (1 + 1e-9)
+        assert deployed_epsilon(ONE, users=round(0.999 * enough), rounds=days) > deployed_printed(ONE)
+    assert deployed_users(ONE, colluding=0.1) == math.ceil(deployed_users(ONE) / 0.9)
+    with pytest.raises(ValueError, match="Not found for it: an eps of all reports and rounds together"):
+        deployed_users(BOTH)
 
 
 @pytest.mark.parametrize("key", REFUSED)

@@ -170,6 +170,89 @@ def test_a_remark_on_the_calibration_is_told():
     assert "Calibration: a noise design of one parameter, certified at the call by exponential" in done.output
 
 
+#: The same at the commit 3e9c812, for a deployed system.
+LATER = fields(
+    "url_slug status tier deployment",
+    url_slug=TEXT,
+    status=one_of("Draft"),
+    tier=one_of(1, 2, 3),
+    deployment=fields(
+        "basic",
+        basic=BASIC,
+        dp_variant=VARIANT,
+        privacy_loss=fields(
+            "",
+            **texts("privacy_unit privacy_unit_details privacy_parameters_details"),
+            privacy_parameters=LOSS["properties"]["privacy_parameters"],
+        ),
+        deployment_model=fields(
+            "",
+            model_name=one_of("Local", "Central", "Shuffle", "Federated", "Varies"),
+            actors={},
+            release_type=one_of("One release", "Many releases"),
+            data_source_type=one_of("Static", "Dynamic"),
+            access_type=one_of("Interactive", "Non-interactive"),
+            **texts("model_name_details release_type_details data_source_type_details access_type_details"),
+        ),
+        accounting=fields("", **texts("post_processing composition")),
+        implementation=fields(
+            "", **texts("preprocessing_and_hyperparameter_tuning mechanisms justification")
+        ),
+        administrative=fields(
+            "registry_authors",
+            registry_authors={"type": "array", "items": TEXT, "minItems": 1},
+            sources={},
+            notes=TEXT,
+        ),
+    ),
+)
+
+
+def test_a_deployed_system_has_a_record_by_its_own_settings():
+    done = call("Cobalt, 1m report", "--registry")
+    assert done.exit_code == 0, done.output
+    content = yaml.safe_load(done.output)
+    jsonschema.validate(
+        content, LATER, format_checker=jsonschema.FormatChecker(), cls=jsonschema.Draft202012Validator
+    )
+    deployment = content["deployment"]
+    assert (content["status"], content["tier"]) == ("Draft", 3)
+    assert deployment["basic"]["name"] == "Cobalt: returned topics (AdServices)"
+    assert deployment["privacy_loss"]["privacy_unit"] == "device-day"
+    assert deployment["privacy_loss"]["privacy_parameters"] == {"epsilon": 1.0, "delta": 1e-10}
+    assert "eps = 0.99815" in deployment["privacy_loss"]["privacy_parameters_details"]
+    assert deployment["accounting"]["composition"].endswith("7 days 2.77, 30 days 6.06.")
+    for name in ("data_product_region", "intended_use"):
+        assert f'{name}: ""  # {OPEN}' in done.output
+    assert f'publication_date: "1900-01-01"  # {OPEN}' in done.output
+
+
+def test_a_deployed_system_is_described_without_options():
+    done = call("Cobalt, both reports")
+    assert done.exit_code == 0, done.output
+    for words in ("No eps is printed", "eps = 6.38285", "the analyzer cannot enforce it", "Open: Whether"):
+        assert words in done.output
+    assert "Printed: eps = 0.317" in call("DAP, eps0 = 5").output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["ENPA"], "ENPA cannot be described. Not found for it: the number of users"),
+        (["Cobalt, both reports", "--registry"], "has no record"),
+        (["DAP, eps0 = 5", "--registry"], "has no record"),
+    ],
+)
+def test_a_system_without_settings_or_record_is_refused(words, message):
+    done = call(*words)
+    assert done.exit_code != 0 and message in done.output
+
+
+def test_what_bounds_the_gain_of_fake_users_is_printed():
+    setting = ["--users", "30000", "--domain-size", "20", "--eps", "1", "--delta", "1e-8"]
+    assert "if the shuffler admits one report of fixed size per user" in call("grr_blanket", *setting).output
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -10,19 +10,23 @@ Conventions: eps in nats; one user's input is replaced; `users` counts all users
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from types import MappingProxyType
 from typing import Annotated, Literal
 
 from shuffledp.accountant.answers import Answer
-from shuffledp.accountant.deployments import amplification, smallest_batch
+from shuffledp.accountant.batches import checked_fraction, people_of
+from shuffledp.accountant.deployments import SHUFFLED, amplification, smallest_batch
 from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
-from shuffledp.numerics.argument_ranges import check_choice, one_of
+from shuffledp.accounting.general.dummy_cells import MOST_MEAN, dummy_cells_mean, groups_epsilon
+from shuffledp.numerics.argument_ranges import check_choice, check_count, one_of
 
 Status = Literal["verified", "incomplete"]
+Rounds = Annotated[int, partial(check_count, least=1, most=1000)]
 
 PACKAGE_DATA = ("deployed.json",)
 #: Bounds on the central eps that a configuration may request.
@@ -38,8 +42,8 @@ class Deployment:
     system : str
         Name and description.
     randomizer : str
-        ``symmetric_rappor``, whose sums the analyzer receives. Any other value is a description of a system that is not
-        computed.
+        ``symmetric_rappor``, whose sums the analyzer receives, or ``poisson_dummies``, a histogram of true and
+        fabricated messages. Any other value is a description of a system that is not computed.
     source, place, read : str
         Address of the text, place in it, and the part that was read.
     eps0 : float, optional
@@ -49,6 +53,14 @@ class Deployment:
     delta : float, optional
     eps : float, optional
         Central eps that the text prints, nats.
+    dummies : tuple of float
+        Mean number of dummies of a user in a cell, for each report.
+    cells : int, optional
+        Number of cells that the messages of a user change in each report.
+    rounds : int
+        Number of rounds with the same user and fresh noise.
+    description, unit, assumed, unknown : str
+        Mechanism, unit of privacy, assumptions of the text, and open points.
     missing : str
         Settings that were not found; empty if all were found.
     """
@@ -62,6 +74,13 @@ class Deployment:
     users: int | None = None
     delta: float | None = None
     eps: float | None = None
+    dummies: tuple[float, ...] = ()
+    cells: int | None = None
+    rounds: int = 1
+    description: str = ""
+    unit: str = ""
+    assumed: str = ""
+    unknown: str = ""
     missing: str = ""
 
     @property
@@ -75,13 +94,21 @@ def deployments() -> Mapping[str, Deployment]:
     """Return all systems by key, in the order of the file: exact copies of the texts, each with its source."""
     path = resources.files("shuffledp.accountant").joinpath(*PACKAGE_DATA)
     content = json.loads(path.read_text(encoding="utf-8"))
-    return MappingProxyType({key: Deployment(**value) for key, value in content.items()})
+    return MappingProxyType(
+        {
+            key: Deployment(**{**value, "dummies": tuple(value.get("dummies", ()))})
+            for key, value in content.items()
+        }
+    )
 
 
-def deployed_answer(deployment: str, *, users: int | None = None, colluding: float = 0.0) -> Answer:
+def deployed_answer(
+    deployment: str, *, users: int | None = None, colluding: float = 0.0, rounds: Rounds | None = None
+) -> Answer:
     """Return the central guarantee of a system with its own settings.
 
-    Sources as for :func:`shuffledp.accounting.amplification`; replacement neighbors.
+    Sources as for :func:`shuffledp.accounting.amplification` and :func:`shuffledp.accounting.dummy_cells_epsilon`;
+    replacement neighbors.
 
     Parameters
     ----------
@@ -91,6 +118,8 @@ def deployed_answer(deployment: str, *, users: int | None = None, colluding: flo
         Another number of users, >= 1.
     colluding : float
         In [0, 1): fraction of the users who reveal their reports to the analyzer.
+    rounds : int, optional
+        Another number of rounds, in [1, 1000].
 
     Returns
     -------
@@ -103,12 +132,39 @@ def deployed_answer(deployment: str, *, users: int | None = None, colluding: flo
     ValueError
         If there is no such system, or one of its settings was not found.
     """
-    known, randomizer = _computable(deployment)
-    return amplification(
-        users=known.users if users is None else users,
-        delta=known.delta,
-        randomizer=randomizer,
-        colluding=colluding,
+    known = _computable(deployment)
+    everyone = known.users if users is None else users
+    rounds = known.rounds if rounds is None else rounds
+    if known.cells is None:
+        return amplification(
+            users=everyone,
+            delta=known.delta,
+            randomizer=_bits(known),
+            colluding=colluding,
+            rounds=rounds,
+        )
+    _, honest = people_of(everyone, None, colluding)
+    changed = known.cells * rounds
+    # More dummies only add noise, so that fewer than there are make an upper bound.
+    groups = tuple((min((1 + honest.mean) * mean, MOST_MEAN), changed, changed) for mean in known.dummies)
+    eps = groups_epsilon(groups, known.delta or 0.0)
+    return Answer(
+        question="amplification",
+        eps=eps,
+        eps_lower=None,
+        eps_local=math.inf,
+        users=float(everyone or 0),
+        delta=known.delta or 0.0,
+        reduction="own",
+        guarantee="exact",
+        note="",
+        trust=SHUFFLED,
+        neighbours="replace_one",
+        population=repr(honest),
+        randomizer=known.randomizer,
+        rounds=rounds,
+        colluding=float(colluding),
+        considered=(("own", eps),) if math.isfinite(eps) else (),
     )
 
 
@@ -117,15 +173,16 @@ def deployed_epsilon(
     *,
     users: int | None = None,
     colluding: float = 0.0,
+    rounds: Rounds | None = None,
     bound: Annotated[str, one_of(BOUNDS)] = "upper",
 ) -> float:
     """Return a bound on the central eps of a system with its own settings.
 
-    Sources as for :func:`shuffledp.accounting.amplification`; replacement neighbors.
+    Sources as for :func:`deployed_answer`; replacement neighbors.
 
     Parameters
     ----------
-    deployment, users, colluding
+    deployment, users, colluding, rounds
         As in :func:`deployed_answer`, which raises the same errors.
     bound : {"upper", "lower"}
         Upper: for every data set of the other users. Lower: the privacy loss for some data set, which is no guarantee.
@@ -141,7 +198,7 @@ def deployed_epsilon(
     >>> round(deployed_epsilon("DAP, eps0 = 5", bound="lower"), 3)
     0.297
     """
-    answer = deployed_answer(deployment, users=users, colluding=colluding)
+    answer = deployed_answer(deployment, users=users, colluding=colluding, rounds=rounds)
     if bound == "upper" or answer.eps_lower is None:
         return answer.eps
     return answer.eps_lower
@@ -170,36 +227,55 @@ def deployed_printed(deployment: Annotated[str, one_of(tuple(deployments()))]) -
     if printed is None:
         raise ValueError(
             f"deployment must be one with a published central eps, got {deployment!r}. "
-            f"Not found for it: {deployments()[deployment].missing}."
+            f"Not found for it: {deployments()[deployment].missing or 'an eps of all reports and rounds together'}."
         )
     return printed
 
 
-def deployed_users(deployment: str, *, colluding: float = 0.0) -> int:
+def deployed_users(deployment: str, *, colluding: float = 0.0, rounds: Rounds | None = None) -> int:
     """Return a number of users that suffices for the eps that a system prints.
 
-    Sources as for :func:`shuffledp.accounting.smallest_batch`; replacement neighbors.
+    Sources as for :func:`shuffledp.accounting.smallest_batch` and :func:`shuffledp.accounting.dummy_cells_mean`;
+    replacement neighbors.
 
     Parameters
     ----------
-    deployment, colluding
+    deployment, colluding, rounds
         As in :func:`deployed_answer`, which raises the same errors.
 
     Returns
     -------
     int
         Number of all users; never too few.
+
+    Raises
+    ------
+    ValueError
+        If the text prints no eps, too.
     """
-    known, randomizer = _computable(deployment)
-    return int(
-        smallest_batch(eps=known.eps, delta=known.delta, randomizer=randomizer, colluding=colluding).users
-    )
+    known = _computable(deployment)
+    rounds = known.rounds if rounds is None else rounds
+    eps, delta = deployed_printed(deployment), known.delta
+    if known.cells is None:
+        return int(
+            smallest_batch(
+                eps=eps, delta=delta, randomizer=_bits(known), colluding=colluding, rounds=rounds
+            ).users
+        )
+    changed = known.cells * rounds
+    honest = math.ceil(dummy_cells_mean(eps, delta or 0.0, changed, changed) / known.dummies[0])
+    users = math.ceil(honest / (1 - checked_fraction(colluding)))
+    return users if people_of(users, None, colluding)[1].mean + 1 >= honest else users + 1
 
 
-def _computable(deployment: str) -> tuple[Deployment, SymmetricRAPPOR]:
+def _computable(deployment: str) -> Deployment:
     check_choice("deployment", deployment, tuple(deployments()))
     known = deployments()[deployment]
-    if known.status != "verified" or known.eps0 is None:
+    if known.status != "verified":
         raise ValueError(f"The eps of {deployment} cannot be computed. Not found for it: {known.missing}.")
+    return known
+
+
+def _bits(known: Deployment) -> SymmetricRAPPOR:
     # Two values: an upper bound for any number of them, and a lower bound that needs no third one.
-    return known, SymmetricRAPPOR(known.eps0, 2)
+    return SymmetricRAPPOR(known.eps0 or 0.0, 2)

@@ -57,7 +57,7 @@ _LOST_ROUNDS = (
     "same users or not"
 )
 _ANEW = "the number of users is drawn anew in every round"
-_SHUFFLED = (
+SHUFFLED = (
     "The analyzer sees the reports in random order and nothing else; the shuffler does not collude with it. "
     "It may know the inputs of all other users."
 )
@@ -357,7 +357,7 @@ def _answer(
         reduction=best,
         guarantee=standing.guarantee,
         note=standing.note,
-        trust=_SUMMED if summed else _SHUFFLED,
+        trust=_SUMMED if summed else SHUFFLED,
         neighbours="replace_one",
         population=repr(honest),
         randomizer=setting.family.label if setting.randomizer is None else repr(setting.randomizer),

@@ -115,6 +115,11 @@ if TYPE_CHECKING:
     from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
     from shuffledp.accounting.general.comparisons import Comparison
     from shuffledp.accounting.general.composition import composed_epsilon
+    from shuffledp.accounting.general.dummy_cells import (
+        dummy_cells_delta,
+        dummy_cells_epsilon,
+        dummy_cells_mean,
+    )
     from shuffledp.accounting.general.exports import (
         GaussianFit,
         gaussian_fit,
@@ -403,6 +408,9 @@ __all__ = [
     "discrete_gaussian_gap",
     "discrete_laplace_variance",
     "dominating_vector",
+    "dummy_cells_delta",
+    "dummy_cells_epsilon",
+    "dummy_cells_mean",
     "dummy_count",
     "dummy_delta",
     "dummy_epsilon",

@@ -193,6 +193,8 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     # dummies and blankets
     ("dummy_delta", "delta", _always(EXACT)),
     ("dummy_epsilon", "eps", _numerical),
+    ("dummy_cells_delta", "delta", _always(EXACT)),
+    ("dummy_cells_epsilon", "eps", _always(EXACT)),
     ("blanket_delta", "delta", _always(EXACT)),
     ("blanket_local_budget", "eps_local", _always(UPPER)),
     ("grr_blanket_delta", "delta", _always(UPPER)),

@@ -5,6 +5,7 @@ Modules that need NumPy are imported inside of functions, so that ``shuffledp --
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,16 @@ from shuffledp.outputs import printable
 if TYPE_CHECKING:
     from shuffledp.comparison.registry_record import Described
 
+#: Options of the budget, which a deployed system brings along.
+_BUDGET = {"eps": "'--eps' / '--epsilon'", "delta": "'--delta'"}
 
-def with_calibration(command: Command) -> Command:
+
+def with_calibration(command: Command, *, required: tuple[str, ...] = ("eps", "delta")) -> Command:
     """Add the argument and the options of a calibrated protocol, which `calibrated` reads."""
     for option in reversed(
         (
             click.argument("protocol"),
-            with_setting,
+            partial(with_setting, required=required),
             with_limits,
             with_max_value,
             click.option(
@@ -62,7 +66,7 @@ def calibrated(protocol: str, population: str | None, accounting: str | None, **
 
 
 @click.command()
-@with_calibration
+@partial(with_calibration, required=())
 @click.option(
     "--registry",
     is_flag=True,
@@ -70,18 +74,31 @@ def calibrated(protocol: str, population: str | None, accounting: str | None, **
     "the deployer can fill in are marked.",
 )
 def describe(registry: bool, **given: Any) -> None:
-    """Describe PROTOCOL, calibrated for a setting: parameters, messages, guarantee, trust.
+    """Describe PROTOCOL, calibrated for a setting: parameters, messages, guarantee, trust. Or describe a deployed
+    system, which has its own setting.
 
     For example: shuffledp describe grr_blanket --users 30000 --domain-size 20 --eps 1 --delta 1e-8 --registry
+
+    Or: shuffledp describe "Cobalt, 1m report" --registry
     """
+    from shuffledp.accountant.deployed import deployments
+    from shuffledp.comparison.deployed_record import deployed_record, deployed_sentences
     from shuffledp.comparison.registry_record import as_yaml, record
 
+    protocol = given["protocol"]
     try:
-        found = calibrated(**given)
+        if protocol not in deployments():
+            for name, option in _BUDGET.items():
+                if given[name] is None:
+                    raise click.UsageError(f"Missing option {option}.")
+            content = record(calibrated(**given))
+            text = as_yaml(content) if registry else "\n".join(_sentences(content["deployment"]))
+        elif registry:
+            text = as_yaml(deployed_record(protocol))
+        else:
+            text = "\n".join(deployed_sentences(protocol))
     except (ValueError, OSError) as error:  # Infeasible is a ValueError
         raise click.ClickException(" ".join(str(error).split())) from None
-    content = record(found)
-    text = as_yaml(content) if registry else "\n".join(_sentences(content["deployment"]))
     click.echo(printable(text), nl=not registry)
 
 

@@ -113,7 +113,8 @@ def record(found: Described) -> dict[str, Any]:
     }
     model = {
         "model_name": MODELS[protocol.trust],
-        "trust_assumptions": f"Users trust {TRUST[protocol.trust]}. {_PROMISES[protocol.trust]} {protocol.honest()}",
+        "trust_assumptions": f"Users trust {TRUST[protocol.trust]}. {_PROMISES[protocol.trust]} {protocol.honest()} "
+        f"{protocol.enforced()}",
         "release_type": Open("One release"),
         "data_source_type": Open("Static"),
         "access_type": "Non-interactive",

@@ -19,7 +19,13 @@ from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import Count, check_choice, check_count, check_positive
+from shuffledp.numerics.argument_ranges import (
+    Count,
+    check_choice,
+    check_count,
+    check_open_unit,
+    check_positive,
+)
 from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
@@ -114,6 +120,7 @@ class SymmetricRAPPOR:
         float or None
             In [0, 1].
         """
+        target = None if target is None else check_open_unit("target", target)
         if self.view == "reports":
             return None
         alone = two_bits_delta(self.eps_bit, eps)

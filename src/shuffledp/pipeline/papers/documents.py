@@ -137,6 +137,7 @@ TABLES: dict[str, Callable[[], str]] = {
         lambda: deployments.systems().drop(columns=["system", "randomizer"]),
         *(None, "g", ",.0f", ".0e", "g", ".5f", ".5f", ",.0f", ".5f", ".5f", None),
     ),
+    "deployed days": _written(deployments.days, "g", *[".5f"] * 4, ",.0f", ",.0f"),
     "deployed sources": _written(_deployed_sources, *[None] * 7),
     "errata summary": summary_table,
     "errata review": review_table,

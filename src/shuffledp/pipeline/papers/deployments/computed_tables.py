@@ -18,13 +18,20 @@ COLLUDING = (0.01, 0.1)
 #: Verdicts on a printed eps.
 HOLDS, OPEN, FAILS = "holds", "open: proven for a larger eps only", "too small: some data set loses more"
 _STEPS = 100_000
-_MECHANISMS = {"symmetric_rappor": "symmetric RAPPOR, sums"}
+_MECHANISMS = {
+    "symmetric_rappor": "symmetric RAPPOR, sums",
+    "poisson_dummies": "fabricated messages in every cell, histogram",
+}
+#: Numbers of days, and of the systems whose reports are daily: one report, and all reports.
+DAYS, DAILY, ALL_DAILY = (1, 7, 30), "Cobalt, 1m report", "Cobalt, both reports"
 
 
 @remember(1)
 def systems() -> pd.DataFrame:
     """Return the systems whose settings were found, with their printed eps and the exact values."""
-    found = {key: one for key, one in deployments().items() if one.status == "verified"}
+    found = {
+        key: one for key, one in deployments().items() if one.status == "verified" and one.eps is not None
+    }
     return pd.DataFrame([_row(key, one) for key, one in found.items()])
 
 
@@ -34,7 +41,7 @@ def _row(key: str, known: Deployment) -> dict[str, str | float]:
     printed = float(known.eps or 0.0)
     return {
         "setting": key,
-        "eps0": float(known.eps0 or 0.0),
+        "eps0": math.nan if known.eps0 is None else known.eps0,
         "users": int(known.users or 0),
         "delta": float(known.delta or 0.0),
         "printed eps": printed,
@@ -51,6 +58,29 @@ def _row(key: str, known: Deployment) -> dict[str, str | float]:
         "system": known.system,
         "randomizer": _MECHANISMS[known.randomizer],
     }
+
+
+@remember(1)
+def days() -> pd.DataFrame:
+    """Return eps of daily reports by the number of days, and the devices needed for the eps printed for one day."""
+    return pd.DataFrame(
+        [
+            {
+                "days": number,
+                "eps": rounded_up(deployed_answer(DAILY, rounds=number).eps),
+                **{
+                    f"eps, {100 * share:g} % colluding": rounded_up(
+                        deployed_answer(DAILY, rounds=number, colluding=share).eps
+                    )
+                    for share in (0.1, 0.5)
+                },
+                "eps, both reports": rounded_up(deployed_answer(ALL_DAILY, rounds=number).eps),
+                "devices needed": deployed_users(DAILY, rounds=number),
+                "devices needed, 10 % colluding": deployed_users(DAILY, rounds=number, colluding=0.1),
+            }
+            for number in DAYS
+        ]
+    )
 
 
 def rounded_down(bound: float) -> float:

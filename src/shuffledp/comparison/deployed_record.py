@@ -1,0 +1,120 @@
+"""A deployed system in sentences, and as a record of the public registry (opendp/deployments-registry-data).
+
+Names and choices of fields follow the registry's schema at its commit 3e9c812. Fields that the public text of a system
+does not state are marked as open.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.accountant.deployed import deployed_answer, deployed_users, deployments
+from shuffledp.comparison.registry_record import Open
+
+if TYPE_CHECKING:
+    from shuffledp.accountant.deployed import Deployment
+
+#: Numbers of days for which a composition is stated.
+_DAYS = (7, 30)
+
+
+def deployed_sentences(key: str) -> list[str]:
+    """Return sentences on a deployed system: mechanism, printed and computed eps, assumptions, open points."""
+    known = _computable(key)
+    found = deployed_answer(key)
+    lines = [
+        known.system + (f". {known.description}" if known.description else "."),
+        _loss(key, known),
+        f"{found.trust} {known.assumed}".strip(),
+        _enforced(known),
+        known.unknown and f"Open: {known.unknown}",
+        f"Source: {known.source}, {known.place} ({known.read}).",
+    ]
+    return [line for line in lines if line]
+
+
+def deployed_record(key: str) -> dict[str, Any]:
+    """Return the record of a deployed system in the registry's schema: plain data, and `Open` for open fields."""
+    known = _computable(key)
+    if known.cells is None or known.eps is None:
+        raise ValueError(
+            f"{key} has no record: the registry is for deployed systems with a printed eps, and others are drafts."
+        )
+    basic = {
+        "name": known.system,
+        "data_curators": [{"data_curator_name": Open(""), "data_curator_type": Open("Industry")}],
+        "description": known.description,
+        "intended_use": Open(""),
+        "data_product_type": "Summary statistics",
+        "data_product_region": Open(""),
+        "publication_date": Open("1900-01-01"),
+        "data_product_sector": "Technology",
+    }
+    loss = {
+        "privacy_unit": "device-day",
+        "privacy_unit_details": known.unit,
+        "privacy_parameters": {"epsilon": known.eps, "delta": known.delta},
+        "privacy_parameters_details": _loss(key, known),
+    }
+    model = {
+        "model_name": "Shuffle",
+        "model_name_details": f"{known.assumed} {_enforced(known)}",
+        "release_type": "Many releases",
+        "data_source_type": "Dynamic",
+        "access_type": "Non-interactive",
+    }
+    return {
+        "url_slug": re.sub(r"[^a-z0-9]+", "-", key.lower()),
+        "status": "Draft",
+        "tier": 3,
+        "deployment": {
+            "basic": basic,
+            "dp_variant": {
+                "variant_name": "Approximate DP",
+                "data_domain": "A histogram of event codes and rounded values.",
+                "unprotected_quantities": f"That at least {known.users:,} devices reported.",
+            },
+            "privacy_loss": loss,
+            "deployment_model": model,
+            "accounting": {"composition": f"None stated. Computed: {_several(key)}."},
+            "implementation": {"mechanisms": known.description},
+            "administrative": {
+                "registry_authors": [Open("")],
+                "sources": f"{known.source}, {known.place}; read: {known.read}",
+                "notes": f"Open: {known.unknown}",
+            },
+        },
+    }
+
+
+def _computable(key: str) -> Deployment:
+    known = deployments()[key]
+    if known.missing:
+        raise ValueError(f"{key} cannot be described. Not found for it: {known.missing}.")
+    return known
+
+
+def _loss(key: str, known: Deployment) -> str:
+    """Return sentences on the printed and the computed eps, in nats."""
+    found = deployed_answer(key)
+    computed = (
+        f"Computed: eps = {found.eps:.5f} (nats) at delta = {known.delta:g} with {known.users:,} users, "
+        f"{found.guarantee}, for {found.neighbours} neighbors."
+    )
+    if known.rounds > 1:
+        computed = f"{computed} The number of rounds is {known.rounds}."
+    if known.eps is None:
+        return f"No eps is printed for all reports and rounds together. {computed}"
+    return f"Printed: eps = {known.eps:g}, delta = {known.delta:g}. {computed} {deployed_users(key):,} users suffice."
+
+
+def _several(key: str) -> str:
+    return ", ".join(f"{days} days {deployed_answer(key, rounds=days).eps:.2f}" for days in _DAYS)
+
+
+def _enforced(known: Deployment) -> str:
+    """Return what must be enforced to bound the gain of fake devices."""
+    from shuffledp.protocols.poisoning import ENFORCED
+
+    return ENFORCED["range of a row" if known.cells is None else "capped messages"]

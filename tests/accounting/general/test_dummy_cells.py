@@ -1,0 +1,134 @@
+"""Fabricated messages in every cell: enumeration of all counts, reference values, composition and ends of ranges."""
+
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from shuffledp.accounting import dummy_cells_delta, dummy_cells_epsilon, dummy_cells_mean
+from shuffledp.accounting.general.dummy_cells import groups_delta, groups_epsilon
+
+#: What one device sends in a day, and the dummies of a million devices in a cell.
+SENT, MEAN, DELTA = 18, 1245.12, 1e-10
+
+
+def enumerated(groups, eps):
+    """Delta in one direction, over all counts of all cells, for the laws of the counts themselves."""
+    laws = []
+    for mean, losing, gaining in groups:
+        y = np.arange(stats.poisson.ppf(1 - 1e-15, mean) + 3)
+        without, added = stats.poisson.pmf(y, mean), stats.poisson.pmf(y - 1, mean)
+        laws += [(added, without)] * losing + [(without, added)] * gaining
+    p, q = np.ones(1), np.ones(1)
+    for own, other in laws:
+        p, q = np.outer(p, own).ravel(), np.outer(q, other).ravel()
+    return float(np.sum(np.maximum(p - math.exp(eps) * q, 0.0)))
+
+
+@pytest.mark.parametrize(
+    ("losing", "gaining"), [(1, 0), (0, 1), (1, 1), (2, 1), (1, 2), (2, 2), (3, 0), (0, 3)]
+)
+@pytest.mark.parametrize("mean", [0.05, 1.0, 7.5])
+@pytest.mark.parametrize("eps", [0.0, 0.4, 1.5, 4.0])
+def test_enumeration(losing, gaining, mean, eps):
+    true = max(enumerated([(mean, *way)], eps) for way in ((losing, gaining), (gaining, losing)))
+    found = dummy_cells_delta(eps, mean, losing, gaining)
+    assert true * (1 - 1e-12) <= found <= true * (1 + 5e-5)
+
+
+def test_enumeration_of_cells_with_different_means():
+    groups = ((0.8, 1, 1), (5.0, 1, 1))
+    for eps in (0.1, 1.0, 2.0):
+        true = enumerated(groups, eps)
+        assert true * (1 - 1e-12) <= groups_delta(groups, eps) <= true * (1 + 2e-5)
+
+
+def test_a_single_cell_has_full_relative_accuracy():
+    """Delta is a difference of two tails, in 40 digits; in the other direction it is smaller."""
+    with mpmath.workdps(40):
+        mean, eps = mpmath.mpf(1000), mpmath.mpf("0.5")
+
+        def pmf(y):
+            return mpmath.exp(y * mpmath.log(mean) - mean - mpmath.loggamma(y + 1))
+
+        above = int(mpmath.ceil(mean * mpmath.exp(eps)))  # the ratio y / mean exceeds e^eps
+        true = float(sum(pmf(y - 1) - mpmath.exp(eps) * pmf(y) for y in range(above, above + 800)))
+        below = int(mpmath.ceil(mean * mpmath.exp(-eps)))
+        other = float(sum(pmf(y) - mpmath.exp(eps) * pmf(y - 1) for y in range(1, below)))
+    assert true < other < 1e-40
+    assert other <= dummy_cells_delta(0.5, 1000, 1, 0) <= other * (1 + 1e-7)
+
+
+def test_delta_of_the_reference():
+    """Certified from both sides by another program, and 2.71e-19 and 3.92e-18 for one half of the change."""
+    assert 9.346e-11 <= dummy_cells_delta(1.0, MEAN, SENT, SENT) <= 9.3585e-11
+    assert dummy_cells_delta(1.0, MEAN, 0, SENT) == pytest.approx(3.92e-18, rel=2e-3)
+    assert dummy_cells_delta(1.0, MEAN, SENT, 0) == dummy_cells_delta(1.0, MEAN, 0, SENT)
+
+
+@pytest.mark.parametrize(
+    ("mean", "days", "eps"),
+    [
+        (MEAN, 1, 0.99815),
+        (MEAN, 7, 2.7711),
+        (MEAN, 30, 6.0587),
+        (0.9 * MEAN, 1, 1.05454),
+        (0.9 * MEAN, 7, 2.9306),
+        (0.9 * MEAN, 30, 6.4184),
+        (0.5 * MEAN, 1, 1.43403),
+        (10 * MEAN, 1, 0.30224),
+    ],
+)
+def test_eps_of_the_reference(mean, days, eps):
+    assert dummy_cells_epsilon(DELTA, mean, SENT * days, SENT * days) == pytest.approx(eps, rel=3e-5)
+
+
+@pytest.mark.parametrize(("days", "eps"), [(1, 1.04890), (7, 2.9148), (30, 6.3829)])
+def test_eps_of_two_reports_of_the_reference(days, eps):
+    cells = SENT * days
+    assert groups_epsilon(((10 * MEAN, cells, cells), (MEAN, cells, cells)), DELTA) == pytest.approx(
+        eps, rel=3e-5
+    )
+
+
+@pytest.mark.parametrize(("days", "mean", "rel"), [(1, 1240.71, 1e-5), (7, 8678, 2e-4), (30, 37197, 4e-4)])
+def test_mean_of_the_reference(days, mean, rel):
+    cells = SENT * days
+    found = dummy_cells_mean(1.0, DELTA, cells, cells)
+    assert found == pytest.approx(mean, rel=rel)
+    assert (
+        dummy_cells_delta(1.0, found, cells, cells)
+        <= DELTA
+        < dummy_cells_delta(1.0, 0.999 * found, cells, cells)
+    )
+
+
+def test_the_functions_invert_one_another():
+    for (losing, gaining), mean, delta in itertools.product(
+        [(1, 1), (4, 2), (3000, 3000)], [3.0, 400.0, 1e6], [1e-3, 1e-9]
+    ):
+        eps = dummy_cells_epsilon(delta, mean, losing, gaining)
+        if eps == math.inf:
+            assert delta <= -math.expm1(max(losing, gaining) * math.log1p(-math.exp(-mean)))
+            continue
+        if eps == 0:
+            assert dummy_cells_delta(0.0, mean, losing, gaining) <= delta
+            continue
+        assert dummy_cells_delta(eps, mean, losing, gaining) == pytest.approx(delta, rel=1e-5)
+        assert dummy_cells_mean(eps, delta, losing, gaining) == pytest.approx(mean, rel=1e-5)
+
+
+def test_ends_of_the_ranges():
+    assert dummy_cells_delta(1.0, 5.0, 0, 0) == 0
+    assert dummy_cells_epsilon(1e-5, 5.0, 0, 0) == 0
+    assert dummy_cells_mean(1.0, 1e-5, 0, 0) == 1e-3
+    # Only an empty gaining cell has a loss that large.
+    assert dummy_cells_delta(600.0, 5.0, 2, 1) == pytest.approx(1 - (1 - math.exp(-5)) ** 2, rel=1e-8)
+    # Many cells of a large mean are a normal law.
+    normal = stats.norm.cdf(0.5 - 1) - math.e * stats.norm.cdf(-0.5 - 1)
+    assert dummy_cells_delta(1.0, 1e6, 500_000, 500_000) == pytest.approx(normal, rel=1e-3)
+    with pytest.raises(ValueError, match=r"eps and delta must allow a mean of at most 1e\+10"):
+        dummy_cells_mean(1e-4, 1e-10, 1000, 1000)
