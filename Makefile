@@ -18,7 +18,7 @@ CACHE_THERE := mkdir -p "$(CACHE)" 2> /dev/null || { echo "Snakemake cannot keep
 SNAKEMAKE := $(CACHE_THERE) $(SINGLE) $(BIN)/snakemake --cores $(CORES)
 # A run starts hundreds of short processes: each would compile the library anew where a machine forbids keeping byte code.
 unexport PYTHONDONTWRITEBYTECODE
-LOCKS := run library test learning notebooks cluster benchmarks docs dev mutants
+LOCKS := run library test learning notebooks cluster storage benchmarks docs dev mutants
 
 .PHONY: help
 help:  ## Show this list
@@ -52,6 +52,9 @@ learning: .venv/.installed-run .venv/.installed-learning  ## Add JAX, which the 
 
 .PHONY: cluster
 cluster: .venv/.installed-run .venv/.installed-cluster  ## Add Snakemake's executor for Slurm (docs/guides/cluster.md)
+
+.PHONY: storage
+storage: .venv/.installed-run .venv/.installed-storage  ## Add Snakemake's storage plug-ins for folders and S3 (docs/guides/cluster.md)
 
 .PHONY: lock
 lock: .tools/uv-$(UV_VERSION)  ## Resolve the pinned versions anew (maintainers)
