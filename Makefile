@@ -95,12 +95,12 @@ WORKERS = $(if $(filter all,$(CORES)),$$(getconf _NPROCESSORS_ONLN),$(CORES))
 PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -rs
 
 .PHONY: test
-test: .venv/.installed-test .venv/.installed-learning  ## Run linters, type checks, and all tests but those that run the pipeline and Slurm
+test: .venv/.installed-test .venv/.installed-learning  ## Run linters, type checks, and all tests but those that run the pipeline, Slurm and storage
 	@$(MAKE) -j2 lint tests
 
 .PHONY: tests
 tests: .venv/.installed-test .venv/.installed-learning
-	@$(PYTEST) -m "not whole_run and not slurm"
+	@$(PYTEST) -m "not whole_run and not slurm and not storage"
 
 .PHONY: test-times
 test-times: .venv/.installed-test .venv/.installed-learning  ## Run the tests, and measure the CPU seconds of each file for docs/benchmarks.md
@@ -123,6 +123,10 @@ test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all 
 .PHONY: test-slurm
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)
 	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/workflow/test_slurm.py
+
+.PHONY: test-storage
+test-storage: .venv/.installed-test .venv/.installed-storage  ## Run the workflow with a folder and an S3 server as storage (needs rsync); STORAGE_CONFIG=config/quick.yaml
+	@$(SINGLE) $(BIN)/python -m pytest -rs -m storage tests/workflow/test_storage.py
 
 .PHONY: faults
 faults: .venv/.installed-test  ## Disturb a small run at 50 random moments (MOMENTS=5), start it again, compare every byte
