@@ -85,7 +85,8 @@ def show_progress():
         workflow.dag.jobid(job): job.benchmark and seconds_before(Path(job.benchmark))
         for job in workflow.dag.needrun_jobs()
     }
-    show(logger, Progress(before, (str(FILES), LOGS, RESULTS)))
+    prefix = (workflow.storage_settings.default_storage_prefix or "").rstrip("/")
+    show(logger, Progress(before, (prefix, LOGS, RESULTS)))
 
 
 def say_what_data_were_used():
