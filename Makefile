@@ -18,7 +18,7 @@ CACHE_THERE := mkdir -p "$(CACHE)" 2> /dev/null || { echo "Snakemake cannot keep
 SNAKEMAKE := $(CACHE_THERE) $(SINGLE) $(BIN)/snakemake --cores $(CORES)
 # A run starts hundreds of short processes: each would compile the library anew where a machine forbids keeping byte code.
 unexport PYTHONDONTWRITEBYTECODE
-LOCKS := run library test learning notebooks cluster benchmarks paper docs dev mutants auditors
+LOCKS := run library test learning notebooks cluster storage benchmarks paper docs dev mutants auditors
 
 .PHONY: help
 help:  ## Show this list
@@ -52,6 +52,9 @@ learning: .venv/.installed-run .venv/.installed-learning  ## Add JAX, which the 
 
 .PHONY: cluster
 cluster: .venv/.installed-run .venv/.installed-cluster  ## Add Snakemake's executor for Slurm (docs/guides/cluster.md)
+
+.PHONY: storage
+storage: .venv/.installed-run .venv/.installed-storage  ## Add Snakemake's storage plug-ins for folders and S3 (docs/guides/cluster.md)
 
 .PHONY: lock
 lock: .tools/uv-$(UV_VERSION)  ## Resolve the pinned versions anew (maintainers)
@@ -92,12 +95,12 @@ WORKERS = $(if $(filter all,$(CORES)),$$(getconf _NPROCESSORS_ONLN),$(CORES))
 PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -rs
 
 .PHONY: test
-test: .venv/.installed-test .venv/.installed-learning  ## Run linters, type checks, and all tests but those that run the pipeline and Slurm
+test: .venv/.installed-test .venv/.installed-learning  ## Run linters, type checks, and all tests but those that run the pipeline, Slurm and storage
 	@$(MAKE) -j2 lint tests
 
 .PHONY: tests
 tests: .venv/.installed-test .venv/.installed-learning
-	@$(PYTEST) -m "not whole_run and not slurm"
+	@$(PYTEST) -m "not whole_run and not slurm and not storage"
 
 .PHONY: test-times
 test-times: .venv/.installed-test .venv/.installed-learning  ## Run the tests, and measure the CPU seconds of each file for docs/benchmarks.md
@@ -120,6 +123,10 @@ test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all 
 .PHONY: test-slurm
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)
 	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/workflow/test_slurm.py
+
+.PHONY: test-storage
+test-storage: .venv/.installed-test .venv/.installed-storage  ## Run the workflow with a folder and an S3 server as storage (needs rsync); STORAGE_CONFIG=config/quick.yaml
+	@$(SINGLE) $(BIN)/python -m pytest -rs -m storage tests/workflow/test_storage.py
 
 .PHONY: faults
 faults: .venv/.installed-test  ## Disturb a small run at 50 random moments (MOMENTS=5), start it again, compare every byte

@@ -196,7 +196,7 @@ def record(folder: Path, workers: int) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "-o", "junit_family=xunit1"]
-    command += ["-m", "not whole_run and not slurm and not browser", "-p", "no:cacheprovider"]
+    command += ["-m", "not whole_run and not slurm and not storage and not browser", "-p", "no:cacheprovider"]
     command += [f"--cov={SOURCE / package}" for package in PACKAGES]
     command += ["--cov-branch", "--cov-context=test", "--cov-report=", f"--junitxml={folder / 'times.xml'}"]
     environment = os.environ | {"COVERAGE_FILE": str(folder / "coverage")}

@@ -1,15 +1,22 @@
 import logging
 import math
 import os
+import runpy
+import shutil
 import signal
 import subprocess
 import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from snakemake.iocontainers import InputFiles, OutputFiles
 
 from shuffledp.pipeline import jobs
+from shuffledp.pipeline.experiments.bundle import Bundle
+from shuffledp.pipeline.experiments.sources.user_file import files_of
+from shuffledp.pipeline.figures import drawings
 from waiting import wait_until
 
 
@@ -44,6 +51,79 @@ def test_warnings_go_to_the_log_while_the_job_runs_and_are_warnings_again_afterw
     assert "look here" in (tmp_path / "job.log").read_text()
     with pytest.warns(UserWarning, match="again"):
         warnings.warn("again", UserWarning, stacklevel=1)
+
+
+OWN = """\
+study: {title: "Mine"}
+experiments:
+  colors:
+    task: {kind: frequency}
+    data: {name: file, path: mine/visits.csv, column: color}
+    population: {users: 2000}
+    budget: {eps: $eps, delta: 1.0e-6}
+    grid: {eps: [0.5, 1.0]}
+    accounting: [exact]
+    repeats: 3
+    methods: {local: {}}
+figures:
+  error: {title: "Error", experiment: colors, x: eps, y: mse, caption: error.rst}
+"""
+SCRIPTS = Path(__file__).resolve().parents[2] / "workflow/scripts"
+
+
+def run_script(name, inputs, outputs, params, folder):
+    """Run a script as the workflow does, with its declared files below a folder."""
+    given = SimpleNamespace(
+        input=InputFiles(toclone=inputs),
+        output=OutputFiles(fromdict={key: str(folder / path) for key, path in outputs.items()}),
+        params=SimpleNamespace(**params),
+        log=[str(folder / "job.log")],
+    )
+    runpy.run_path(str(SCRIPTS / name), init_globals={"snakemake": given}, run_name="__main__")
+
+
+def test_a_job_in_an_empty_folder_with_its_declared_inputs_alone_gives_the_same_bytes(project, monkeypatch):
+    project.write("mine/visits.csv", "color\n" + "red\nblue\nred\ngreen\n" * 500)
+    project.write("config/own/visits.yaml", OWN)
+    project.write("workflow/report/visits/error.rst", "What to see.\n")
+    monkeypatch.chdir(project.root)
+    settings = project.settings()
+    paper = settings.papers["visits"]
+    ((key, asked),) = paper.experiments["colors"].own_requests.items()
+    counted = dict(
+        zip(("numbers", "provenance", "checksum"), files_of(Path("data/prepared"), key), strict=True)
+    )
+    bundle = Bundle.of(Path("results"), "visits", "colors", "local")
+    results = {name.replace("values", "values_"): path for name, path in vars(bundle).items()}
+    drawn = {
+        f"file_{i}": path for i, path in enumerate(drawings.output_files(Path("results"), paper, ["png"]))
+    }
+    drawing = {"job": drawings.paper_job(paper, settings, Path()), "code": "the same"}
+    method = {
+        "job": paper.experiments["colors"].job("local", 7),
+        "prepared": "data/prepared",
+        "root": ".",
+        "results": "results",
+    }
+    local = ["mine/visits.csv", "workflow/report/visits/error.rst"]
+    of_jobs = [
+        ("prepare_own.py", local[:1], counted, {"asked": asked, "root": "."}),
+        ("run_method.py", list(counted.values()), results, method),
+        ("draw_paper.py", [*results.values(), *local[1:]], drawn, drawing),
+    ]
+    for script, inputs, outputs, params in of_jobs:
+        run_script(script, inputs, outputs, params, Path())
+    for script, inputs, outputs, params in of_jobs:
+        folder = Path("copies") / script
+        monkeypatch.setenv(jobs.FILES, str(folder))
+        for path in inputs:
+            if str(path) not in local:
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, folder / path)
+        here = [str(path if str(path) in local else folder / path) for path in inputs]
+        run_script(script, here, outputs, params, folder)
+        for path in outputs.values():
+            assert (folder / path).read_bytes() == path.read_bytes(), path
 
 
 def test_a_job_that_ends_does_not_search_its_imports_for_garbage(tmp_path):

@@ -14,7 +14,7 @@ from shuffledp.pipeline.progress import Progress, seconds_before, show
 SHOWN_NOT = {Quietness.RULES, Quietness.HOST, Quietness.REASON}  # as in profiles/default
 
 
-def terminal(before):
+def terminal(before, storage=""):
     """A logger as Snakemake makes it, what it prints, and a clock that is set by hand."""
     stream, clock = io.StringIO(), SimpleNamespace(now=100.0)
     handler = ColorizingTextHandler(
@@ -23,7 +23,7 @@ def terminal(before):
     handler.name = "DefaultStreamHandler"
     logger = logging.Logger("run", logging.INFO)
     logger.addHandler(handler)
-    show(logger, Progress(before, ("logs", "results"), lambda: clock.now))
+    show(logger, Progress(before, (storage, "logs", "results"), lambda: clock.now))
     return logger, stream, clock
 
 
@@ -55,6 +55,15 @@ def test_a_finished_part_is_one_line_with_its_name_its_time_and_the_time_left():
         "2 of 3 done, dataset/adult 100.0 s, about 50 s left",
         "3 of 3 done, all 0.0 s",
     ]
+
+
+def test_a_run_with_a_storage_provider_names_its_parts_alike_and_no_copy_of_a_file():
+    logger, stream, _ = terminal({7: 10.0}, "s3://bucket/run")
+    started(logger, 7, ["s3://bucket/run/logs/dataset/adult.log (send to storage)"])
+    for text in ("Storing in storage: s3://bucket/run/data/prepared/adult.json", "Finished upload."):
+        logger.info(text)
+    finished(logger, 7, 1, 1)
+    assert stream.getvalue().splitlines() == ["1 of 1 done, dataset/adult 0.0 s"]
 
 
 def test_the_time_left_is_told_in_minutes_where_it_is_long():

@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from types import CodeType, SimpleNamespace
 from typing import Any
@@ -97,8 +98,13 @@ class Workflow:
             "WorkflowError": RuntimeError,
             # Not the main process, which tries every method: no plan depends on that.
             "workflow": SimpleNamespace(
-                basedir=str(self.root), remote_exec=False, overwrite_configfiles=[], is_main_process=False
+                basedir=str(self.root),
+                remote_exec=False,
+                overwrite_configfiles=[],
+                is_main_process=False,
+                modifier=SimpleNamespace(path_modifier=SimpleNamespace(apply_default_storage=str)),
             ),
+            "local": str,
             "config": config,
             "report": lambda path, **_: path,
         }
@@ -181,13 +187,13 @@ def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
         table = names["with_checksum"](f"{key}/verdicts")
         yield f"verdicts {key}", _job(params, names["bundles_of_verdicts"](where), table)
     together = [*names["CLAIMS"], *names["HEADLINES"]]
-    yield "headlines", _job([], names["verdict_tables"](), together)
+    yield "headlines", _job([], chain(*names["verdict_tables"]()), together)
     yield "open_questions", _job(settings.effort, [], names["OPEN_QUESTIONS"])
     for share in names["AUDIT_JOBS"]:
         where = SimpleNamespace(share=share)
         params = [names["audit_job"](where), names["code_of_audit"](where)]
         yield f"audit_share {share}", _job(params, [], names["with_checksum"](f"audit/{share}"))
-    yield "audit", _job([], names["audit_tables"](), names["AUDIT"])
+    yield "audit", _job([], chain(*names["audit_tables"]()), names["AUDIT"])
     shown = [*pages, *together, *names["AUDIT"], *names["OPEN_QUESTIONS"]]
     yield "pages", _job(list(settings.papers), shown, [f"{results}/index.html"])
 

@@ -47,6 +47,10 @@ except OSError as mistake:
     sys.exit(f"{mistake.filename}: {mistake.strerror}.")
 
 RESULTS = SETTINGS.results
+# Where a job finds its files: the folder of the run, or that of the local copies of what a storage provider keeps.
+FILES = Path(workflow.modifier.path_modifier.apply_default_storage("files")).parent
+os.environ[jobs.FILES] = str(FILES)
+
 PREPARED = "data/prepared"
 RAW = "data/raw"
 LOGS = "logs"
@@ -81,7 +85,8 @@ def show_progress():
         workflow.dag.jobid(job): job.benchmark and seconds_before(Path(job.benchmark))
         for job in workflow.dag.needrun_jobs()
     }
-    show(logger, Progress(before, (LOGS, RESULTS)))
+    prefix = (workflow.storage_settings.default_storage_prefix or "").rstrip("/")
+    show(logger, Progress(before, (prefix, LOGS, RESULTS)))
 
 
 def say_what_data_were_used():
@@ -116,7 +121,10 @@ def say_what_is_left_out():
 
 
 def prepared_files(name):
-    return [f"{PREPARED}/{datasets.data_file(name)}", f"{PREPARED}/{name}.sha256"]
+    return [
+        f"{PREPARED}/{file}"
+        for file in (datasets.data_file(name), f"{name}.json", f"{name}.sha256")
+    ]
 
 
 TRAINING = {
@@ -136,7 +144,9 @@ def training_run(wildcards):
 
 def data_to_train_on(wildcards):
     name = training_run(wildcards).data
-    return [f"{RAW}/{OWN_FILES[name]}"] if name in OWN_FILES else prepared_files(name)
+    if name in OWN_FILES:
+        return [local(f"{RAW}/{OWN_FILES[name]}")]
+    return prepared_files(name)
 
 
 def training_job(wildcards):
@@ -185,8 +195,8 @@ def own_request(wildcards):
 
 
 def own_source(wildcards):
-    """The user's file itself: the data are counted anew when it changes."""
-    return str(ROOT / own_request(wildcards)["path"])
+    """The user's file itself, which is never uploaded: the data are counted anew when it changes."""
+    return local(str(ROOT / own_request(wildcards)["path"]))
 
 
 def setup_of(experiment, method):
@@ -347,7 +357,7 @@ def code_of_verdicts(wildcards):
 
 
 def verdict_tables():
-    return [with_checksum(f"{key}/verdicts")[0] for key in VERDICT_JOBS]
+    return [with_checksum(f"{key}/verdicts") for key in VERDICT_JOBS]
 
 
 def claims_in_report(paper):
@@ -433,7 +443,7 @@ def code_of_audit(wildcards):
 
 
 def audit_tables():
-    return [with_checksum(f"audit/{share}")[0] for share in AUDIT_JOBS]
+    return [with_checksum(f"audit/{share}") for share in AUDIT_JOBS]
 
 
 # Every file of the site that shows all of this.
@@ -442,4 +452,4 @@ SITE = [f"{RESULTS}/{name}" for name in site_files(list(SETTINGS.papers))]
 
 def captions_of(jobs):
     """The captions' prose that some drawings read."""
-    return sorted({job["caption"] for job in jobs if job["caption"]})
+    return [local(path) for path in sorted({job["caption"] for job in jobs} - {""})]

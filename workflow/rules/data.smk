@@ -30,9 +30,9 @@ rule own_data:
     input:
         own_source,
     output:
-        numbers=f"{PREPARED}/{{key}}.npz",
-        provenance=f"{PREPARED}/{{key}}.json",
-        checksum=f"{PREPARED}/{{key}}.sha256",
+        numbers=f"{PREPARED}/{{key,file_[0-9a-f]+}}.npz",
+        provenance=f"{PREPARED}/{{key,file_[0-9a-f]+}}.json",
+        checksum=f"{PREPARED}/{{key,file_[0-9a-f]+}}.sha256",
     log:
         f"{LOGS}/dataset/{{key}}.log",
     benchmark:

@@ -42,7 +42,8 @@ ruleorder: verdicts > claim_table
 rule claims:
     """All verdicts in one table, and the headline claim of every paper in another."""
     input:
-        tables=verdict_tables(),
+        tables=[table for table, _ in verdict_tables()],
+        checksums=[checksum for _, checksum in verdict_tables()],
     output:
         table=CLAIMS[0],
         checksum=CLAIMS[1],

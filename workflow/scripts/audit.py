@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.pipeline.audit.table import lines_of, text_of
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of
 from shuffledp.storage import publish
 
 if TYPE_CHECKING:
@@ -17,6 +17,6 @@ def main(job: Mapping[str, Any], output: Path, checksum: Path) -> None:
 
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]):
+    with job_of(snakemake):
         out = snakemake.output
         main(snakemake.params.job, Path(out.table), Path(out.checksum))

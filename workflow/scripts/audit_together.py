@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.audit.combined_table import joined
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of
 from shuffledp.storage import publish
 
 if TYPE_CHECKING:
@@ -17,6 +17,6 @@ def main(tables: Sequence[Path], output: Path, checksum: Path) -> None:
 
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]):
+    with job_of(snakemake):
         out = snakemake.output
         main([Path(path) for path in snakemake.input.tables], Path(out.table), Path(out.checksum))

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.claims import claim_tables
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of
 from shuffledp.storage import publish
 
 if TYPE_CHECKING:
@@ -17,6 +17,6 @@ def main(paper: str, name: str, table: Path, checksum: Path) -> None:
 
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]):
+    with job_of(snakemake):
         names = snakemake.wildcards
         main(names.paper, names.claim, Path(snakemake.output.table), Path(snakemake.output.checksum))

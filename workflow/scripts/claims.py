@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.claims.combined_tables import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
@@ -18,7 +18,7 @@ def main(tables: Sequence[Path], output: Path, checksum: Path, leading: Path, le
 
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]):
+    with job_of(snakemake):
         out = snakemake.output
         main(
             [Path(path) for path in snakemake.input.tables],

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.figures.paper import write_drawings
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]):
+    with job_of(snakemake):
         write_drawings(snakemake.params.drawings, snakemake.params.code)

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.datasets import make_summaries
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of, source
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]) as log:
+    with job_of(snakemake) as log:
         written = make_summaries(
             Path(snakemake.output[0]).parent,
-            raw_dir=Path(snakemake.params.raw_dir),
+            raw_dir=source(snakemake.params.raw_dir),
             mirror=os.environ.get("SHUFFLEDP_MIRROR") or None,
             say=log.info,
         )

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.claims.combined_tables import published
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of
 from shuffledp.pipeline.papers.open_questions import COLUMNS, Effort, table
 
 if TYPE_CHECKING:
@@ -16,6 +16,6 @@ def main(effort: Effort, output: Path, checksum: Path) -> None:
 
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]):
+    with job_of(snakemake):
         out = snakemake.output
         main(snakemake.params.effort, Path(out.table), Path(out.checksum))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline import site
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
@@ -23,7 +23,7 @@ def main(results: Path, papers: Sequence[str], outputs: Sequence[Path]) -> None:
 
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]):
+    with job_of(snakemake):
         main(
             Path(snakemake.params.results),
             snakemake.params.papers,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.pipeline.datasets import Provenance, data_file, prepare
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of, source
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
@@ -30,12 +30,12 @@ def main(
 
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]) as log:
+    with job_of(snakemake) as log:
         main(
             snakemake.params.dataset,
             Path(snakemake.output.data),
             log.info,
             mirror=os.environ.get("SHUFFLEDP_MIRROR", ""),  # the parameter leaves out a password
             policy=snakemake.params.policy,
-            raw_dir=Path(snakemake.params.raw_dir),
+            raw_dir=source(snakemake.params.raw_dir),
         )

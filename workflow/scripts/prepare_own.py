@@ -4,17 +4,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.experiments.user_files import prepare
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of, source
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]) as log:
+    with job_of(snakemake) as log:
         prepare(
             snakemake.params.asked,
-            Path(snakemake.params.root),
+            source(snakemake.params.root),
             Path(snakemake.output.numbers).parent,
             log.info,
         )

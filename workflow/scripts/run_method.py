@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.pipeline.experiments import bundle as results
 from shuffledp.pipeline.experiments import runner, seeds
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of, source
 from shuffledp.pipeline.provenance import of_job
 from shuffledp.protocols.plugin_errors import in_job
 from shuffledp.protocols.registry import is_plugin
@@ -26,12 +26,12 @@ def main(job: dict[str, Any], prepared: Path, root: Path, folder: Path, bundle: 
 
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]):
+    with job_of(snakemake):
         out = snakemake.output
         main(
             snakemake.params.job,
             Path(snakemake.params.prepared),
-            Path(snakemake.params.root),
+            source(snakemake.params.root),
             Path(snakemake.params.results),
             results.Bundle(Path(out.cells), Path(out.values_), Path(out.provenance), Path(out.checksum)),
         )

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.pipeline.experiments import seeds, training_jobs
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of, source
 from shuffledp.pipeline.provenance import of_job
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ def main(
 
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]):
+    with job_of(snakemake):
         out, params = snakemake.output, snakemake.params
         main(
             params.job,
             Path(params.prepared),
-            Path(params.raw),
-            Path(params.root),
+            source(params.raw),
+            source(params.root),
             training_jobs.TrainingFiles(
                 Path(out.curve), Path(out.provenance), Path(out.checksum), Path(params.checkpoint)
             ),

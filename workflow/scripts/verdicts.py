@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.pipeline.claims.combined_tables import COLUMNS, published
 from shuffledp.pipeline.claims.verdict_rows import table
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
@@ -17,6 +17,6 @@ def main(job: Mapping[str, Any], output: Path, checksum: Path) -> None:
 
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]):
+    with job_of(snakemake):
         out = snakemake.output
         main(snakemake.params.job, Path(out.table), Path(out.checksum))

@@ -3,6 +3,9 @@
 A killed workflow does not end its running scripts. Such a script would consume time and, after a change of the code,
 could publish an older result; it therefore ends itself within a second. On another machine of a cluster a sign of life
 takes longer; a script there publishes only after one.
+
+With a storage provider of Snakemake the inputs of a job are local copies below a folder of their own, and its outputs
+are uploaded from there. A job works in that folder, so that its relative paths are those of a run without storage.
 """
 
 from __future__ import annotations
@@ -20,11 +23,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from shuffledp import storage
 
 MAIN = "SHUFFLEDP_MAIN_PROCESS"
 """Environment variable in which the main process identifies itself (`shuffledp.pipeline.main_process`)."""
+FILES = "SHUFFLEDP_FILES"
+"""Environment variable with the folder of the files of jobs, relative to the folder of the run."""
 BEAT_SECONDS = 2.0
 """Seconds between two signs of life of the main process for jobs of other machines."""
 FRESH_SECONDS = 2 * BEAT_SECONDS
@@ -32,6 +38,7 @@ FRESH_SECONDS = 2 * BEAT_SECONDS
 SILENT_SECONDS = 120.0
 """Without a sign for so long it ends itself: a file server may be away for a while."""
 _POLL_SECONDS = 0.5
+_run_folder = Path()
 
 
 @contextmanager
@@ -66,6 +73,31 @@ def job(log_file: str) -> Iterator[logging.Logger]:
         for handler in handlers:
             logger.removeHandler(handler)
             handler.close()
+
+
+@contextmanager
+def job_of(snakemake: Any) -> Iterator[logging.Logger]:
+    """Run a script in the folder of its job's files, with inputs and outputs relative to it, and the log of `job`."""
+    global _run_folder
+    with job(snakemake.log[0]) as logger:
+        folder, start = Path(os.environ.get(FILES, ".")), Path.cwd()
+        for name in ("input", "output"):
+            files = getattr(snakemake, name)
+            inside = type(files)(toclone=files, custom_map=lambda file: os.path.relpath(file, folder))
+            setattr(snakemake, name, inside)
+        folder.mkdir(parents=True, exist_ok=True)
+        os.chdir(folder)
+        _run_folder = Path(os.path.relpath(start))
+        try:
+            yield logger
+        finally:
+            os.chdir(start)
+            _run_folder = Path()
+
+
+def source(name: str | Path) -> Path:
+    """Return the path of a file that no storage provider copies, such as a caption, from the folder of a job."""
+    return _run_folder / name
 
 
 def place() -> str:

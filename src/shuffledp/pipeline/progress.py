@@ -9,9 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-#: Unprinted messages of Snakemake: its own lines for jobs, and each pass of its scheduler.
+#: Unprinted messages of Snakemake: its own lines for jobs, each pass of its scheduler, and each copy of a file.
 _SILENT = ("JOB_STARTED", "JOB_FINISHED")
-_PASS = "Select jobs to execute..."
+_UNPRINTED = (
+    *("Select jobs to execute...", "Storing in storage:", "Retrieving from storage:"),
+    *("Removing local copy of storage file:", "Finished upload.", "Finished download."),
+)
+_STORED = " (send to storage)"
 #: Time left up to which it is printed in seconds.
 _SHORT = 90
 
@@ -52,12 +56,12 @@ class Progress(logging.Filter):
             name, begun = self._begun.get(told["job_id"], ("", self._now()))
             self._last = f"{name} {self._now() - begun:.1f} s"
             self._done += self._left.pop(told["job_id"], 0.0)
-        return event not in _SILENT and record.msg != _PASS
+        return event not in _SILENT and not str(record.msg).startswith(_UNPRINTED)
 
     def _name(self, told: Mapping[str, Any]) -> str:
         if not told["log"]:
             return str(told["rule_name"])
-        name = str(told["log"][0])
+        name = str(told["log"][0]).removesuffix(_STORED)
         for folder in self._folders:
             name = name.removeprefix(f"{folder}/")
         return name.removesuffix(".log")

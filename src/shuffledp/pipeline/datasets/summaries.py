@@ -19,6 +19,7 @@ from shuffledp.pipeline.datasets.published_datasets import (
 )
 from shuffledp.pipeline.datasets.raw_files import obtain
 from shuffledp.pipeline.datasets.source_errors import ParseError, SourceError
+from shuffledp.pipeline.jobs import source
 from shuffledp.storage import write_atomically
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _TEXT = ("sex", "name")
 def default_summaries_dir() -> Path:
     """Return ``data/summaries`` of this repository, or of the working directory if installed elsewhere."""
     here = Path(__file__).resolve().parents[4] / "data" / "summaries"
-    return here if here.is_dir() else Path("data") / "summaries"
+    return here if here.is_dir() else source("data/summaries")
 
 
 def _tables(name: str, contents: Contents) -> dict[str, pd.DataFrame]:

@@ -54,6 +54,7 @@ from shuffledp.pipeline.figures.selected_rows import (
 from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.pipeline.figures.style import figure_style, rendered
+from shuffledp.pipeline.jobs import source
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, Chart, DrawnPaper, Entry, Run
 from shuffledp.storage import listed, publish, verified, write_atomically
 
@@ -147,7 +148,7 @@ def _inputs(job: DrawingJob | ClaimTableJob) -> dict[str, str]:
             pairs.append((table, table.with_suffix(".sha256")))
     sums = {path.as_posix(): listed(checksum)[verified(path, checksum)] for path, checksum in pairs}
     if job["caption"]:
-        sums[job["caption"]] = Path(job["caption"]).read_text(encoding="utf-8")
+        sums[job["caption"]] = source(job["caption"]).read_text(encoding="utf-8")
     return sums
 
 
@@ -395,7 +396,7 @@ def _prose(job: DrawingJob | ClaimTableJob, facts: Mapping[str, str], questions:
         "scale": job["scale"],
         **questions,
     }
-    return render(Path(job["caption"]), names)
+    return render(source(job["caption"]), names)
 
 
 def _manifest(job: PaperJob, drawn: Sequence[Drawn]) -> bytes:

@@ -1,0 +1,159 @@
+"""Runs whose files are kept by storage providers of Snakemake: the same bytes, and jobs in folders of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.request import ProxyHandler, Request, build_opener
+
+import pytest
+
+from pipeline_project import Project, copy_of_project
+from waiting import wait_until
+
+CONFIG = os.environ.get("STORAGE_CONFIG", "config/tiny.yaml")
+NEEDED = ("snakemake_storage_plugin_fs", "snakemake_storage_plugin_s3", "moto")
+MISSING = [name for name in NEEDED if find_spec(name) is None] + ["rsync"] * (shutil.which("rsync") is None)
+pytestmark = [
+    pytest.mark.pipeline,
+    pytest.mark.storage,
+    pytest.mark.skipif(
+        bool(MISSING), reason=f"not installed: {', '.join(MISSING)} (make storage; apt-get install rsync)"
+    ),
+]
+BUCKET = "results-of-a-test"
+BY_RULE = {
+    "dataset_adult": "data/prepared/adult.sha256",
+    "method": "results/quick/runs/tiny/adult/local.sha256",
+    "draw_tiny": "results/quick/figures/tiny/figures.sha256",
+    "audit_share": "results/quick/claims/audit/sets.sha256",
+    "audit": "results/quick/claims/audit.sha256",
+    "claims": "results/quick/claims/claims.sha256",
+    "pages": "results/quick/site.sha256",
+}
+"""One output of each kind of job of the tiny paper; the search of open questions reads nothing."""
+
+opened = build_opener(ProxyHandler({})).open
+
+
+@dataclass(frozen=True)
+class Stored(Project):
+    """A project whose runs keep all files with a storage provider."""
+
+    options: tuple[str, ...]
+
+    def environment(self) -> dict[str, str]:
+        keys = {f"SNAKEMAKE_STORAGE_S3_{name}_KEY": "none" for name in ("ACCESS", "SECRET")}
+        return super().environment() | keys | {"no_proxy": "127.0.0.1"}
+
+    def command(self, *arguments: str) -> list[str]:
+        return [*super().command(*arguments), *self.options, "--shared-fs-usage", "none"]
+
+
+def in_folder(folder: Path) -> tuple[str, ...]:
+    return "--default-storage-provider", "fs", "--default-storage-prefix", str(folder)
+
+
+def kept(folder: Path) -> dict[str, bytes]:
+    """Files of results and of prepared data by name; drawings of earlier runs are nobody's output."""
+    files = [path for top in ("results", "data/prepared") for path in (folder / top).rglob("*")]
+    named = {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
+    return {name: path.read_bytes() for name, path in named.items() if "/drawn/" not in name}
+
+
+@contextmanager
+def s3(log: Path) -> Iterator[str]:
+    """The address of an S3 server of this test's own, with a bucket."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+
+    def answers() -> bool:
+        try:
+            with opened(Request(f"{address}/{BUCKET}", method="PUT")) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    with log.open("w") as sink:
+        command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+        server = subprocess.Popen(command, stdout=sink, stderr=sink)
+        try:
+            assert wait_until(answers), log.read_text()
+            yield address
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def uploaded(address: str, name: str) -> bytes:
+    """The content of a file in the bucket; the server takes any key, but refuses a request without one."""
+    request = Request(f"{address}/{BUCKET}/a/run/{name}", headers={"Authorization": "AWS none:none"})
+    with opened(request) as answer:
+        return bytes(answer.read())
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    local = copy_of_project(tmp_path_factory.mktemp("local"))
+    local.succeeds("--configfile", CONFIG)
+    files = kept(local.folder)
+    assert len(files) > 60
+    return files
+
+
+@pytest.fixture(scope="module")
+def folder_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of the storage, and what the run printed."""
+    top = tmp_path_factory.mktemp("stored")
+    (top / "project").mkdir()
+    project = Stored(copy_of_project(top / "project").folder, in_folder(top / "store"))
+    output = project.succeeds("--configfile", CONFIG)
+    assert not kept(project.folder)
+    return top / "store", output
+
+
+def test_a_run_that_keeps_its_files_in_another_folder_gives_the_same_bytes(
+    folder_run: tuple[Path, str], expected: dict[str, bytes]
+) -> None:
+    store, output = folder_run
+    assert kept(store) == expected
+    assert " done, dataset/adult " in output, "a line of progress names the job as without storage"
+
+
+def test_a_run_that_keeps_its_files_in_s3_gives_the_same_bytes(
+    expected: dict[str, bytes], tmp_path: Path
+) -> None:
+    (tmp_path / "project").mkdir()
+    with s3(tmp_path / "server.log") as address:
+        there = ("--default-storage-provider", "s3", "--default-storage-prefix", f"s3://{BUCKET}/a/run")
+        options = (*there, "--storage-s3-endpoint-url", address)
+        project = Stored(copy_of_project(tmp_path / "project").folder, options)
+        project.succeeds("--configfile", CONFIG)
+        assert not kept(project.folder)
+        assert [name for name, content in expected.items() if uploaded(address, name) != content] == []
+
+
+@pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
+@pytest.mark.parametrize("rule", BY_RULE)
+def test_a_job_gives_the_same_bytes_in_a_folder_with_nothing_but_its_inputs(
+    rule: str, folder_run: tuple[Path, str], expected: dict[str, bytes], tmp_path: Path
+) -> None:
+    store, _ = folder_run
+    (tmp_path / "project").mkdir()
+    project = Stored(copy_of_project(tmp_path / "project").folder, in_folder(store))
+    target = BY_RULE[rule]
+    before = (store / target).stat().st_mtime_ns
+    alone = ("--configfile", CONFIG, "--rerun-triggers", "mtime", "--force", "--", target)
+    assert f"{rule} " in project.succeeds(*alone)
+    assert (store / target).stat().st_mtime_ns > before
+    assert kept(store) == expected
