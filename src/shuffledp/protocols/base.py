@@ -1,4 +1,4 @@
-"""Interface of a protocol: four methods without a default, and further methods with one.
+"""Interface of a protocol: four required methods, and further methods with defaults.
 
 A protocol is a calibrated frozen dataclass: its fields have the local budget, the number of dummies and so on. Its
 state never changes, and every method that draws takes a ``numpy.random.Generator``.

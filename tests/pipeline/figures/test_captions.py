@@ -691,7 +691,7 @@ def test_the_error_of_a_count_depends_on_the_number_of_users_where_it_does():
     assert finding_of(text) == (
         "From 10 to 1,000 users the error of rising changes by a factor of 8.50; 1 of 3 errors change by at most 5 %."
     )
-    assert "rising 8.50; falling 0.200. Within 5 % of each other: level." in text
+    assert "rising 8.50; falling 0.200. Errors that change by at most 5 %: level." in text
     assert "hardly depends" not in text
     level = rows[rows["method"] == "level"]
     text = sentence("comparison/frequency_by_users.rst", level, {"accounting": "exact"})
@@ -870,7 +870,7 @@ def test_numbers_of_the_paper_stand_beside_those_that_they_are_about():
     assert finding_of(text).startswith(
         "AMPLIFIED has 50 to 90 % less error than LOCAL (the paper states 70 %);"
     )
-    assert "for rates from rate = 0.05 on; there it is 80 % to 90 % here." in text
+    assert "for rates from rate = 0.05 on; at these rates AMPLIFIED has 80 % to 90 % less error here." in text
 
 
 def test_truncation_that_gains_is_not_said_to_multiply_the_error(settings):

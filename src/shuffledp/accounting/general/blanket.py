@@ -253,7 +253,7 @@ def _root(
 def _data_sets(
     randomizer: Randomizer, law: Law, delta: float, cut: float
 ) -> list[Callable[[float, float], float]]:
-    """Return lower bounds as functions of (eps, gap), one per data set in which all other users hold the same input."""
+    """Return a function of (eps, gap), a lower bound on delta, for each data set in which all others hold one input."""
     few = few_matches(randomizer, law, delta)
     if few is not None and isinstance(law, Fixed):
         sets = data_set_deltas(few, law.others + 1, randomizer.eps_local, delta)

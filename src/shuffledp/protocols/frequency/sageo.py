@@ -87,12 +87,12 @@ class GeometricDummies:
 
     @property
     def left(self) -> float:
-        """Ratio q_l, 0 at the least `share`."""
+        """Ratio q_l of the law below nu, 0 at the least `share`."""
         return float(_ratios(self.half_eps, np.float64(self.share))[0])
 
     @property
     def right(self) -> float:
-        """Ratio q_r."""
+        """Ratio q_r of the law from nu on."""
         return float(_ratios(self.half_eps, np.float64(self.share))[1])
 
     @property
