@@ -207,8 +207,8 @@ class ProtocolBase(metaclass=ABCMeta):
         fakes : int
             Number of users, >= 0, that are added.
         target : int
-            Value whose count they raise, in [0, k - 1]; of no influence where all values are treated alike, as in every
-            built-in protocol, and for sums.
+            Value whose count the added users raise, in [0, k - 1]. It has no influence on sums, nor on protocols that
+            treat all values alike, as all built-in ones do.
         cap : int, optional
             Number of messages that the shuffler admits per user, >= 1; by default the largest number of an honest user,
             ``cost().most_messages``.

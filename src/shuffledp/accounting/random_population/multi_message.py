@@ -433,7 +433,7 @@ def multi_expected_plan(
     accounting : {"printed", "exact"}
         As in :func:`multi_expected_scale`; ``printed`` also uses the printed number of shares.
     order : {"safe", "printed"}
-        Form of :func:`group_order`; with ``printed``, sums can exceed the group and lose their value.
+        Form of :func:`group_order`; with ``printed``, sums can exceed the order of the group and wrap around.
 
     Returns
     -------

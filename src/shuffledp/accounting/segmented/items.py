@@ -177,7 +177,7 @@ def all_counts_delta(
     -----
     Suppose that R of the N slots hold other items. Then each of the remaining N - R holds either item of the pair with
     probability ``r' = r / (1 - gamma (d - 2) / d)``, and the pair is exact. The sum is over R within a few standard
-    deviations of its mean; the omitted mass counts as lost privacy.
+    deviations of its mean; omitted mass is added to delta.
 
     Derived for this project (erratum SEG-6.1). Replacement of one item.
     """

@@ -201,8 +201,8 @@ def sageo_dummies(
     Notes
     -----
     Murakami, Sei and Eriguchi, arXiv 2504.07362. Their nu makes one count (eps/2, delta/2)-private; delta is positive
-    in one direction only, so that nu suffices and half of delta is unused. Their error is ``E[(Z - nu)^2]`` for an
-    endless law, an upper bound on the variance. ``exact`` is derived for this project.
+    in one direction only, so that nu suffices and half of delta is unused. Their error is ``E[(Z - nu)^2]`` for
+    the law on all integers, an upper bound on the variance. ``exact`` is derived for this project.
     """
     n, k = check_count("n", n, 1), check_count("k", k, 1)
     eps, delta = check_budget(eps, delta)
