@@ -10,7 +10,7 @@ The protocol is SBin-Shuffle (`shuffledp.protocols.frequency.sbin`) with other l
 
 Of the two accountings, ``printed`` has the authors' closed forms for one count at (eps/2, delta/2), as two counts
 change. ``exact`` has the divergence of the two counts. The ratio of the laws of a count with the user's message and
-without takes three values, ``e^h`` above nu, ``e^-h`` from 1 to nu and ``1 - beta`` at 0, so that delta is a sum of
+without takes three values: ``e^h`` above nu, ``e^-h`` from 1 to nu and ``1 - beta`` at 0. Delta is therefore a sum of
 nine terms.
 
 Conventions as in `shuffledp.protocols.frequency.sbin`.
