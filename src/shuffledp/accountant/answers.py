@@ -1,4 +1,4 @@
-"""Results about a shuffled batch: numbers, and their guarantees."""
+"""Results of accounting questions about a shuffled batch, with their guarantees."""
 
 from __future__ import annotations
 

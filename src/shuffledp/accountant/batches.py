@@ -1,4 +1,4 @@
-"""Setting of an accounting question: the randomizer, delta, the rounds, and the users."""
+"""Arguments of accounting questions, checked and converted to randomizers, rounds and laws of the other users."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ reductions, as for equal users (:mod:`blanket <shuffledp.accounting.general.blan
 
 ``blanket``
     Let w be the normalized blanket of R. A report of a user whose randomizer is at least ``q w`` for every input is
-    drawn from w with probability q, whatever its user's input is.
+    drawn from w with probability q, for every input of its user.
 ``clones``
     The same with ``(R(x0) + R(x1)) / 2`` in place of w, for the worst pair of the victim's inputs.
 
@@ -147,7 +147,7 @@ def personalized_answer(groups: Groups, delta: Delta, victim: Count) -> Personal
     local budget itself where no other user hides the victim. Numbers of users, randomizers and groups are public.
     Different randomizers are compared within subset selection with equal sizes (generalized and binary randomized
     response included), within finite randomizers with equal numbers of outputs, and within Laplace noise; any other
-    pair of different randomizers counts as not hiding, which is on the safe side.
+    pair of different randomizers counts as not hiding, which can only increase the bound.
 
     Derived for this project, from Balle, Bell, Gascon and Nissim (2019) and Feldman, McMillan and Talwar (2021).
 

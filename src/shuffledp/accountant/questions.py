@@ -2,7 +2,8 @@
 
 The neighbor may change all answers of one user. If each user answers one question, chosen uniformly and independently
 of the answers, a report (question, randomized answer) has a blanket with the weight of one question, and its likelihood
-ratios have the law of one question: the bound is that of one question with all users, for any number of questions.
+ratios have the law of one question. So the bound is the bound for one question with all users, for any number of
+questions.
 """
 
 from __future__ import annotations

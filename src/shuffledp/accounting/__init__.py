@@ -1,4 +1,4 @@
-"""Privacy accounting: pure functions, numbers in and numbers out.
+"""Privacy accounting: pure functions of budgets, numbers of users and laws of these numbers.
 
 No function here draws random numbers or reads files. Functions that calibrate a single protocol are defined next to its
 class in `shuffledp.protocols`, and are exported here too. Conventions: eps in nats; populations describe the users

@@ -91,9 +91,11 @@ class Summands:
 
 
 class PositiveSums:
-    """Sums with at least one positive summand; all other sums have positive part 0, which the added noise would
-    increase. Let Q(s) be the sum of ``mass e^(s value)`` over positive values, and N(s) the sum over all others. The
-    transform is ``(N + Q)^copies - N^copies``, or ``e^(copies (N - 1)) (e^(copies Q) - 1)`` for a Poisson number.
+    """Law of the sums with at least one positive summand, by its transform.
+
+    All other sums have the positive part 0 and are left out, because the added noise would increase it. Let Q(s) be the
+    sum of ``mass e^(s value)`` over positive values, and N(s) the sum over all others. The transform is
+    ``(N + Q)^copies - N^copies``, or ``e^(copies (N - 1)) (e^(copies Q) - 1)`` for a Poisson number.
     """
 
     def __init__(self, summands: Summands, unit: float) -> None:

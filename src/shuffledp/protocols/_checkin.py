@@ -28,9 +28,9 @@ class CheckinSchedule(OneReport):
 
     Each slot keeps one of its reports, uniformly at random; an empty slot gets a randomized report of a fixed public
     input. The analyzer sees the m reports, shuffled, and the number of filled slots. ``population`` is the law of the
-    number of *other* users. With the threat ``own_coin`` user 1's coin counts as protection; with ``conditional`` user
-    1 takes part for certain. A protocol derives from this class and from a local randomizer (`OneReport`), and has
-    these fields.
+    number of *other* users. With the threat ``own_coin`` the guarantee includes user 1's random participation; with
+    ``conditional`` user 1 always takes part. A protocol derives from this class and from a local randomizer
+    (`OneReport`), and has these fields.
     """
 
     population: Binomial
@@ -64,7 +64,7 @@ class CheckinSchedule(OneReport):
         """Find the largest local budget for m slots, the mean number of other users rounded down.
 
         ``exact`` evaluates clones among the m - 1 other slots, ``printed`` a closed form. ``threat="own_coin"`` is a
-        weaker guarantee with far larger local budgets: the closed form uses the participation rate, and assumes that
+        weaker guarantee with far larger local budgets: its closed form uses the participation rate, and assumes that
         the number of filled slots does not reveal who takes part. Raises `Infeasible` for another population than a
         binomial one, for no slot, and for ``own_coin`` under ``exact``, where no bound is proven.
         """

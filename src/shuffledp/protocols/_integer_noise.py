@@ -1,8 +1,8 @@
 """Integer noise on counts, drawn by a trusted curator or as shares in a secure sum; reference lines of figures.
 
 Noise of different counts is independent, and one user moves each count by at most `shift`. Discrete Laplace noise of
-ratio ``e^-rate`` has the loss ``rate * shift`` per count with a large probability, so that delta > 0 allows no less
-noise: rate is eps over the change of all counts together. The variance is ``1 / (2 sinh(rate / 2)^2)`` (Ghosh,
+ratio ``e^-rate`` has the loss ``rate * shift`` per count with a large probability, so that delta > 0 does not reduce
+the noise: rate is eps over the change of all counts together. The variance is ``1 / (2 sinh(rate / 2)^2)`` (Ghosh,
 Roughgarden and Sundararajan 2012). Discrete Gaussian noise is from Canonne, Kamath and Steinke 2020, Skellam noise from
 Agarwal, Kairouz and Liu 2021; see :mod:`shuffledp.accounting.baselines.noisy_counts`.
 """
@@ -74,7 +74,7 @@ class DiscreteLaplace:
     counts: int
 
     def fitted(self, budget: Budget) -> float:
-        """Return the budget's eps; delta > 0 allows no less noise."""
+        """Return the budget's eps; a positive delta does not reduce the noise."""
         return budget.largest_eps
 
     @property

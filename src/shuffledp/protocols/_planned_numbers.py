@@ -28,7 +28,7 @@ Planned = Callable[[int, float], PlannedUsers]
 
 
 def numbers_of(population: Population) -> LeastNumbers:
-    """Return the least numbers of users of a population, the same for a calibration and for its profile."""
+    """Return the least law of the number of other users, which a calibration and its profile share."""
     return least_numbers(population, _LEAST_DELTA)
 
 

@@ -6,7 +6,8 @@ Such a protocol is written for a fixed number of users. For a random number its 
 - *mixed*: delta, averaged over the law of the number of users, is at most the delta of the budget;
 - *split*: delta includes the probability that fewer users than planned take part.
 
-See :mod:`shuffledp.accounting.general.random_users` for the proof, also that more users than planned do no harm.
+See :mod:`shuffledp.accounting.general.random_users` for the proofs of both, and that more users than planned do not
+weaken the guarantee.
 """
 
 from __future__ import annotations

@@ -32,9 +32,10 @@ from shuffledp.tasks import Ints, Public, Task, Users
 class OneReport(ProtocolBase):
     """One report per user, with one local budget, bounded by the clones reduction; the shuffler may add dummies.
 
-    Dummies are reports of a fixed public input: ``dummy_count``, or, if ``adaptive``, as many as are missing to this
-    number of other users. ``population`` is the law of the number of *other* users, ``eps_local`` is in nats. A local
-    randomizer derives from this class, has these fields, and defines ``estimate`` and the abstract methods.
+    Dummies are ``dummy_count`` reports of a fixed public input. If ``adaptive``, dummies are added only until they and
+    the other users' reports together number ``dummy_count``. ``population`` is the law of the number of *other* users,
+    ``eps_local`` is in nats. A local randomizer derives from this class, has these fields, and defines ``estimate`` and
+    the abstract methods.
     """
 
     population: Law
@@ -221,8 +222,8 @@ class NonAdaptiveSchedule(OneReport):
         it.
 
         ``dummies`` fixes the number instead. The search tries ``k = 0, h, 2h, ..`` up to the number of potential users,
-        ``h`` its square root, or a ten-thousandth of it above 1e8 users; ``k = 0`` is Theorems 1 and 2 (reading note
-        RP-N9).
+        ``h`` its square root, or, above 1e8 users, a ten-thousandth of the number; ``k = 0`` is Theorems 1 and 2
+        (reading note RP-N9).
         """
         return cls._amplified(task, law, eps, delta, accounting, dummies)
 

@@ -1,4 +1,4 @@
-"""Interface of a protocol: four methods without a default, and further methods with one.
+"""Interface of a protocol: four required methods, and further methods with defaults.
 
 A protocol is a calibrated frozen dataclass: its fields have the local budget, the number of dummies and so on. Its
 state never changes, and every method that draws takes a ``numpy.random.Generator``.
@@ -268,8 +268,8 @@ class ProtocolBase(metaclass=ABCMeta):
         fakes : int
             Number of users, >= 0, that are added.
         target : int
-            Value whose count they raise, in [0, k - 1]; of no influence where all values are treated alike, as in every
-            built-in protocol, and for sums.
+            Value whose count the added users raise, in [0, k - 1]. It has no influence on sums, nor on protocols that
+            treat all values alike, as all built-in ones do.
         cap : int, optional
             Number of messages that the shuffler admits per user, >= 1; by default the largest number of an honest user,
             ``cost().most_messages``.

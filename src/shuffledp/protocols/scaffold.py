@@ -81,7 +81,7 @@ class $name(ProtocolBase):
 _SUMMATION = '''
 @dataclass(frozen=True)
 class $name(ProtocolBase):
-    """Laplace noise in the local model: every user sends the own number with noise of its own."""
+    """Laplace noise in the local model: every user sends the number plus independent noise."""
 
     width: int  # largest minus smallest number
     unit: float  # what 1 is worth: 1, or 1 / max_value for real numbers
@@ -131,11 +131,11 @@ class $name(ProtocolBase):
 _SETS = '''
 @dataclass(frozen=True)
 class $name(ProtocolBase):
-    """Every user picks one of the own items and reports it by randomized response over all items."""
+    """Every user draws one item of the set and reports it by randomized response over all items."""
 
     domain_size: int
     set_size: int
-    shown: int  # items that are estimated; padding items stand for nothing
+    shown: int  # items that are estimated; padding items are left out
     eps_local: float
 
     name = "$id"
@@ -145,7 +145,7 @@ class $name(ProtocolBase):
     trust = "local"
     accountings = ("printed", "corrected", "exact")
     guarantee = "exact"
-    multi_level = True  # budgets may have an eps per privacy level: everybody gets the smallest here
+    multi_level = True  # budgets may have an eps per privacy level: all users get the smallest here
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="exact"):

@@ -5,14 +5,14 @@ The methods, each for one direction, "remove" or "add" (Feldman and Shenfeld, ar
 ``pair``
     :func:`shuffledp.accounting.general.random_allocation.allocation_delta`: exact up to rounding.
 ``decomposition``
-    From steps that are sampled with probability 1/t, ``lambda = 1 - (1 - 1/t)^t``:
+    With ``delta_P`` the delta of t steps that are sampled with probability 1/t, and ``lambda = 1 - (1 - 1/t)^t``:
     ``delta_remove(eps) <= delta_P(ln(1 + lambda (e^eps - 1))) / lambda``, and
     ``delta_add(eps) <= delta_P(-ln(1 - lambda (1 - e^-eps))) / lambda'`` with
     ``lambda' = lambda / (lambda + e^eps (1 - lambda))``.
 ``poisson``
-    If one step is (eps_step, delta_step)-private, from steps that are sampled with a larger probability: with
-    ``gamma = cosh(eps_step) sqrt(2 (1/t) ln(1/delta'))`` and ``eta = 1 / (t (1 - gamma))``:
-    ``delta(eps) <= delta_P(t, eta; eps) + t delta_step + delta'``. It requires ``gamma < 1 - 1/t``. The share of
+    For steps that are (eps_step, delta_step)-private. With ``gamma = cosh(eps_step) sqrt(2 (1/t) ln(1/delta'))``,
+    ``eta = 1 / (t (1 - gamma))`` and ``delta_P(t, eta; eps)`` the delta of t steps that are sampled with probability
+    eta: ``delta(eps) <= delta_P(t, eta; eps) + t delta_step + delta'``. It requires ``gamma < 1 - 1/t``. The share of
     ``t delta_step`` in delta is 0.99 (0 for pure steps), the share of delta' 0.005.
 ``renyi``
     For Gaussian steps. Direction "remove": the Renyi divergence of integer orders, which equals the divergence of t

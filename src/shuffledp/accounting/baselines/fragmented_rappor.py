@@ -270,8 +270,8 @@ def known_sums_delta(
     n: int, flip_probability: float, eps: float, omitted: float | None, *, third: bool
 ) -> float:
     """Return a lower bound on the largest delta of two sums of randomized bits over all data sets, apart from omitted
-    mass. It is the larger of ``worst_case`` and, if `third`, ``optimistic`` of :func:`rappor_delta`, less about a
-    millionth for groups of sums. Without `omitted`, windows omit 1e-8 of the result.
+    mass. It is the larger of ``worst_case`` and, if `third`, ``optimistic`` of :func:`rappor_delta`, reduced by
+    about a millionth because sums are grouped. Without `omitted`, windows omit 1e-8 of the result.
     """
 
     def delta(omitted: float) -> float:

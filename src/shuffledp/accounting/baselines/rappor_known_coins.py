@@ -47,7 +47,7 @@ _MANY_COINS, _PER_DEVIATION, _GROUPED_CELLS = 10_000, 300.0, 200_000
 
 @dataclass(frozen=True, eq=False)
 class _Signs:
-    """Law of the mean z of N fair signs on a symmetric grid, and the mass that it omits."""
+    """Law of the mean z of N independent fair signs, +1 or -1: grid points, their masses, and the omitted mass."""
 
     z: NDArray[np.float64]
     mass: NDArray[np.float64]

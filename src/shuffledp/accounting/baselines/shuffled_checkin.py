@@ -118,7 +118,8 @@ def checkin_generic_rdp(
     Returns
     -------
     (k,) ndarray
-        Nats. An upper bound on the divergence of the profile, by less than 1e-4 relative in the paper's setting.
+        Nats. An upper bound on the divergence that the profile implies, too large by less than 1e-4 relative in the
+        paper's setting.
     """
     orders = check_orders(orders)
     reports = _reports(n, rate)

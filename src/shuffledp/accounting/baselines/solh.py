@@ -5,8 +5,8 @@ generalized randomized response (GRR). With probability ``lambda = d' / (e^eps_l
 the other users' reports with uniform cells are the blanket. Two accountings:
 
 ``printed``
-    The blanket theorem of Balle, Bell, Gascon and Nissim 2019 (Theorem 3.1) with d' instead of k, the calibration of
-    the method of Wang et al. 2020 in the paper on dummies (arXiv 2009.13738): ``e^eps_local = mu - d' + 1`` with
+    The blanket theorem of Balle, Bell, Gascon and Nissim 2019 (Theorem 3.1) with d' instead of k. The paper on dummies
+    (arXiv 2009.13738) calibrates the method of Wang et al. 2020 by it: ``e^eps_local = mu - d' + 1`` with
     ``mu = eps^2 (n - 1) / (14 ln(2/delta))``, and ``d' = (mu + 2) / 3``.
 ``exact``
     The divergence itself (:mod:`shuffledp.accounting.general.matched_blanket`), averaged over the number of uniform

@@ -146,7 +146,7 @@ def blanket_epsilon(
     -------
     float
         Nats, at most the local budget. ``upper``: rounded up; this eps holds for every data set of the other users.
-        ``lower``: rounded down; no smaller eps holds, and 0 excludes none. For finitely many outputs the rounding is
+        ``lower``: rounded down; no smaller eps is valid. For finitely many outputs the rounding is
         below 5e-5 relative. It is larger where delta hardly changes with eps, and for laws that are nearly lattices:
         1e-3 for up to a million values and few users, 1e-2 for a handful of users.
 
@@ -253,7 +253,7 @@ def _root(
 def _data_sets(
     randomizer: Randomizer, law: Law, delta: float, cut: float
 ) -> list[Callable[[float, float], float]]:
-    """Return lower bounds as functions of (eps, gap), one per data set in which all other users hold the same input."""
+    """Return a function of (eps, gap), a lower bound on delta, for each data set in which all others hold one input."""
     few = few_matches(randomizer, law, delta)
     if few is not None and isinstance(law, Fixed):
         sets = data_set_deltas(few, law.others + 1, randomizer.eps_local, delta)

@@ -51,7 +51,7 @@ def composed_epsilon(
     -------
     float
         Nats, >= 0; ``inf`` if delta is below the mass of infinite losses. An upper bound if the profiles are upper
-        bounds and the loss distributions pessimistic, also if each mechanism is chosen from earlier releases.
+        bounds and the loss distributions pessimistic, also if each mechanism depends on earlier releases.
         Convolutions have rounding errors of about 1e-16, so that a delta below 1e-12 is not resolved.
 
     Raises

@@ -155,9 +155,9 @@ class GaussianRandomizer:
     Notes
     -----
     No local budget holds with delta 0. Outputs far outside of the interval are cut off: their mass under user 1's input
-    is added to delta, once and not once per user, since ``(a + b)^+ <= a^+ + b^+``. The two ends of the interval are
-    compared. It is not proven that they are the worst pair. A sufficient inequality for single reports is true for some
-    thousand random inputs and thresholds.
+    is added to delta, only once for all users, since ``(a + b)^+ <= a^+ + b^+``. The two ends of the interval are
+    compared. It is not proven that they are the worst pair. A sufficient inequality for single reports held for all of
+    several thousand random inputs and thresholds.
     """
 
     sigma: float
@@ -180,7 +180,7 @@ class GaussianRandomizer:
         return _ENDS
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return the ends of the interval, against the blanket, or against other users at an end or the middle."""
+        """Return the ends of the interval, against the blanket or other users who hold an end or the middle."""
         tail = check_open_unit("GaussianRandomizer: tail", tail)
         if side == "upper":
             return (self._against((0.0, 1.0), tail),)
@@ -267,7 +267,7 @@ class DensityRandomizer:
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return all ordered pairs of inputs, against the least density, or against other users at one input."""
+        """Return all ordered pairs of inputs, against the least density, or against other users who hold one input."""
         edges = self._edges()
         pairs = permutations(self.inputs, 2)
         if side == "upper":

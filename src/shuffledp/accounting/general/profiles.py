@@ -216,12 +216,12 @@ class WorstOf(Exported):
 
     @property
     def neighbours(self) -> str:
-        """Common neighboring relation."""
+        """Neighboring relation of all profiles."""
         return self.profiles[0].neighbours
 
     @property
     def view(self) -> View:
-        """Common view."""
+        """View of all profiles."""
         return self.profiles[0].view
 
     @property

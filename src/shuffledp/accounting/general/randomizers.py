@@ -125,7 +125,7 @@ class SubsetSelection:
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return one pair of inputs, against the blanket, or against other users at a third input or at one of both."""
+        """Return one pair of inputs, against the blanket or other users who hold a third input or one of the two."""
         if side == "upper":
             return (self._against_blanket(),)
         third = (self._against_third(),) if self.domain_size > 2 else ()
@@ -133,7 +133,7 @@ class SubsetSelection:
 
     @property
     def blanket_weight(self) -> float:
-        """Probability of a subset without the input over the uniform probability."""
+        """Probability of a subset without the input, divided by its probability under the uniform law."""
         k, d = self.domain_size, self.subset_size
         decay = math.exp(-self.eps_local)
         return k * decay / (d + (k - d) * decay)
@@ -308,7 +308,7 @@ class FiniteRandomizer:
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return all kinds of ordered pairs of inputs, against the blanket or against other users at one input."""
+        """Return all kinds of ordered pairs of inputs, against the blanket or other users who hold one input."""
         every = self._rows
         _, places = np.unique(every, axis=0, return_index=True)
         rows = every[np.sort(places)] if len(places) > 1 else every[:2]

@@ -6,12 +6,12 @@ earlier releases. Neighbors: one item becomes an inert zero that keeps its place
 membership is not released. P is the law of all releases with the item, Q the law without it.
 
 **Upper bound** (Mausberg, "Certified Accounting for Adaptive Shuffled Gaussian Training", 2026). All but one item of
-every batch are known. For p in (0, 1) a release has total variation at most
+every batch are known. For p in (0, 1) the law of a release has total variation at most
 
 .. math:: \gamma(p) = p \Phi(-\sigma h + 1 / (2 \sigma)) - \Phi(-\sigma h - 1 / (2 \sigma)), \quad h = \ln(1 / p),
 
-from p N(0, sigma^2) and some rest: with probability p the item of another batch is a clone of a zero. The differing
-item is then uniform among K = 1 + Bin(T - 1, p) places, and
+from a mixture of N(0, sigma^2), with weight p, and another law. So the item of another batch is a clone of a zero with
+probability p. The differing item is then uniform among K = 1 + Bin(T - 1, p) places, and
 
 .. math:: D_\epsilon(P, Q) \le E (L_K - e^\epsilon)^+ + (1 + e^\epsilon) (T - 1) \gamma(p), \qquad
           D_\epsilon(Q, P) \le E (1 - e^\epsilon L_K)^+ + (1 + e^\epsilon) (T - 1) \gamma(p),
@@ -20,14 +20,14 @@ where L_K is the mean of K likelihood ratios: random allocation to a binomial nu
 :mod:`shuffledp.accounting.general.random_allocation`. The bound holds for every p, and p is chosen for each eps. The
 Gaussian mechanism, whose permutation is known, is a bound too.
 
-**Lower bound.** All other items add -1 and the differing one +1, or 0. The analyzer sees the largest release, and not
-all of them, which is a post-processing: its distribution function is
+**Lower bound.** All other items add -1 and the differing one +1, or 0. The largest release is a post-processing
+of all releases; its distribution function is
 ``Phi((c - theta) / sigma) Phi(c / sigma)^(T - 1)``
 with theta 2, or 1.
 
-**Epochs.** Permutations are fresh, so epochs compose as their pairs do. For an upper bound the losses of an epoch are
-those of chords of both divergences between points of a grid of losses, for a lower bound those of tangents that meet
-at such points. Powers are sums of positive terms.
+**Epochs.** Permutations are fresh, so epochs compose as their pairs do. For an upper bound, chords between the points
+of a grid of losses replace both divergences of an epoch. For a lower bound, tangents that meet at such points replace
+them. The sums over epochs have positive terms only.
 
 Not covered: a permutation that is kept for all epochs, replacement of an item, a dropped last batch, released batch
 membership, floating-point noise.
@@ -268,7 +268,7 @@ class _Clones:
         return math.log((self.steps - 1) * (1 + math.exp(eps))) - exponent + self._log_known(exponent)
 
     def _releases(self, eps: float, exponent: float, cells: int) -> Cells:
-        """Return one release, whose cells end where it decides about the sum over nearly all numbers of clones."""
+        """Return cells of one release, up to a value that makes the sum positive for nearly all numbers of clones."""
         mean = (self.steps - 1) * math.exp(-exponent)
         most = 2 * (1 + mean + _DEVIATIONS * (math.sqrt(mean) + 1))
         enough = math.log(most) + (eps if self.way == "remove" else -eps)
@@ -352,7 +352,7 @@ def _kinks(ratios: Floats, deltas: Floats) -> tuple[Floats, float]:
 
 
 def _from_tangents(steps: int, sigma: float, negligible: float) -> tuple[float, list[Window]]:
-    """Return losses of one epoch whose divergences are tangents of those of the largest release."""
+    """Return losses of one epoch whose divergences are tangents of the divergences of the largest release."""
     masses = _largest(steps, sigma)
     curves = [_divergences(*pair) for pair in (masses, masses[::-1])]
     end = max(math.log(ratios[np.argmax(values <= negligible)]) for ratios, values in curves)

@@ -1,8 +1,9 @@
 r"""Delta of randomized response with few other reports of two given values, by a sum over their counts.
 
-Contour integrals are slow for it, because the number of matching reports is a lattice without smoothing. Two sides:
+Contour integrals are slow for these reports, because the number of matching reports is a lattice without smoothing. Two
+sides:
 
-- The upper bound is the blanket's, by a table over the numbers of the other users' uniform reports and of their matches
+- The upper bound is the delta of the blanket, from a table over the numbers of uniform reports and of their matches
   (:mod:`shuffledp.accounting.general.dummy_blanket`).
 - The lower bounds are for data sets in which all other users hold one value: a third value, user 1's value, or the
   value that replaces it. With the n reports of such a data set, ``delta = E (G_1 + .. + G_n)^+ / n`` as in

@@ -4,7 +4,7 @@ With delta_n the exact delta for n other users, the moment problem is to maximiz
 X >= 0 with ``E[X] = mean`` and ``Var[X] <= variance``. The dual problem is to minimize the expectation of a quadratic q
 that lies above delta_n at every n, and *any* such q gives a proven upper bound. The linear program is solved on a grid
 of n. Then q is checked at every integer, using that delta_n falls with n, and the grid is refined or extended where the
-check fails. Derived for this project; Theorem 3 of the paper is far from this value.
+check fails. Derived for this project; the bound of Theorem 3 of the paper is far above this value.
 
 The program has three constraints, so that its optimum is a law on three points at most, and the simplex method needs 3
 x 3 systems only. Grid, optimal points and laws of the clones are kept for the next eps_central.

@@ -204,9 +204,9 @@ def multi_expected_scale(
     accounting : {"printed", "exact"}
         ``printed``: concentrated DP, Lemma 4 with corrected misprints (errata E19 and E21 to E23: a bracket that is not
         positive means delta = 1). ``exact``: the hockey-stick divergence of the normal law with the same variance, not
-        an upper bound. The discrete sum has lattice effects of the relative order ``(z / (tau sqrt(n)))^2`` in delta, z
-        about 4, on either side: 2 % for one user at eps 0.5, below 0.01 % for a hundred users, but three quarters for
-        one user at eps 4 and delta 0.1. For a guarantee, use the tau of a calibrated
+        an upper bound. The delta of the discrete sum differs on either side, by about ``(z / (tau sqrt(n)))^2`` relative
+        with z about 4: 2 % for one user at eps 0.5, below 0.01 % for a hundred users, but three quarters for one user at
+        eps 4 and delta 0.1. For a guarantee, use the tau of a calibrated
         ``get("frequency", "multi_expected")``, which sums over the laws of the integers.
 
     Returns
@@ -433,7 +433,7 @@ def multi_expected_plan(
     accounting : {"printed", "exact"}
         As in :func:`multi_expected_scale`; ``printed`` also uses the printed number of shares.
     order : {"safe", "printed"}
-        Form of :func:`group_order`; with ``printed``, sums can exceed the group and lose their value.
+        Form of :func:`group_order`; with ``printed``, sums can exceed the order of the group and wrap around.
 
     Returns
     -------

@@ -2,8 +2,8 @@
 
 Every user adds the difference of two negative binomial variables of shape ``1 / n1`` and ratio ``alpha = e^-eps``. The
 total noise of n users is the same difference with shape ``r = n / n1``. For r = 1 it is a two-sided geometric variable,
-with which a sum of bits is eps-DP; for r > 1 it is larger. For r < 1, delta is positive and grows slowly as r falls
-(:func:`negative_binomial_delta`). Source: Wang et al. 2023 (TPDS), Theorem 5; the exact value is derived for this
+with which a sum of bits is eps-DP; for r > 1 the noise is larger. For r < 1, delta is positive and grows slowly as r
+falls (:func:`negative_binomial_delta`). Source: Wang et al. 2023 (TPDS), Theorem 5; the exact value is derived for this
 project.
 """
 

@@ -12,8 +12,8 @@ d, m of them in expectation. The laws of their number:
     Every user draws a Poisson number of blanket messages. Then the counts of all items are independent, and the pair
     is exact.
 
-Both are upper bounds, or claimed to be, against an adversary who knows the reports of all other users. The guarantee
-for a user with s items follows by group composition from ``eps / s`` and :func:`item_delta` per item.
+Both deltas, proven or claimed, are upper bounds against an adversary who knows the reports of all other users. The
+guarantee for a user with s items follows by group composition from ``eps / s`` and :func:`item_delta` per item.
 
 Conventions: eps in nats; replacement of one item (of a user's whole set where a function takes `set_size`); n is the
 number of all users, including the victim, whose blanket messages also hide the victim's items. Source: arXiv
@@ -165,8 +165,8 @@ def all_counts_delta(
     -------
     float
         In [0, reporting_rate]; an upper bound on the item's delta, never below the exact divergence of all counts and
-        too large by at most about 1e-10 relative. At least :func:`segmented_delta`; for integer `blankets`
-        ``lambda`` times its value at a reporting rate of 1, as the number of messages is then known.
+        too large by at most about 1e-10 relative. At least :func:`segmented_delta`. For integer `blankets` the
+        number of messages is known; the result is ``lambda`` times :func:`segmented_delta` at a reporting rate of 1.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def all_counts_delta(
     -----
     Suppose that R of the N slots hold other items. Then each of the remaining N - R holds either item of the pair with
     probability ``r' = r / (1 - gamma (d - 2) / d)``, and the pair is exact. The sum is over R within a few standard
-    deviations of its mean; the omitted mass counts as lost privacy.
+    deviations of its mean; omitted mass is added to delta.
 
     Derived for this project (erratum SEG-6.1). Replacement of one item.
     """

@@ -112,8 +112,8 @@ def checkin_shuffle_gaussian_rdp_theorem3(
     orders, n, rate, sigma
         As in :func:`checkin_shuffle_gaussian_rdp`.
     split : float
-        The paper's Delta, in [0, 1]. Numbers of participants up to ``(1 - split) n rate`` count as 1, all larger
-        numbers as the next integer. Every value gives a bound.
+        The paper's Delta, in [0, 1]. Numbers of participants up to ``(1 - split) n rate`` count as 1. All larger
+        numbers count as the smallest integer among them. Every value of `split` gives a bound.
 
     Returns
     -------

@@ -71,7 +71,7 @@ _STEP = 0.01
 
 
 def coarse_start(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> CoarseDesign:
-    """Return a design by a rule of thumb, whose delta is of the right order.
+    """Return a design by a rule of thumb, with a delta of the order of the budget's.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class JumpCounter:
     eps_star : float
         Nats, > 0: the error is two-sided geometric with ratio ``e^(-eps_star)``.
     rate, center : float
-        Of the jumps in the number of pairs: > 0, and in [1/2, 65536].
+        Rate, > 0, and center, in [1/2, 65536], of the jumps in the number of pairs.
     """
 
     eps_star: Eps

@@ -16,8 +16,8 @@ The negative binomial law P of shape r >= 1 is log-concave, which implies bounds
 * The loss ``log P(y) / P(y - k)`` decreases in y for k > 0 and increases for k < 0. Blocks combine several numbers y;
   each has its length times its largest probability as mass, and its largest loss.
 * The loss is convex in k for every y, and so is the logarithm of its exponential moment. Moments for the many shifts of
-  atom 1 are interpolated between a few of them, along chords, which are upper bounds. * Beyond an end of a window
-  probabilities decrease faster than geometrically.
+  atom 1 are interpolated between a few of them, along chords, which are upper bounds.
+* Beyond an end of a window probabilities decrease faster than geometrically.
 
 The bound treats the geometric part of the noise of atom 1 as published, which can only increase delta.
 

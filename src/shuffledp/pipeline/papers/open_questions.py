@@ -73,7 +73,7 @@ def _small_balls(full: bool) -> Iterator[Question]:
         place = (
             "on a line"
             if dimension == 1
-            else "at any place, which is in a plane"
+            else "in a plane, which contains any three places"
             if users == 2
             else "in a plane"
         )

@@ -2,7 +2,7 @@
 
 A user moves two counts under replacement, and one count if added or removed. Noise of different counts is independent.
 For two values under replacement one count is released and the other is n minus this count: the number n of users is
-public, and independent noise on both counts would spend the budget twice for one number.
+public, and independent noise on both counts would use the budget twice for one number.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class NoisyHistogram(CuratorNoise):
     poisoning = "one value"
 
     def gain_per_fake(self, most: float) -> float:
-        """One user."""
+        """One: the curator counts one value per user."""
         return 1.0
 
     @classmethod

@@ -180,7 +180,7 @@ class FixedDummies(DealtDummies, DummyPoints):
 
     @property
     def dummies_subtracted(self) -> float:
-        """Dummies of a user behind the planned ones in the list."""
+        """Dummies of a user whose place in the list is after the planned users."""
         return float(self.dummies_in_all // self.n_users)
 
     def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:

@@ -91,7 +91,7 @@ class NoisyCounts(ProtocolBase):
 
     @property
     def others_hide(self) -> bool:
-        """True for two values and dropped messages, where other users always add randomness to a count that changes."""
+        """True if every other user randomizes a count that changes: two values, and messages that may be dropped."""
         return self.keep < 1 and self.domain_size == 2
 
     @abstractmethod

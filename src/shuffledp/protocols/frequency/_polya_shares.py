@@ -60,7 +60,7 @@ class PolyaShares(SecretShares):
         return math.exp(-self.eps / self.precision)
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return a profile from the exact delta at the claimed eps, of the noise averaged over N and the shares."""
+        """Return a profile from the exact delta at the claimed eps: the noise averaged over N, plus the shares."""
         noise = expected_polya_delta(self.population, self.base_users, self.eps / self.precision)
         # One step of a rounded value is eps / p; p of them in a row add up to eps, and for p > 1 to more delta.
         if self.precision > 1:

@@ -62,10 +62,10 @@ class FragmentedRappor(FlippedBits):
     ) -> Self:
         """Find the smallest flip probability, for all data sets of the other users or for one.
 
-        ``calibration`` names them, see :func:`shuffledp.accounting.rappor_flip_probability`: under ``exact`` ``proven``
-        (default) or ``sound`` for all data sets, or ``worst_case``, one of the two values; under ``printed``
-        ``optimistic``, a third value (corrected, see reading note SUM-N4). The last two violate the budget for other
-        data. Raises `Infeasible` for one user.
+        ``calibration`` is described in :func:`shuffledp.accounting.rappor_flip_probability`. Under ``exact``,
+        ``proven`` (default) and ``sound`` are for all data sets; for ``worst_case`` all others hold one of the two
+        values. Under ``printed``, all others hold a third value (``optimistic``; corrected, see reading note SUM-N4).
+        ``worst_case`` and ``optimistic`` violate the budget for other data sets. Raises `Infeasible` for one user.
         """
         known = _CALIBRATIONS[accounting]
         chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)

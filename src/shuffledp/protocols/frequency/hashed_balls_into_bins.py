@@ -14,8 +14,8 @@ authors' code searches for a number that does not always suffice.
 
 Rules for the number of bins are ``logarithmic``, ``n / ln n``, and ``cubed``, ``n / ln^3 n``, rounded down as in the
 original, for O(1) and for 1 + o(1) messages per user. For ``economical``, with c* dummies per bin, the error is
-proportional to ``c* + n / b`` and the number of messages is ``1 + c* b / n``, so that their product is least at
-``b = n / c*``, about two messages, with at most k bins.
+proportional to ``c* + n / b`` and the number of messages is ``1 + c* b / n``. Their product is least at ``b = n / c*``,
+with about two messages per user. There are at most k bins.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """

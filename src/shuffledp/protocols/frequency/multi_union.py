@@ -1,4 +1,4 @@
-"""MULTI-UNION: secret shares with Polya noise for a number of users that is almost surely reached."""
+"""MULTI-UNION: secret shares with Polya noise for a number of users that is reached with high probability."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -14,7 +14,7 @@ from shuffledp.tasks import Budget, Task
 
 @dataclass(frozen=True)
 class MultiUnion(PolyaShares):
-    """Secret shares with Polya noise, of which n1 users complete geometric noise; a union bound covers N < n1."""
+    """Secret shares with Polya noise, which sums to geometric noise for n1 users; a union bound covers N < n1."""
 
     name = "multi_union"
     label = "MULTI-UNION"

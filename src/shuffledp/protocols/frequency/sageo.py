@@ -10,7 +10,7 @@ The protocol is SBin-Shuffle (`shuffledp.protocols.frequency.sbin`) with other l
 
 Of the two accountings, ``printed`` has the authors' closed forms for one count at (eps/2, delta/2), as two counts
 change. ``exact`` has the divergence of the two counts. The ratio of the laws of a count with the user's message and
-without takes three values, ``e^h`` above nu, ``e^-h`` from 1 to nu and ``1 - beta`` at 0, so that delta is a sum of
+without takes three values: ``e^h`` above nu, ``e^-h`` from 1 to nu and ``1 - beta`` at 0. Delta is therefore a sum of
 nine terms.
 
 Conventions as in `shuffledp.protocols.frequency.sbin`.
@@ -87,12 +87,12 @@ class GeometricDummies:
 
     @property
     def left(self) -> float:
-        """Ratio q_l, 0 at the least `share`."""
+        """Ratio q_l of the law below nu, 0 at the least `share`."""
         return float(_ratios(self.half_eps, np.float64(self.share))[0])
 
     @property
     def right(self) -> float:
-        """Ratio q_r."""
+        """Ratio q_r of the law from nu on."""
         return float(_ratios(self.half_eps, np.float64(self.share))[1])
 
     @property
@@ -201,8 +201,8 @@ def sageo_dummies(
     Notes
     -----
     Murakami, Sei and Eriguchi, arXiv 2504.07362. Their nu makes one count (eps/2, delta/2)-private; delta is positive
-    in one direction only, so that nu suffices and half of delta is unused. Their error is ``E[(Z - nu)^2]`` for an
-    endless law, an upper bound on the variance. ``exact`` is derived for this project.
+    in one direction only, so that nu suffices and half of delta is unused. Their error is ``E[(Z - nu)^2]`` for
+    the law on all integers, an upper bound on the variance. ``exact`` is derived for this project.
     """
     n, k = check_count("n", n, 1), check_count("k", k, 1)
     eps, delta = check_budget(eps, delta)

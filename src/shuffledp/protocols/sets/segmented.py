@@ -49,9 +49,9 @@ class Segmented(SetProtocol, PlannedUsers):
 
     Users announce their levels, the server chooses m and the probabilities, and users send data. An exact announcement
     makes levels public. With a ``first_round``, a frequency protocol announces levels, and its budget is subtracted
-    from the budget of every level: (eps_k, delta) covers a user who exchanges items and announcement, and reports with
-    the probability of the true level. Estimates are unbiased over a random assignment of levels, with a small bias
-    after a private first round, as the estimate divides by noisy numbers of users. If ``blankets`` (m) is None, m
+    from the budget of every level. Then (eps_k, delta) covers a change of a user's items and announcement; the user
+    reports with the probability of the true level. Estimates are unbiased over a random assignment of levels. A private
+    first round adds a small bias, as the estimate divides by noisy numbers of users. If ``blankets`` (m) is None, m
     minimizes the ``objective``.
     """
 

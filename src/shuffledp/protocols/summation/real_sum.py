@@ -43,13 +43,13 @@ class RealSum(CorrelatedNoiseSum):
         alphabet: str = "paper",
         law: str = "negative_binomial",
     ) -> Self:
-        """Choose the levels and the noise design of each sum, with ``eps_star = (1 - zeta / 2) eps``, half in several
-        sums.
+        """Choose the levels and the noise design of each sum, with ``eps_star = (1 - zeta / 2) eps``.
 
-        By default ``levels`` is the smallest D for which rounding and noise together have at most the error of Laplace
-        noise with ``(1 - zeta) eps`` (half in each of several sums), and at most 1000 under ``exact``.
-        `CorrelatedSum.calibrate` describes the other options. Raises `Infeasible` for negative numbers, integers with
-        no more than the default levels, the wrong number of sums, or if no design is known.
+        If there are several sums, each has half of this ``eps_star``. By default ``levels`` is the smallest D for which
+        rounding and noise together have at most the error of Laplace noise with ``(1 - zeta) eps`` (half in each of
+        several sums), and at most 1000 under ``exact``. `CorrelatedSum.calibrate` describes the other options. Raises
+        `Infeasible` for negative numbers, integers with no more than the default levels, the wrong number of sums, or
+        if no design is known.
         """
         numbers = numbers_of(task, coordinates=cls.touched > 1)
         if levels is not None:

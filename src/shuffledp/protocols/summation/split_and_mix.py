@@ -85,7 +85,7 @@ class SplitAndMix(SumReports):
         group: str = "wide",
         failure: float = 1e-9,
     ) -> Self:
-        """Spend all of eps on the noise and all of delta on the shares, whose number follows a formula.
+        """Use all of eps for the noise and all of delta for the shares, whose number follows a formula.
 
         ``form`` is one of :func:`shuffledp.accounting.ikos_shares`; only ``worst_case`` and ``collision`` are proven
         for all inputs. For group ``wide`` the noisy sum wraps around with probability at most ``failure``; for

@@ -299,7 +299,7 @@ def lowest(
 @printed_claim(
     "O-14",
     "Figs. 5, 7, 9, 11",
-    "The error of correlated noise is never above that of pureDUMP, which is never above that of mixDUMP.",
+    "The error of correlated noise is never above the error of pureDUMP, which is never above the error of mixDUMP.",
     "never above",
     figure="fig5",
     chain=[["correlated_noise"], ["pure_dump"], ["mix_dump"]],

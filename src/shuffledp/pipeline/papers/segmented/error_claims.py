@@ -541,8 +541,8 @@ def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], str
 @claim_in_both(
     "O-23",
     "Figs. 2 to 6",
-    "The error of the segmented protocol is never above that of weighted SepMM, this never above that of SepMM, "
-    "and the best weights never above the paper's.",
+    "The error of the segmented protocol is never above the error of weighted SepMM, which is never above the error "
+    "of SepMM; the error with the best weights is never above the error with the paper's weights.",
     "never above",
     figure="errors_msnbc",
     pairs=[
@@ -562,7 +562,8 @@ def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], str
 @claim.under("printed", "corrected")(
     "O-25",
     "Figs. 2 to 6",
-    "The error of MM is never above that of the shuffled subset mechanism, and this never above that of the local one.",
+    "The error of MM is never above the error of the shuffled subset mechanism, which is never above the error of "
+    "the local subset mechanism.",
     "never above",
     "in part",
     figure="errors_uniform",

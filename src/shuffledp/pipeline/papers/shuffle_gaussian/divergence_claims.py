@@ -134,7 +134,7 @@ def one_direction(case: Case) -> Verdict:
 @claim(
     "SG-04",
     "Corollary 1, abstract",
-    "The divergence is strictly below that of the Gaussian mechanism without shuffling, in all regions.",
+    "The divergence is strictly below the divergence of the Gaussian mechanism without shuffling, in all regions.",
     "strict",
 )
 def below_unshuffled(case: Case) -> Verdict:
@@ -403,7 +403,7 @@ def drawn_afresh(case: Case) -> Verdict:
 @claim(
     "O-09",
     "Theorem 1, Corollary 1",
-    "The shuffled divergence is never above that of one report, and decreases with the number of reports.",
+    "The shuffled divergence is never above the divergence of one report, and decreases with the number of reports.",
     "never above",
 )
 def shuffled_never_above(case: Case) -> Verdict:
