@@ -54,8 +54,8 @@ def gaussian_sum_delta(
     """Return delta of the sum of all users' discrete Gaussian noise and of its shuffled shares.
 
     It is the sum of two parts. The first is the hockey stick of the noise, equal in both directions, averaged over the
-    number of users: `law` is of the others, of whom a `share` sends none. The second is the delta of shares that are within ``2^-security_bits`` of
-    their sum, except with probability `unsecured`.
+    number of users: `law` is of the others, of whom a `share` sends none. The second is the delta of shares that are
+    within ``2^-security_bits`` of their sum, except with probability `unsecured`.
     """
     eps = min(eps, 700.0)  # beyond it e^eps overflows; delta does not grow with eps
     window = law.window()
