@@ -202,9 +202,9 @@ def multi_expected_scale(
     precision : int
         Largest value p of a user, at least 1.
     accounting : {"printed", "exact"}
-        ``printed``: concentrated DP, Lemma 4 with corrected misprints (errata E19 and E21 to E23: a bracket that is
-        not positive means delta = 1). ``exact``: the hockey-stick divergence of the normal law with the same variance,
-        not an upper bound. The delta of the discrete sum differs on either side, by about ``(z / (tau sqrt(n)))^2``
+        ``printed``: concentrated DP, Lemma 4 with corrected misprints (errata E19 and E21 to E23: a bracket that is not
+        positive means delta = 1). ``exact``: the hockey-stick divergence of the normal law with the same variance, not
+        an upper bound. The delta of the discrete sum differs on either side, by about ``(z / (tau sqrt(n)))^2``
         relative with z about 4: 2 % for one user at eps 0.5, below 0.01 % for a hundred users, but three quarters for
         one user at eps 4 and delta 0.1. For a guarantee, use the tau of a calibrated ``get("frequency",
         "multi_expected")``, which sums over the laws of the integers.
