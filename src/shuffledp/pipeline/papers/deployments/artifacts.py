@@ -98,7 +98,7 @@ def _counted() -> Iterator[dict[str, str]]:
         yield _row(
             _COUNTS,
             _COUNTS_SOURCE,
-            f"n = {users:,}, eps0 = {eps_local:g}, delta = 1e-08",
+            f"n = {users:,}, eps0 = {eps_local}, delta = 1e-08",
             "eps",
             printed=f"{low:g} to {high:g}",
             finding=finding,
