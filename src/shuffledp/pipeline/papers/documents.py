@@ -24,6 +24,7 @@ from shuffledp.pipeline.claims.errata_data import papers
 from shuffledp.pipeline.claims.evaluation import markdown, markdown_table
 from shuffledp.pipeline.claims.review import review_table, summary_table
 from shuffledp.pipeline.papers.deployments import computed_tables as deployments
+from shuffledp.pipeline.papers.deployments.artifacts import artifacts
 from shuffledp.pipeline.papers.document_numbers import (
     VALUES,
     checkin_budgets,
@@ -138,6 +139,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(None, "g", ",.0f", ".0e", "g", ".5f", ".5f", ",.0f", ".5f", ".5f", None),
     ),
     "deployed days": _written(deployments.days, "g", *[".5f"] * 4, ",.0f", ",.0f"),
+    "deployed artifacts": _written(artifacts, *[None] * 8),
     "deployed sources": _written(_deployed_sources, *[None] * 7),
     "errata summary": summary_table,
     "errata review": review_table,

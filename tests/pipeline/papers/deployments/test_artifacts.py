@@ -1,0 +1,84 @@
+"""Settings of published artifacts: values of another program, and enumeration of a small attained eps."""
+
+import itertools
+import math
+
+import pytest
+
+from shuffledp.pipeline.papers.deployments.artifacts import artifacts, attained_epsilon
+
+
+def column(name, artifact):
+    rows = artifacts()
+    return [float(one.split()[0]) for one in rows[rows["artifact"].str.contains(artifact)][name] if one]
+
+
+@pytest.mark.parametrize(
+    ("artifact", "name", "values"),
+    [
+        (
+            "Triangle4CycleShuffle",
+            "any randomizer, proven",
+            [0.160084, 0.417809, 0.566906, 0.582912, 0.019823, 0.584628, 0.586185],
+        ),
+        (
+            "Triangle4CycleShuffle",
+            "randomized response, proven",
+            [0.131103, 0.310604, 0.390992, 0.398990, 0.016235, 0.399844, 0.400621],
+        ),
+        (
+            "Triangle4CycleShuffle",
+            "randomized response, attained",
+            [0.111503, 0.251505, 0.299434, 0.303949, 0.013356, 0.304381, 0.304903],
+        ),
+        ("ml-shuffling", "any randomizer, proven", [0.169770]),
+        ("ml-shuffling", "randomized response, proven", [0.118153]),
+        ("notebook", "randomized response, proven", [2.763293, 2.607698]),
+        ("benchmarks", "randomized response, proven", [0.577038, 1.272100]),
+        ("HPS", "randomized response, proven", [0.10435, 0.02740, 0.008022]),
+        ("HPS", "randomized response, attained", [0.09476, 0.02453, 0.007134]),
+        ("krr_para", "printed", [0.003418, 0.041540]),
+    ],
+)
+def test_values_of_another_program(artifact, name, values):
+    assert column(name, artifact) == pytest.approx(values, rel=3e-4)  # four digits
+
+
+def test_the_range_query_loses_at_least_what_binary_counts_lose():
+    assert all(
+        found >= least
+        for found, least in zip(
+            column("randomized response, attained", "krr_para"), (0.011745, 0.061678), strict=True
+        )
+    )
+
+
+def test_findings():
+    findings = artifacts()["finding"]
+    assert findings.str.startswith("upper end valid").sum() == 7
+    assert findings.str.contains("smaller than attained").sum() == 5
+    assert findings.str.contains("holds: 0.998151").sum() == 1
+
+
+def test_the_attained_eps_of_a_few_users_is_that_of_all_outputs():
+    others, victim, delta = [(2, 0.5), (1, 1.5)], 1.0, 0.05
+    budgets = [0.5, 0.5, 1.5]
+
+    def law(own):
+        counts = dict.fromkeys(range(5), 0.0)
+        for bits in itertools.product((0, 1), repeat=4):
+            chance = 1.0
+            for bit, eps, held in zip(bits, [victim, *budgets], [own, 0, 0, 0], strict=True):
+                chance *= 1 / (1 + math.exp(eps)) if bit != held else 1 / (1 + math.exp(-eps))
+            counts[sum(bits)] += chance
+        return list(counts.values())
+
+    def lost(eps):
+        pair = law(0), law(1)
+        return max(
+            sum(max(p - math.exp(eps) * q, 0) for p, q in zip(*way, strict=True))
+            for way in (pair, pair[::-1])
+        )
+
+    eps = attained_epsilon(others, victim, delta)
+    assert lost(eps) >= delta > lost(eps + 1e-6)
