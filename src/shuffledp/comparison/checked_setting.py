@@ -22,7 +22,7 @@ _BYTES = 40
 
 @dataclass(frozen=True, eq=False)
 class _SameUsers:
-    """``Case.participating`` for the users of a setting, with the mean number of users."""
+    """Draw of the participants of a setting: the mean number of users in every repeat."""
 
     where: Setting
     n: int

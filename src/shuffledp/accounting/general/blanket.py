@@ -215,8 +215,8 @@ def population_epsilon(
 
 
 def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float, gap: float) -> float:
-    """Return the log of (delta / target) from an upper bound within `gap` relative of the reduction's value. Far below
-    the target, only the sign of the result is right.
+    """Return the log of an upper bound on delta over the target `delta`, with relative error `gap`; far below the target
+    only its sign is right.
     """
     return log_ratio(_delta(randomizer, law, min(eps, _MOST_EPS), "upper", gap, delta), delta)
 

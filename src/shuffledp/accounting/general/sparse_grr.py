@@ -56,7 +56,7 @@ _SUM_ROUNDING = 1e-11
 
 
 def few_matches(randomizer: Randomizer, law: Law, target: float) -> int | None:
-    """Return the number of values k if sums over counts are short for deltas near the target, else None."""
+    """Return the number of values k if sums over message counts have few terms for this target, else None."""
     k = _values(randomizer)
     if k is None or not isinstance(law, Fixed):
         return None

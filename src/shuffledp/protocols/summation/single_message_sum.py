@@ -26,7 +26,7 @@ _TRIED = 3
 
 
 def spread_error(numbers: Numbers, levels: int, uniform_rate: float) -> float:
-    """Return the squared error per user for users spread evenly over all numbers, scaled to at most 1.
+    """Return the mean squared error of one user whose number is uniform, with numbers scaled to at most 1.
 
     It is the mean of `level_variances` in closed form, as there may be a million numbers. With g / D = h / P in lowest
     terms, the fractional parts 0, 1 / P, .., (P - 1) / P occur equally often, except for the largest number.
