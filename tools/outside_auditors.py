@@ -221,6 +221,19 @@ def row(target: Target, runs: int, seed: int) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def section(rows: list[str], runs: int, seed: int) -> str:
+    """Return the page's table with a sentence on the runs."""
+    head = (
+        "protocol|users|claimed eps|exact|classifier|exact at 0|classifier at 0|StatDP at 0|CPU s|of StatDP"
+    )
+    seconds = sum(int(cell) for line in rows for cell in line.split("|")[-3:-1])
+    about = f"{runs:,} runs per data set, seed {seed}, {seconds} CPU seconds in all. A certificate of a correct auditor"
+    about += f" exceeds the exact eps with probability {LEVEL:g} at most. Bold: above the claim."
+    return "\n".join(
+        [f"| {head.replace('|', ' | ')} |", f"|{'---|' * (head.count('|') + 1)}", *rows, "", about]
+    )
+
+
 def main() -> None:
     """Print the table; write it into the page with --page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -228,18 +241,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--page", action="store_true", help="write docs/maintainers.md")
     given = parser.parse_args()
-    head = (
-        "protocol|users|claimed eps|exact|classifier|exact at 0|classifier at 0|StatDP at 0|CPU s|of StatDP"
-    )
-    lines = [f"| {head.replace('|', ' | ')} |", f"|{'---|' * (head.count('|') + 1)}"]
+    rows = []
     for target in targets():
-        lines.append(row(target, given.runs, given.seed))
-        print(lines[-1], flush=True)
-    about = f"{given.runs:,} runs per data set, seed {given.seed}, {spent():.0f} CPU seconds in all. A certificate"
-    about += f" of a correct auditor exceeds the exact eps with probability {LEVEL:g} at most. Bold: above the claim."
-    print(about)
+        rows.append(row(target, given.runs, given.seed))
+        print(rows[-1], flush=True)
+    text = section(rows, given.runs, given.seed)
+    print(text)
     if given.page:
-        write_block(PAGE, "outside auditors", "\n".join([*lines, "", about]))
+        write_block(PAGE, "outside auditors", text)
 
 
 if __name__ == "__main__":
