@@ -55,7 +55,7 @@ class Stored(Project):
         return super().environment() | keys | {"no_proxy": "127.0.0.1"}
 
     def command(self, *arguments: str) -> list[str]:
-        return [*super().command(*arguments), *self.options, "--shared-fs-usage", "none"]
+        return super().command(*self.options, "--shared-fs-usage", "none", *arguments)
 
 
 def in_folder(folder: Path) -> tuple[str, ...]:
