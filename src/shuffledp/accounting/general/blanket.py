@@ -215,7 +215,7 @@ def population_epsilon(
 
 
 def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float, gap: float) -> float:
-    """Return the log of an upper bound on delta over the target `delta`, with relative error `gap`; far below the target
+    """Return the log of an upper bound on delta, of relative error `gap`, over the target `delta`; far below the target
     only its sign is right.
     """
     return log_ratio(_delta(randomizer, law, min(eps, _MOST_EPS), "upper", gap, delta), delta)
