@@ -223,12 +223,15 @@ def row(target: Target, runs: int, seed: int) -> str:
 
 def section(rows: list[str], runs: int, seed: int) -> str:
     """Return the page's table with a sentence on the runs."""
-    head = (
-        "protocol|users|claimed eps|exact|classifier|exact at 0|classifier at 0|StatDP at 0|CPU s|of StatDP"
-    )
+    head = "protocol|users|claimed eps|exact|classifier|exact at 0|classifier at 0|StatDP at 0|CPU s, classifier|StatDP"
     seconds = sum(int(cell) for line in rows for cell in line.split("|")[-3:-1])
-    about = f"{runs:,} runs per data set, seed {seed}, {seconds} CPU seconds in all. A certificate of a correct auditor"
-    about += f" exceeds the exact eps with probability {LEVEL:g} at most. Bold: above the claim."
+    about = (
+        f"{runs:,} runs per data set, seed {seed}, {seconds} CPU seconds of the auditors. A certificate of a"
+    )
+    about += (
+        f" correct auditor exceeds the exact eps with probability {LEVEL:g} at most. Bold: above the claim."
+    )
+    about += f" StatDP at 0: the last rejected eps of {STEPS[0]}, {STEPS[1]} and further ones; 0 if it rejects none."
     return "\n".join(
         [f"| {head.replace('|', ' | ')} |", f"|{'---|' * (head.count('|') + 1)}", *rows, "", about]
     )
