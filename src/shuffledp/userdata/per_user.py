@@ -1,0 +1,90 @@
+"""Counts of values by DuckDB: of all rows, or of one value per user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from shuffledp.userdata.engine import FileFaults, Table, missing, quoted, trimmed
+from shuffledp.userdata.reading import text_of
+
+
+class Tally(Protocol):
+    """Counter of texts; `take` returns the bad ones with a message each."""
+
+    def take(self, counts: Mapping[str, int]) -> dict[str, str]:
+        """Add texts with their number of rows."""
+
+
+def grouped(table: Table, tally: Tally, faults: FileFaults) -> int:
+    """Count the value of every row; return the number of rows."""
+    query = f"SELECT c0, count(*) FROM {table.source(rejects=True)} GROUP BY c0"
+    good, bad = _taken(table.fetched(query), tally, faults)
+    table.damaged(faults)
+    _name(table, faults, bad, "c0")
+    return good + faults.count
+
+
+def one_per_user(
+    table: Table, tally: Tally, judge: Tally, faults: FileFaults, per_user: str, key: str
+) -> tuple[int, int]:
+    """Count one value per user; return the number of rows, and of good rows beyond one per user.
+
+    `judge` is an empty tally that finds the bad values.
+    """
+    source = table.source(rejects=True)
+    is_text = table.all(f"SELECT typeof(c0) FROM {table.source()} LIMIT 1")[:1] in ([], [("VARCHAR",)])
+    cells = f"{trimmed('c0') if is_text else 'c0'} AS c0, coalesce({trimmed('c1')}, '') AS u"
+    if per_user == "first":
+        table.run(f"CREATE TEMP TABLE kept AS SELECT {cells}, 1 AS n, row_number() OVER () AS place FROM {source}")
+    else:
+        table.run(f"CREATE TEMP TABLE kept AS SELECT {cells}, count(*) AS n FROM {source} GROUP BY ALL")
+    table.damaged(faults)
+    good, bad = _taken(table.fetched("SELECT c0, sum(n)::BIGINT FROM kept GROUP BY c0"), judge, faults)
+    table.run("CREATE TEMP TABLE bad AS SELECT c0 FROM kept LIMIT 0")
+    if known := [value for value in bad if value is not None]:
+        table.run("INSERT INTO bad SELECT unnest(?)", [known])
+    table.run("DELETE FROM kept WHERE c0 IS NULL OR c0 IN (FROM bad)")
+    nobody = table.all("SELECT coalesce(sum(n), 0)::BIGINT FROM kept WHERE u = ''")[0][0]
+    faults.count += nobody
+    good -= nobody
+    chosen = {
+        "random": f"arg_min(c0, sha256({quoted(key)} || chr(31) || u || chr(31) || CAST(c0 AS VARCHAR)))",
+        "first": "arg_min(c0, place)",
+        "sum": "sum(TRY_CAST(c0 AS DOUBLE) * n ORDER BY TRY_CAST(c0 AS DOUBLE))",
+    }[per_user]
+    query = f"SELECT v, count(*) FROM (SELECT {chosen} AS v FROM kept WHERE u <> '' GROUP BY u) GROUP BY v"
+    users, _ = _taken(table.fetched(query), tally, FileFaults(""))
+    _name(table, faults, bad, trimmed("c0") if is_text else "c0")
+    if nobody:
+        _name(table, faults, {None: "empty user", "": "empty user"}, trimmed("c1"))
+    return good + faults.count, good - users
+
+
+def _taken(
+    found: Iterator[list[tuple[Any, ...]]], tally: Tally, faults: FileFaults
+) -> tuple[int, dict[Any, str]]:
+    """Give values with their number of rows to a tally; return the good rows, and the bad values with a message."""
+    good, bad = 0, dict[Any, str]()
+    for rows in found:
+        texts: dict[str, int] = {}
+        for value, count in rows:
+            if missing(value):
+                bad[value] = "empty"
+                faults.count += count
+            else:
+                texts[text_of(value)] = texts.get(text_of(value), 0) + count
+        wrong = tally.take(texts)
+        good += sum(texts.values())
+        for value, count in rows if wrong else ():
+            if not missing(value) and (message := wrong.get(text_of(value))):
+                bad[value] = message
+                faults.count += count
+                good -= count
+    return good, bad
+
+
+def _name(table: Table, faults: FileFaults, bad: Mapping[Any, str], column: str) -> None:
+    """Describe the first rows with a bad value; those without a value are empty."""
+    if bad:
+        table.name(faults, list(bad), column, lambda value: bad.get(value, "empty"))
