@@ -115,6 +115,8 @@ def bad_rows_remark(count: int, faults: Sequence[str]) -> list[str]:
     """Return the remark on excluded rows; none if no row is bad."""
     if not count:
         return []
+    if not faults:
+        return [f"{count} {'row' if count == 1 else 'rows'} left out."]
     more = count - len(faults)
     rest = f"; and {more} more" if more else ""
     return [f"{count} {'row' if count == 1 else 'rows'} left out: {'; '.join(faults)}{rest}."]

@@ -32,6 +32,7 @@ _LOOKED_UP = 1_000
 _PATIENCE = 1.0
 #: What `str.strip` removes.
 BLANKS = "".join(chr(i) for i in range(0x3001) if chr(i).isspace())
+_WIDTHS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _KEY = re.compile(r"([^/=]+)=([^/]*)")
 _MARKS = ",;\t|"
 #: Place of the options about damaged lines within the expression of CSV files.
@@ -83,10 +84,17 @@ class Table:
             import duckdb
 
         self._duckdb, self._path, self._percent = duckdb, path, percent
-        self._folder = tempfile.TemporaryDirectory(prefix="shuffledp-")
         self.files = files_of(path)
+        self._folder = tempfile.TemporaryDirectory(prefix="shuffledp-")
         self.kind = format_of(self.files[0]) or "csv"
         self.names: list[str] = []
+        try:
+            self._open(columns, delimiter, memory)
+        except BaseException:
+            self._folder.cleanup()
+            raise
+
+    def _open(self, columns: Sequence[str], delimiter: str | None, memory: str | None) -> None:
         options = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
         with self._in_words():
             self.connection = duckdb.connect(
@@ -145,7 +153,7 @@ class Table:
         lines = f"(SELECT file_path, line, min(error_message) AS what FROM {scans} GROUP BY ALL)"
         faults.count += self.all(f"SELECT count(*) FROM {lines}")[0][0]
         first = self.all(f"SELECT * FROM {lines} ORDER BY ALL LIMIT {NAMED}")
-        faults.describe([((file, "line", line), _sentence(what)) for file, line, what in first])
+        faults.describe([((file, "line", line), _cells(what)) for file, line, what in first])
 
     def name(self, faults: FileFaults, bad: Sequence[Any], column: str, what: Callable[[Any], str]) -> None:
         """Describe the first rows with a bad value of a column; `faults` has their number already."""
@@ -207,7 +215,7 @@ class Table:
         marks = "\t" if plain.suffix.lower() == ".tsv" else _MARKS
         found = [(mark, *next(csv.reader([first], delimiter=mark), [])) for mark in delimiter or marks]
         fitting = (one for one in found if any(column in one[1:] for column in columns))
-        return next(fitting, max(found, key=len) if not columns else found[0])
+        return next(fitting, max(found, key=len))
 
     def _parquet(self, columns: Sequence[str]) -> str:
         read = f"read_parquet({_list(self.files)}, union_by_name=true, filename=true, hive_partitioning=false)"
@@ -245,7 +253,7 @@ class Table:
             raise ValueError(f"{self._path}: the memory for reading is too small: give more memory.") from None
         except self._duckdb.Error as error:
             kind = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines"}[self.kind]
-            raise ValueError(f"{self._path} is damaged or not a {kind} file: {_sentence(str(error))}.") from None
+            raise ValueError(f"{self._path} is not a {kind} file, or damaged: {_sentence(str(error))}.") from None
 
     def _watch(self, done: threading.Event) -> None:
         while not done.wait(_PATIENCE):
@@ -255,6 +263,12 @@ class Table:
 
 def _list(files: Sequence[Path]) -> str:
     return "[" + ", ".join(quoted(glob.escape(str(file))) for file in files) + "]"
+
+
+def _cells(error: str) -> str:
+    """Return the message about a damaged line of a CSV file."""
+    numbers = _WIDTHS.search(error)
+    return f"{numbers[2]} cells where the header has {numbers[1]}" if numbers else _sentence(error)
 
 
 def _sentence(error: str) -> str:

@@ -17,6 +17,7 @@ _FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".jsonl", ".ndjson"), "json"),
 }
+_NAMES = {"csv": "CSV file", "parquet": "Parquet file", "json": "file of JSON lines"}
 #: Suffixes of packed files that are read.
 PACKINGS = (".gz", ".zst")
 #: Bytes of one plain CSV file up to which the reader of the standard library names the line of every bad row.
@@ -47,6 +48,8 @@ def files_of(path: Path) -> list[Path]:
     else:
         if not path.exists():
             raise ValueError(f"There is no file {path}.")
+        if not path.is_file() and not is_small(path):
+            raise ValueError(f"{path} is no regular file; a {_NAMES[format_of(path) or 'csv']} is read twice: save it first.")
         found = [path]
     kinds = {format_of(one) or "csv" for one in found}
     if len(kinds) > 1:
