@@ -57,7 +57,9 @@ _file = click.Path(dir_okay=False, path_type=Path)
     type=click.Path(path_type=Path),
     help="File, folder or pattern of data, by default a row per user: CSV with a header, Parquet, lines of JSON.",
 )
-@click.option("--counts", type=_file, help="File of `shuffledp count` or `shuffledp merge`, instead of --data.")
+@click.option(
+    "--counts", type=_file, help="File of `shuffledp count` or `shuffledp merge`, instead of --data."
+)
 @click.option("--column", help="Column of --csv; for sets one with a list per user.")
 @click.option(
     "--separator",

@@ -58,7 +58,8 @@ def compare(asked: Options) -> Comparison:
         Counts fix the shares of the values, and the number of users if neither users nor a population is given. Without
         them all values are equally frequent. Vectors have no counts: they are compared for unit vectors along the axes.
     data : str, Path, data frame, series or array, optional
-        Records instead of counts, a user per row: files, a data frame of pandas, or a series or array of cells; see `shuffledp.comparison.count_column`. Rows that were left out, for example, raise a warning.
+        Records instead of counts, a user per row: files, a data frame of pandas, or a series or array of cells;
+        see `shuffledp.comparison.count_column`. Rows that were left out, for example, raise a warning.
         Without ``domain_size`` or ``values`` the values found are the domain.
     column : str, optional
         Column of a file or a data frame.

@@ -12,14 +12,20 @@ import click
 from shuffledp.comparison.setting_options import INTEGER, NUMBER
 
 _OUT = click.option(
-    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="File of counts to write."
+    "-o",
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="File of counts to write.",
 )
 PER_USER = click.option(
     "--per-user",
     type=click.Choice(["random", "first", "sum"]),
     help="Value of a user with several rows: a random one by a keyed hash (default), the first, or the clipped sum.",
 )
-DELIMITER = click.option("--delimiter", help="Text between two cells of a CSV file, if the header does not show it.")
+DELIMITER = click.option(
+    "--delimiter", help="Text between two cells of a CSV file, if the header does not show it."
+)
 MEMORY = click.option("--memory", help="Memory for reading, such as 4GB; by default 1GB.")
 #: Seconds between two lines of progress.
 PATIENCE = 1.0

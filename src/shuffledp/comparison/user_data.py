@@ -73,7 +73,9 @@ def own(
         return _own(counted_of(read(asked.data.path)), how)
     if asked.set_size is None:
         if asked.given("separator", "item"):
-            raise ValueError("separator and item are for sets and need set_size, the number of items of a set.")
+            raise ValueError(
+                "separator and item are for sets and need set_size, the number of items of a set."
+            )
         column = count_column(
             asked.data,
             asked.column,

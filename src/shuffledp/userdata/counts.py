@@ -1,9 +1,9 @@
 """Files of counts: the counts of one part of the data, which merge with those of other parts.
 
-The keys are ``counts`` and ``values`` (in the same order), ``rows`` (read, with those left out), ``left_out``, ``users``
-(the sum of the counts), ``dropped`` (rows beyond one per user), ``kind``, ``found`` (the domain is taken from the data),
-``per_user``, ``step``, ``clipped``, ``rounded``, and ``files`` (names and sha256 of what was read). Values and step are
-the domain or the range and its levels. Counts are raw data, not a private release.
+The keys are ``counts`` and ``values`` (in the same order), ``rows`` (all, with those left out), ``left_out``, ``users``
+(the sum of the counts), ``dropped`` (rows beyond one per user), ``kind``, ``found`` (the domain is from the data),
+``per_user``, ``step``, ``clipped``, ``rounded``, and ``files`` (names and sha256 of the files). Values and step are the
+domain, or the range and its levels. Counts are raw data, not a private release.
 """
 
 from __future__ import annotations
@@ -77,9 +77,19 @@ def read(path: Path) -> dict[str, Any]:
     counts = fields["counts"]
     if len(counts) != len(fields["values"]) or any(type(one) is not int or one < 0 for one in counts):
         raise ValueError(f"{path}: counts must be integers of at least 0, one for each of the values.")
-    defaults = {"step": 1.0, "found": False, "per_user": None, "dropped": 0, "clipped": 0, "rounded": 0, "files": []}
+    defaults = {
+        "step": 1.0,
+        "found": False,
+        "per_user": None,
+        "dropped": 0,
+        "clipped": 0,
+        "rounded": 0,
+        "files": [],
+    }
     whole: dict[str, Any] = {**defaults, **content}
-    if whole["users"] != sum(counts) or whole["rows"] != sum(whole[k] for k in ("users", "dropped", "left_out")):
+    if whole["users"] != sum(counts) or whole["rows"] != sum(
+        whole[k] for k in ("users", "dropped", "left_out")
+    ):
         raise ValueError(f"{path}: counts, users, dropped and left_out do not add up to rows.")
     return whole
 

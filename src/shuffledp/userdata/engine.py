@@ -58,9 +58,12 @@ class FileFaults(Faults):
     @property
     def named(self) -> tuple[str, ...]:
         """Descriptions of the first bad rows, each with its file."""
-        first = sorted(self._first, key=lambda one: (one[0][0], one[0][2] or 0, one[1]))[:NAMED]
+        first = sorted(self._first, key=lambda one: (one[0][0], one[0][2] is None, one[0][2] or 0, one[1]))[
+            :NAMED
+        ]
         return tuple(
-            f"{file}{'' if place is None else f', {word} {place}'}: {what}" for (file, word, place), what in first
+            f"{file}{'' if place is None else f', {word} {place}'}: {what}"
+            for (file, word, place), what in first
         )
 
     def describe(self, first: list[tuple[Any, str]]) -> None:
@@ -97,7 +100,7 @@ class Table:
     def _open(self, columns: Sequence[str], delimiter: str | None, memory: str | None) -> None:
         options = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
         with self._in_words():
-            self.connection = duckdb.connect(
+            self.connection = self._duckdb.connect(
                 config={**options, "memory_limit": memory or MEMORY, "temp_directory": self._folder.name}
             )
             self._source = " UNION ALL ".join(self._parts(columns, delimiter))
@@ -149,7 +152,9 @@ class Table:
             f"SELECT file_path, line FROM {scans} WHERE error_type = 'UNQUOTED VALUE' ORDER BY ALL LIMIT 1"
         )
         for file, line in open_quotes:
-            raise ValueError(f"{file}, line {line}: a cell of this row opens with a quote that nothing closes.")
+            raise ValueError(
+                f"{file}, line {line}: a cell of this row opens with a quote that nothing closes."
+            )
         lines = f"(SELECT file_path, line, min(error_message) AS what FROM {scans} GROUP BY ALL)"
         faults.count += self.all(f"SELECT count(*) FROM {lines}")[0][0]
         first = self.all(f"SELECT * FROM {lines} ORDER BY ALL LIMIT {NAMED}")
@@ -202,7 +207,11 @@ class Table:
         ]
         kinds = ", ".join(f"x{i}: 'VARCHAR'" for i in range(len(names)))
         read = f"read_csv({_list(files)}, columns={{{kinds}}}, auto_detect=false, header=true, delim={quoted(mark)}, "
-        read += "quote='\"', escape='\"', filename=true, hive_partitioning=false, ignore_errors=true" + _REJECTS + ")"
+        read += (
+            "quote='\"', escape='\"', filename=true, hive_partitioning=false, ignore_errors=true"
+            + _REJECTS
+            + ")"
+        )
         return self._select(cells, "NULL::BIGINT", read)
 
     def _header(self, file: Path, columns: Sequence[str], delimiter: str | None) -> tuple[str, ...]:
@@ -218,7 +227,9 @@ class Table:
         return next(fitting, max(found, key=len))
 
     def _parquet(self, columns: Sequence[str]) -> str:
-        read = f"read_parquet({_list(self.files)}, union_by_name=true, filename=true, hive_partitioning=false)"
+        read = (
+            f"read_parquet({_list(self.files)}, union_by_name=true, filename=true, hive_partitioning=false)"
+        )
         names = [row[0] for row in self.all(f"DESCRIBE SELECT * EXCLUDE (filename) FROM {read}")]
         self.names = names
         cells = [self._hive(c) if c not in names else None for c in columns]
@@ -250,10 +261,14 @@ class Table:
         try:
             yield
         except self._duckdb.OutOfMemoryException:
-            raise ValueError(f"{self._path}: the memory for reading is too small: give more memory.") from None
+            raise ValueError(
+                f"{self._path}: the memory for reading is too small: give more memory."
+            ) from None
         except self._duckdb.Error as error:
             kind = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines"}[self.kind]
-            raise ValueError(f"{self._path} is not a {kind} file, or damaged: {_sentence(str(error))}.") from None
+            raise ValueError(
+                f"{self._path} is not a {kind} file, or damaged: {_sentence(str(error))}."
+            ) from None
 
     def _watch(self, done: threading.Event) -> None:
         while not done.wait(_PATIENCE):

@@ -42,18 +42,23 @@ def files_of(path: Path) -> list[Path]:
         if not found:
             raise ValueError(f"{path} has no .csv, .tsv, .parquet or .jsonl file.")
     elif not path.exists() and glob.has_magic(str(path)):
-        found = [Path(name) for name in glob.glob(str(path), recursive=True) if Path(name).is_file()]
+        base = Path(path.anchor)
+        found = [one for one in base.glob(str(path.relative_to(path.anchor))) if one.is_file()]
         if not found:
             raise ValueError(f"There is no file {path}.")
     else:
         if not path.exists():
             raise ValueError(f"There is no file {path}.")
         if not path.is_file() and not is_small(path):
-            raise ValueError(f"{path} is no regular file; a {_NAMES[format_of(path) or 'csv']} is read twice: save it first.")
+            raise ValueError(
+                f"{path} is no regular file; a {_NAMES[format_of(path) or 'csv']} is read twice: save it first."
+            )
         found = [path]
     kinds = {format_of(one) or "csv" for one in found}
     if len(kinds) > 1:
-        raise ValueError(f"{path} has files of several formats ({', '.join(sorted(kinds))}): name those of one.")
+        raise ValueError(
+            f"{path} has files of several formats ({', '.join(sorted(kinds))}): name those of one."
+        )
     return sorted(found)
 
 

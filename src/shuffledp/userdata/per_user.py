@@ -8,6 +8,11 @@ from typing import Any, Protocol
 from shuffledp.userdata.engine import FileFaults, Table, missing, quoted, trimmed
 from shuffledp.userdata.reading import text_of
 
+#: Hexadecimal digits of a hash that are compared: they fit into 63 bits.
+_DIGITS = 15
+#: Numbers of one row are clipped to it before a sum per user.
+_LARGEST = "1e15"
+
 
 class Tally(Protocol):
     """Counter of texts; `take` returns the bad ones with a message each."""
@@ -36,9 +41,12 @@ def one_per_user(
     is_text = table.all(f"SELECT typeof(c0) FROM {table.source()} LIMIT 1")[:1] in ([], [("VARCHAR",)])
     cells = f"{trimmed('c0') if is_text else 'c0'} AS c0, coalesce({trimmed('c1')}, '') AS u"
     if per_user == "first":
-        table.run(f"CREATE TEMP TABLE kept AS SELECT {cells}, 1 AS n, row_number() OVER () AS place FROM {source}")
+        rows = f"SELECT {cells}, 1 AS n, row_number() OVER () AS rank FROM {source}"
     else:
-        table.run(f"CREATE TEMP TABLE kept AS SELECT {cells}, count(*) AS n FROM {source} GROUP BY ALL")
+        hashed = f"sha256({quoted(key)} || chr(31) || u || chr(31) || CAST(c0 AS VARCHAR))"
+        rank = f"CAST('0x' || left({hashed}, {_DIGITS}) AS BIGINT)"
+        rows = f"SELECT *, {rank} AS rank FROM (SELECT {cells}, count(*) AS n FROM {source} GROUP BY ALL)"
+    table.run(f"CREATE TEMP TABLE kept AS {rows}")
     table.damaged(faults)
     good, bad = _taken(table.fetched("SELECT c0, sum(n)::BIGINT FROM kept GROUP BY c0"), judge, faults)
     table.run("CREATE TEMP TABLE bad AS SELECT c0 FROM kept LIMIT 0")
@@ -48,12 +56,14 @@ def one_per_user(
     nobody = table.all("SELECT coalesce(sum(n), 0)::BIGINT FROM kept WHERE u = ''")[0][0]
     faults.count += nobody
     good -= nobody
-    chosen = {
-        "random": f"arg_min(c0, sha256({quoted(key)} || chr(31) || u || chr(31) || CAST(c0 AS VARCHAR)))",
-        "first": "arg_min(c0, place)",
-        "sum": "sum(TRY_CAST(c0 AS DOUBLE) * n ORDER BY TRY_CAST(c0 AS DOUBLE))",
-    }[per_user]
-    query = f"SELECT v, count(*) FROM (SELECT {chosen} AS v FROM kept WHERE u <> '' GROUP BY u) GROUP BY v"
+    table.run("DELETE FROM kept WHERE u = ''")
+    if per_user == "sum":  # exact, in any order
+        number = f"greatest(least(TRY_CAST(c0 AS DOUBLE), {_LARGEST}), -{_LARGEST})"
+        values = f"SELECT sum(CAST({number} AS DECIMAL(38, 12)) * n) AS v FROM kept GROUP BY u"
+    else:  # a least number per user fits on a disk, an aggregate of texts does not
+        least = "SELECT u, min(rank) AS rank FROM kept GROUP BY u"
+        values = f"SELECT c0 AS v FROM kept JOIN ({least}) USING (u, rank)"
+    query = f"SELECT v, count(*) FROM ({values}) GROUP BY v"
     users, _ = _taken(table.fetched(query), tally, FileFaults(""))
     _name(table, faults, bad, trimmed("c0") if is_text else "c0")
     if nobody:

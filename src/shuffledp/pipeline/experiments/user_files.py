@@ -17,7 +17,8 @@ from shuffledp.pipeline.experiments.sources.user_file import files_of, key_of
 from shuffledp.storage import IntegrityError, publish, read_verified
 from shuffledp.userdata import counts
 from shuffledp.userdata.counting import Counted, count_column
-from shuffledp.userdata.files import checksums, files_of, together
+from shuffledp.userdata.files import checksums, together
+from shuffledp.userdata.files import files_of as files_at
 from shuffledp.userdata.reading import columns_of, place_of
 from shuffledp.userdata.sets import Collected, collect_sets
 
@@ -62,7 +63,9 @@ def prepare(
     found = _read(asked, path, progress)
     sha256 = together(checksums(files))
     after = [file.stat() for file in files_named(path)]
-    if [(one.st_mtime_ns, one.st_size) for one in before] != [(one.st_mtime_ns, one.st_size) for one in after]:
+    if [(one.st_mtime_ns, one.st_size) for one in before] != [
+        (one.st_mtime_ns, one.st_size) for one in after
+    ]:
         raise ValueError(f"{asked['path']} was changed while it was read. Run again.")
     name = Path(asked["path"]).name
     remarks = [
@@ -105,7 +108,7 @@ def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
 def files_named(path: Path) -> list[Path]:
     """Return the files of a path; raise FileNotFoundError without a file."""
     try:
-        return files_of(path)
+        return files_at(path)
     except ValueError:
         if path.exists():
             raise

@@ -198,7 +198,8 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
         )
     counts = found.arrays["counts"]
     if counts.size != task.counts_shape[-1]:
-        raise ValueError(f"{config.get('path', config.get('counts'))}: {counts.size} values, but the task has {task.counts_shape[-1]}.")
+        path = config.get("path", config.get("counts"))
+        raise ValueError(f"{path}: {counts.size} values, but the task has {task.counts_shape[-1]}.")
     shares, holders = counts / counts.sum(), None if replace else counts
     if isinstance(task, Summation):
         return Numbers(config, SOURCE, note, task, shares, holders, details=details)
