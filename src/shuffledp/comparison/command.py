@@ -389,13 +389,13 @@ def _targets(
     """Return the files to write, by option; raise if a target is the data or a plug-in."""
     from shuffledp.outputs import checked
     from shuffledp.protocols.registry import is_plugin
-    from shuffledp.userdata.files import files_of
+    from shuffledp.userdata.files import files_or_path
 
     outputs = {
         option: path for option, path in (("--csv-out", csv_out), ("--plot", plot)) if path is not None
     }
     plugins = [Path(name.rpartition(":")[0]) for name in protocols or () if is_plugin(name)]
-    return checked(outputs, [*plugins, *([] if data is None else files_of(data))])
+    return checked(outputs, [*plugins, *([] if data is None else files_or_path(data))])
 
 
 def _write(rows: tuple[Compared, ...], targets: Mapping[str, Output], setting: str) -> None:

@@ -77,7 +77,7 @@ def read(path: Path) -> dict[str, Any]:
     counts = fields["counts"]
     if len(counts) != len(fields["values"]) or any(type(one) is not int or one < 0 for one in counts):
         raise ValueError(f"{path}: counts must be integers of at least 0, one for each of the values.")
-    defaults = {
+    defaults: dict[str, Any] = {
         "step": 1.0,
         "found": False,
         "per_user": None,

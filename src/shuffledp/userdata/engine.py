@@ -199,11 +199,11 @@ class Table:
         return f"nullif(url_decode({value}), '__HIVE_DEFAULT_PARTITION__')"
 
     def _csv(self, files: Sequence[Path], mark: str, names: Sequence[str], columns: Sequence[str]) -> str:
-        cells = [self._hive(c) if c not in names else None for c in columns]
+        hive = [self._hive(c) if c not in names else None for c in columns]
         read_any = " || coalesce(left(x0, 0), '')"  # a line that no column is read from is not checked
         cells = [
             f"{one}{read_any}" if one else f"x{place_of(files[0], c, names)}"
-            for one, c in zip(cells, columns, strict=True)
+            for one, c in zip(hive, columns, strict=True)
         ]
         kinds = ", ".join(f"x{i}: 'VARCHAR'" for i in range(len(names)))
         read = f"read_csv({_list(files)}, columns={{{kinds}}}, auto_detect=false, header=true, delim={quoted(mark)}, "

@@ -62,6 +62,14 @@ def files_of(path: Path) -> list[Path]:
     return sorted(found)
 
 
+def files_or_path(path: Path) -> list[Path]:
+    """Return the files of a path; the path itself if it names none."""
+    try:
+        return files_of(path)
+    except ValueError:
+        return [path]
+
+
 def checksums(files: Sequence[Path]) -> list[str]:
     """Return the sha256 of every file."""
     return [sha256_of(file) for file in files]
