@@ -14,7 +14,7 @@ import pytest
 from shuffledp.userdata import files
 from shuffledp.userdata.counting import Counted, count_column
 from shuffledp.userdata.engine import Table
-from shuffledp.userdata.sets import collect_sets
+from shuffledp.userdata.sets import collect_sets, group_sets
 
 MIRROR = Path(os.environ.get("SHUFFLEDP_MIRROR", "/nothing"))
 VISITS = (
@@ -183,3 +183,18 @@ def test_no_extension_is_installed_or_loaded(tmp_path):
     with Table(tmp_path / "a.csv", ["v"]) as table:
         settings = table.all("SELECT value FROM duckdb_settings() WHERE name LIKE 'auto%extensions'")
     assert settings == [("false",), ("false",)]
+
+
+@pytest.mark.parametrize("domain", [{}, {"values": ["a", "b", "c", "d", "z"]}, {"domain_size": 3}])
+def test_sets_of_many_users_are_grouped_as_in_memory(tmp_path, domain):
+    rng = np.random.default_rng(2)
+    names = ["a", "b ", "c", "", "0", "2"]
+    rows = [f"{names[rng.integers(6)]},{rng.integers(90)}" for _ in range(400)]
+    (tmp_path / "a.tsv").write_text("i\tu\n" + "\n".join(rows).replace(",", "\t") + "\n\t\n1\n")
+    held = collect_sets(tmp_path / "a.tsv", user="u", item="i", **domain)
+    grouped = group_sets(tmp_path / "a.tsv", "u", "i", **domain)
+    for size in (1, 2, 3):
+        np.testing.assert_allclose(grouped.shares(size), held.shares(size), rtol=1e-12, atol=1e-15)
+        assert grouped.size_remark(size) == held.size_remark(size)
+    assert (grouped.users, grouped.values) == (held.users, held.values)
+    assert grouped.about.bad_rows == held.bad_rows

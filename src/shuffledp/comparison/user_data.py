@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,8 +16,9 @@ from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.userdata.counting import Counted, count_column
 from shuffledp.userdata.counts import CountsFile, counted_of, read
 from shuffledp.userdata.engine import Percent
-from shuffledp.userdata.reading import Progress
-from shuffledp.userdata.sets import collect_sets
+from shuffledp.userdata.files import is_small
+from shuffledp.userdata.reading import Progress, is_file
+from shuffledp.userdata.sets import collect_sets, group_sets
 
 Asked = TypeVar("Asked", bound=SettingOptions)
 #: Numbers found in a column up to which they are taken as categories.
@@ -95,6 +97,24 @@ def own(
     if asked.given("max_value", "levels"):
         raise ValueError("Give either set_size (sets) or max_value and levels (a sum), not both.")
     size = check_count("set_size", asked.set_size, 1)
+    if (
+        is_file(asked.data)
+        and asked.given("user", "item") == ["user", "item"]
+        and not is_small(Path(asked.data))
+    ):
+        grouped = group_sets(
+            Path(asked.data),
+            str(asked.user),
+            str(asked.item),
+            domain_size=asked.domain_size,
+            values=asked.values,
+            delimiter=asked.delimiter,
+            memory=asked.memory,
+            percent=percent,
+        )
+        holders = dealt(grouped.shares(size), grouped.users)
+        remarks = (*grouped.remarks(how), *grouped.size_remark(size))
+        return Own(holders, grouped.users, 1.0, remarks, grouped.values)
     found = collect_sets(
         asked.data,
         column=asked.column,

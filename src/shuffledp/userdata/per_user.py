@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from shuffledp.userdata.engine import FileFaults, Table, missing, quoted, trimmed
@@ -37,6 +38,16 @@ def one_per_user(
 
     `judge` is an empty tally that finds the bad values.
     """
+    with kept_rows(table, judge, faults, per_user, key) as good:
+        users, _ = _taken(table.fetched(_chosen(per_user)), tally, FileFaults(""))
+    return good + faults.count, good - users
+
+
+@contextmanager
+def kept_rows(
+    table: Table, judge: Tally, faults: FileFaults, per_user: str = "random", key: str = "0"
+) -> Iterator[int]:
+    """Make the table of good values of users, and yield the number of their rows; then describe the bad rows."""
     source = table.source(rejects=True)
     is_text = table.all(f"SELECT typeof(c0) FROM {table.source()} LIMIT 1")[:1] in ([], [("VARCHAR",)])
     cells = f"{trimmed('c0') if is_text else 'c0'} AS c0, coalesce({trimmed('c1')}, '') AS u"
@@ -57,18 +68,21 @@ def one_per_user(
     faults.count += nobody
     good -= nobody
     table.run("DELETE FROM kept WHERE u = ''")
+    yield good
+    _name(table, faults, bad, trimmed("c0") if is_text else "c0")
+    if nobody:
+        _name(table, faults, {None: "empty user", "": "empty user"}, trimmed("c1"))
+
+
+def _chosen(per_user: str) -> str:
+    """Return the query of the values of users with their number of users."""
     if per_user == "sum":  # exact, in any order
         number = f"greatest(least(TRY_CAST(c0 AS DOUBLE), {_LARGEST}), -{_LARGEST})"
         values = f"SELECT sum(CAST({number} AS DECIMAL(38, 12)) * n) AS v FROM kept GROUP BY u"
     else:  # a least number per user fits on a disk, an aggregate of texts does not
         least = "SELECT u, min(rank) AS rank FROM kept GROUP BY u"
         values = f"SELECT c0 AS v FROM kept JOIN ({least}) USING (u, rank)"
-    query = f"SELECT v, count(*) FROM ({values}) GROUP BY v"
-    users, _ = _taken(table.fetched(query), tally, FileFaults(""))
-    _name(table, faults, bad, trimmed("c0") if is_text else "c0")
-    if nobody:
-        _name(table, faults, {None: "empty user", "": "empty user"}, trimmed("c1"))
-    return good + faults.count, good - users
+    return f"SELECT v, count(*) FROM ({values}) GROUP BY v"
 
 
 def _taken(
