@@ -52,7 +52,7 @@ def test_environment_yml_pins_what_the_run_lock_pins():
 
 
 #: Locks that are not named as the one extra that they hold.
-LOCK_OF = {"pipeline": "run", "central": "run", "opendp": "test"}
+LOCK_OF = {"pipeline": "run", "central": "run", "data": "run", "opendp": "test"}
 
 
 @pytest.mark.parametrize("extra", project()["optional-dependencies"])
@@ -181,7 +181,8 @@ def test_what_the_pipeline_imports_is_declared_and_nothing_else():
     assert declared("learning") - declared() == {"jax"}
     assert declared("opendp") - declared() == {"opendp"}
     assert declared("central") - declared() == {"dp-accounting"}
-    assert declared("central") <= declared("pipeline")
+    assert declared("data") - declared() == {"duckdb"}
+    assert declared("central") | declared("data") <= declared("pipeline")
 
 
 #: What stands in the wheel and works without an extra; all else is the pipeline's.
@@ -211,8 +212,8 @@ def test_the_library_alone_imports_what_it_requires_and_what_an_extra_of_its_own
 
 def test_the_extra_of_every_package_is_the_one_that_declares_it():
     extras = {INSTALLED_AS.get(name, name).replace("_", "-"): extra for name, extra in EXTRA_OF.items()}
-    ours = dict.fromkeys(declared("pipeline") - declared("central"), "pipeline")
-    ours |= {"dp-accounting": "central", "jax": "learning", "opendp": "opendp"}
+    ours = dict.fromkeys(declared("pipeline") - declared("central") - declared("data"), "pipeline")
+    ours |= {"dp-accounting": "central", "duckdb": "data", "jax": "learning", "opendp": "opendp"}
     assert extras == ours
 
 

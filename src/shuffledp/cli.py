@@ -16,6 +16,7 @@ import click
 
 from shuffledp import __version__
 from shuffledp.comparison.command import compare
+from shuffledp.comparison.count_commands import count, merge
 from shuffledp.comparison.describing import client, describe
 from shuffledp.comparison.setting_options import Number, with_batch, with_max_value, with_setting
 from shuffledp.optional_dependencies import MissingExtra, needed
@@ -59,6 +60,8 @@ def main() -> None:
 
 
 main.add_command(compare)
+main.add_command(count)
+main.add_command(merge)
 main.add_command(describe)
 main.add_command(client)
 

@@ -20,6 +20,7 @@ _PIPELINE = (
 EXTRA_OF: Mapping[str, str] = MappingProxyType(
     {
         "dp_accounting": "central",
+        "duckdb": "data",
         "jax": "learning",
         "opendp": "opendp",
         **dict.fromkeys(_PIPELINE, "pipeline"),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from shuffledp.userdata import reading
 from shuffledp.userdata.reading import Faults, blocks, columns_of, faults_of
 
 
@@ -39,22 +37,9 @@ def test_a_row_with_several_missing_cells_is_one_fault(tmp_path):
     )
     faults = faults_of(tmp_path / "a.parquet")
     (block,) = blocks(tmp_path / "a.parquet", ["a", "b"], faults)
-    assert [list(cells) for cells in block.columns] == [[1], ["x"]]
+    assert [list(cells) for cells in block.columns] == [["1"], ["x"]]
     assert faults.count == 3
     assert [fault.rpartition(", ")[2] for fault in faults.named] == [f"row {row}: empty" for row in (2, 3, 4)]
-
-
-def test_a_parquet_file_is_not_held_in_memory(tmp_path, monkeypatch):
-    """With read-ahead a whole column would be, whatever the number of rows."""
-    monkeypatch.setattr(reading, "BLOCK", 1000)
-    path, rng = tmp_path / "a.parquet", np.random.default_rng(1)
-    with parquet.ParquetWriter(path, pa.schema([("x", pa.float64())])) as file:
-        for _ in range(50):
-            file.write_table(pa.table({"x": rng.random(10_000)}))
-    before, most = pa.total_allocated_bytes(), 0
-    for _ in blocks(path, ["x"], faults_of(path)):
-        most = max(most, pa.total_allocated_bytes() - before)
-    assert 0 < most < 8 * 500_000 / 4
 
 
 def test_the_first_faults_are_named_whatever_their_order():

@@ -21,6 +21,7 @@ from shuffledp.pipeline.config.config_files import left_aside, read_yaml
 from shuffledp.pipeline.config.trial_calibrations import try_methods
 from shuffledp.pipeline.experiments.entry_points import entries
 from shuffledp.pipeline.experiments.sources.user_file import files_of as files_of_own
+from shuffledp.pipeline.experiments.user_files import files_named
 from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingFiles
 from shuffledp.pipeline.figures import drawings
 from shuffledp.pipeline.figures.names import in_natural_order
@@ -195,8 +196,8 @@ def own_request(wildcards):
 
 
 def own_source(wildcards):
-    """The user's file itself, which is never uploaded: the data are counted anew when it changes."""
-    return local(str(ROOT / own_request(wildcards)["path"]))
+    """The user's files themselves, which are never uploaded: the data are counted anew when they change."""
+    return [local(str(path)) for path in files_named(ROOT / own_request(wildcards)["path"])]
 
 
 def setup_of(experiment, method):

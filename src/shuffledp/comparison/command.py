@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shuffledp.comparison.count_commands import DELIMITER, MEMORY, PER_USER, said
 from shuffledp.comparison.setting_options import INTEGER, NUMBER, with_limits, with_setting, words
 from shuffledp.outputs import printable
 from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
@@ -50,18 +51,25 @@ _file = click.Path(dir_okay=False, path_type=Path)
     help="Number of steps up to --max-value to which numbers of --csv are rounded (summation).",
 )
 @click.option(
+    "--data",
     "--csv",
     "data",
-    type=_file,
-    help="File of data, by default a row per user: CSV with a header, or .parquet.",
+    type=click.Path(path_type=Path),
+    help="File, folder or pattern of data, by default a row per user: CSV with a header, Parquet, lines of JSON.",
+)
+@click.option(
+    "--counts", type=_file, help="File of `shuffledp count` or `shuffledp merge`, instead of --data."
 )
 @click.option("--column", help="Column of --csv; for sets one with a list per user.")
 @click.option(
     "--separator",
     help="Text between two items in a cell of --column (sets); .parquet files hold lists instead.",
 )
-@click.option("--user", help="Column of the user, if a row is a user and one item (sets); needs --item.")
+@click.option("--user", help="Column of the user, if users have several rows; for sets with --item.")
 @click.option("--item", help="Column of the item (sets); needs --user.")
+@PER_USER
+@DELIMITER
+@MEMORY
 @click.option(
     "--values",
     multiple=True,
@@ -125,6 +133,7 @@ def compare(
     rows_only: bool,
     csv_out: Path | None,
     plot: Path | None,
+    counts: Path | None,
     **given: Any,
 ) -> None:
     """Compare all protocols for your setting, and recommend one: errors, bits, privacy, trust.
@@ -140,14 +149,17 @@ def compare(
             checked(plot)
         law = None if population is None else population_named(population)
         lists = {name: words(name, given[name]) for name in ("protocols", "trust")}
-        targets = _targets(csv_out, plot, given["data"], lists["protocols"])
-        asked = Options(**given | lists | {"population": law, "values": _listed(given["values"])})
-        kind = _kind(task, asked)
-        _check(kind, asked)
+        targets = _targets(csv_out, plot, counts or given["data"], lists["protocols"])
+        asked = Options(**given | lists | {"population": law, "values": listed(given["values"])})
+        if counts is None:
+            kind = _kind(task, asked)
+            _check(kind, asked)
+        else:
+            kind, asked = _of_counts(counts, task, asked)
         counted = None if asked.data is None else _counted(asked)
         for remark in [] if counted is None else counted.remarks:
             click.echo(f"Warning: {remark}", err=True)
-        cleared: dict[str, Any] = dict.fromkeys((*SIZES[kind], *WHERE, "data", "values", "levels"))
+        cleared: dict[str, Any] = dict.fromkeys((*SIZES[kind], *WHERE, *_FILES, "data", "values", "levels"))
         settled = replace(
             asked,
             **cleared,
@@ -179,6 +191,8 @@ SIZES = {
     "sets": ("domain_size", "set_size"),
     "vectors": ("dimension",),
 }
+#: Options about the files of --data.
+_FILES = ("per_user", "delimiter", "memory")
 #: Options about the place of the records in --csv.
 WHERE = ("column", "separator", "user", "item")
 _SETTINGS = (
@@ -211,6 +225,20 @@ def _kind(task: str | None, asked: Options) -> str:
     return task
 
 
+def _of_counts(path: Path, task: str | None, asked: Options) -> tuple[str, Options]:
+    """Return the task and the options for a file of counts; raise ValueError for options of other data."""
+    from shuffledp.userdata.counts import CountsFile, read
+
+    sizes = ("domain_size", "set_size", "max_value", "dimension")
+    if given := asked.given("data", *WHERE, *_FILES, "values", "levels", *sizes):
+        raise ValueError(f"{_option(given[0])} must be left out with --counts, whose file has the domain.")
+    content = read(path)
+    if task not in (None, content["kind"]):
+        raise ValueError(f"--task {task}: {path} has counts for --task {content['kind']}.")
+    most = content["values"][-1] if content["kind"] == "summation" else None
+    return content["kind"], replace(asked, data=CountsFile(path), max_value=most)
+
+
 def _check(kind: str, asked: Options) -> None:
     given, data, max_value = asked.given(*WHERE), asked.data, asked.max_value
     if data is not None and kind == "vectors":
@@ -222,8 +250,8 @@ def _check(kind: str, asked: Options) -> None:
             )
     elif data is None and (given or asked.values):
         raise ValueError(f"--{(given or ['values'])[0]} needs --csv.")
-    elif data is not None and given != ["column"]:
-        more = [name for name in given if name != "column"]
+    elif data is not None and given not in (["column"], ["column", "user"]):
+        more = [name for name in given if name not in ("column", "user")]
         raise ValueError(
             f"--{more[0]} is for sets and needs --set-size."
             if more
@@ -239,7 +267,7 @@ def _check(kind: str, asked: Options) -> None:
         raise ValueError(f"--norm {asked.norm} belongs to --task vectors.")
 
 
-def _listed(values: tuple[str, ...]) -> list[str] | None:
+def listed(values: tuple[str, ...]) -> list[str] | None:
     """Return values separated by commas, read as a line of a CSV file: values with commas are quoted."""
     import csv
 
@@ -279,15 +307,7 @@ def _domain(counted: Own | None, asked: Options) -> int:
 def _counted(asked: Options) -> Own:
     from shuffledp.comparison.user_data import own
 
-    last = time.monotonic()
-
-    def say(rows: int) -> None:
-        nonlocal last
-        if time.monotonic() - last > PATIENCE:
-            last = time.monotonic()
-            click.echo(f"{asked.data}: {rows:,} rows read", err=True)
-
-    return own(asked, how="give --domain-size or --values", progress=say)
+    return own(asked, how="give --domain-size or --values", **said(asked.data))
 
 
 def _task(kind: str, counted: Own | None, asked: Options) -> Task:
@@ -378,12 +398,13 @@ def _targets(
     """Return the files to write, by option; raise if a target is the data or a plug-in."""
     from shuffledp.outputs import checked
     from shuffledp.protocols.registry import is_plugin
+    from shuffledp.userdata.files import files_or_path
 
     outputs = {
         option: path for option, path in (("--csv-out", csv_out), ("--plot", plot)) if path is not None
     }
     plugins = [Path(name.rpartition(":")[0]) for name in protocols or () if is_plugin(name)]
-    return checked(outputs, [*plugins, *([] if data is None else [data])])
+    return checked(outputs, [*plugins, *([] if data is None else files_or_path(data))])
 
 
 def _write(rows: tuple[Compared, ...], targets: Mapping[str, Output], setting: str) -> None:

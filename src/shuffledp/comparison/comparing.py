@@ -58,8 +58,8 @@ def compare(asked: Options) -> Comparison:
         Counts fix the shares of the values, and the number of users if neither users nor a population is given. Without
         them all values are equally frequent. Vectors have no counts: they are compared for unit vectors along the axes.
     data : str, Path, data frame, series or array, optional
-        Records instead of counts, a user per row: a CSV or Parquet file, a data frame of pandas, or a series or array
-        of cells; see `shuffledp.comparison.count_column`. Rows that were left out, for example, raise a warning.
+        Records instead of counts, a user per row: files, a data frame of pandas, or a series or array of cells;
+        see `shuffledp.comparison.count_column`. Rows that were left out, for example, raise a warning.
         Without ``domain_size`` or ``values`` the values found are the domain.
     column : str, optional
         Column of a file or a data frame.
@@ -68,12 +68,19 @@ def compare(asked: Options) -> Comparison:
         of a Parquet file or a data frame. Larger sets keep ``set_size`` items at random, smaller sets are filled up
         with random other items; counts are expectations over both.
     user, item : str, optional
-        Two columns for sets, instead of ``column``: a row per user and item.
+        Two columns for sets, instead of ``column``: a row per user and item. For frequencies and sums ``user`` is the
+        column of the user, for files in which users have several rows.
     values : sequence, optional
         The public domain of the data, if it is not the integers below ``domain_size``.
     levels : int, optional
         Number of steps of a sum of data: numbers are clipped to [0, max_value] and rounded to the steps. ``max_value``
         need not be an integer then. Errors are in the units of the data.
+    per_user : {"random", "first", "sum"}, optional
+        Value of a user with several rows, as for `shuffledp.comparison.count_column`.
+    delimiter : str, optional
+        Text between two cells of a CSV file, if the header does not show it.
+    memory : str, optional
+        Memory for reading files, such as ``"4GB"``.
     neighbours : {"replace_one", "add_remove"}
         Neighboring relation of the budget.
     protocols : sequence of str, optional

@@ -45,6 +45,9 @@ class SettingOptions:
     item: str | None = None
     values: Sequence[Any] | None = None
     levels: int | None = None
+    per_user: Literal["random", "first", "sum"] | None = None
+    delimiter: str | None = None
+    memory: str | None = None
     neighbours: Neighbours = "replace_one"
     accounting: str | None = None
     seed: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,9 +13,12 @@ from numpy.typing import NDArray
 from shuffledp.comparison.options import SettingOptions
 from shuffledp.comparison.setting import dealt
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.userdata.counting import count_column
-from shuffledp.userdata.reading import Progress
-from shuffledp.userdata.sets import collect_sets
+from shuffledp.userdata.counting import Counted, count_column
+from shuffledp.userdata.counts import CountsFile, counted_of, read
+from shuffledp.userdata.engine import Percent
+from shuffledp.userdata.files import is_small
+from shuffledp.userdata.reading import Progress, is_file
+from shuffledp.userdata.sets import collect_sets, group_sets
 
 Asked = TypeVar("Asked", bound=SettingOptions)
 #: Numbers found in a column up to which they are taken as categories.
@@ -53,16 +57,26 @@ def _numeric(values: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def own(asked: SettingOptions, *, how: str, progress: Progress | None = None) -> Own:
+def _own(column: Counted, how: str) -> Own:
+    """Return the counts of one column with remarks."""
+    remarks = (*column.remarks(how), *(_numeric(column.values) if column.found else ()))
+    return Own(column.counts, column.users, column.step, remarks, column.values)
+
+
+def own(
+    asked: SettingOptions, *, how: str, progress: Progress | None = None, percent: Percent | None = None
+) -> Own:
     """Return the counts of records, read once; raise ValueError if the records do not fit the options.
 
     `how` describes the options that set a domain, for the remark on a domain taken from the data. `progress` is called
-    with the number of rows read.
+    with the number of rows read, `percent` with the percentage of the data.
     """
+    if isinstance(asked.data, CountsFile):
+        return _own(counted_of(read(asked.data.path)), how)
     if asked.set_size is None:
-        if asked.given("separator", "user", "item"):
+        if asked.given("separator", "item"):
             raise ValueError(
-                "separator, user and item are for sets and need set_size, the number of items of a set."
+                "separator and item are for sets and need set_size, the number of items of a set."
             )
         column = count_column(
             asked.data,
@@ -71,13 +85,36 @@ def own(asked: SettingOptions, *, how: str, progress: Progress | None = None) ->
             values=asked.values,
             max_value=asked.max_value,
             levels=asked.levels,
+            user=asked.user,
+            per_user=asked.per_user or "random",
+            key=str(asked.seed),
+            delimiter=asked.delimiter,
+            memory=asked.memory,
             progress=progress,
+            percent=percent,
         )
-        remarks = (*column.remarks(how), *(_numeric(column.values) if column.found else ()))
-        return Own(column.counts, column.users, column.step, remarks, column.values)
+        return _own(column, how)
     if asked.given("max_value", "levels"):
         raise ValueError("Give either set_size (sets) or max_value and levels (a sum), not both.")
     size = check_count("set_size", asked.set_size, 1)
+    if (
+        is_file(asked.data)
+        and asked.given("user", "item") == ["user", "item"]
+        and not is_small(Path(asked.data))
+    ):
+        grouped = group_sets(
+            Path(asked.data),
+            str(asked.user),
+            str(asked.item),
+            domain_size=asked.domain_size,
+            values=asked.values,
+            delimiter=asked.delimiter,
+            memory=asked.memory,
+            percent=percent,
+        )
+        holders = dealt(grouped.shares(size), grouped.users)
+        remarks = (*grouped.remarks(how), *grouped.size_remark(size))
+        return Own(holders, grouped.users, 1.0, remarks, grouped.values)
     found = collect_sets(
         asked.data,
         column=asked.column,

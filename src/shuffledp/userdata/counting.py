@@ -6,13 +6,17 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_count, check_positive
+from shuffledp.userdata.engine import FileFaults, Percent, Table
+from shuffledp.userdata.files import is_small
+from shuffledp.userdata.per_user import grouped, one_per_user
 from shuffledp.userdata.reading import (
     Block,
     Cells,
@@ -31,6 +35,9 @@ MOST_VALUES = 1_000_000
 MOST_COUNTERS = 10_000_000
 #: Distance from a level, in levels, up to which a number is that level: decimals are no floating point numbers.
 _SAME = 1e-6
+
+#: Value of a user with several rows.
+PerUser = Literal["random", "first", "sum"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,8 @@ class Counted:
         Number of values inside of the range that lie between two levels.
     step : float
         Value of one level of a number; 1 for frequencies.
+    dropped : int
+        Number of good rows beyond one per user, for data with a column of the user.
     """
 
     counts: NDArray[np.int64]
@@ -66,16 +75,20 @@ class Counted:
     clipped: int = 0
     rounded: int = 0
     step: float = 1.0
+    dropped: int = 0
 
     @property
     def users(self) -> int:
-        """Number of rows that were counted."""
+        """Number of rows that were counted, or of users with several rows."""
         return int(self.counts.sum())
 
     def remarks(self, how: str = "give --domain-size") -> list[str]:
         """Return remarks on these data for readers of a result; ``how`` names the options that set a domain."""
         said = [domain_remark(len(self.values), how)] if self.found else []
         said += bad_rows_remark(self.bad_rows, self.faults)
+        if self.dropped:
+            are = "1 row is" if self.dropped == 1 else f"{self.dropped} rows are"
+            said.append(f"{are} of a user with another row: every user has one value.")
         if self.clipped:
             said.append(f"{_numbers_were(self.clipped)} clipped to the range.")
         if self.rounded:
@@ -102,6 +115,8 @@ def bad_rows_remark(count: int, faults: Sequence[str]) -> list[str]:
     """Return the remark on excluded rows; none if no row is bad."""
     if not count:
         return []
+    if not faults:
+        return [f"{count} {'row' if count == 1 else 'rows'} left out."]
     more = count - len(faults)
     rest = f"; and {more} more" if more else ""
     return [f"{count} {'row' if count == 1 else 'rows'} left out: {'; '.join(faults)}{rest}."]
@@ -116,15 +131,22 @@ def count_column(
     max_value: float | None = None,
     levels: int | None = None,
     low: float = 0.0,
+    user: str | None = None,
+    per_user: PerUser = "random",
+    key: str = "0",
+    delimiter: str | None = None,
+    memory: str | None = None,
     progress: Progress | None = None,
+    percent: Percent | None = None,
 ) -> Counted:
-    """Count one column of a file or a data frame in one pass.
+    """Count one column of files or a data frame; memory does not grow with the number of rows.
 
     Parameters
     ----------
     data : str, Path, data frame, series or array
-        A CSV file with a header, UTF-8; a ``.parquet`` file (extra ``pipeline``); a data frame of pandas; or a series
-        or array of cells. One row per user.
+        A CSV file with a header, UTF-8; a data frame of pandas; or a series or array of cells. With the extra ``data``
+        also Parquet files, lines of JSON, packed files (``.gz``, ``.zst``), a folder, a pattern such as
+        ``part-*.csv``, and folders of hive partitions. One row per user, unless ``user`` is given.
     column : str, optional
         Name of the column, for a file or a data frame.
     domain_size : int, optional
@@ -139,8 +161,21 @@ def count_column(
         ``(max_value - low) / levels``. By default the levels are the integers of the range.
     low : float
         For sums: the least number.
+    user : str, optional
+        Column of the user, for files with several rows per user (extra ``data``). Every user then has one value.
+    per_user : {"random", "first", "sum"}
+        Value of a user: a random one of the user's different values, which depends on ``key``, user and value, and not
+        on the order of rows; the first one in the order of files and rows; or the sum of numbers, clipped to the range.
+    key : str
+        Key of the hash that chooses a random value.
+    delimiter : str, optional
+        Text between two cells of a CSV file; by default the one of comma, semicolon, tab and bar that fits the header.
+    memory : str, optional
+        Memory of the engine, such as ``"4GB"``, 1 GB by default; larger intermediate tables go to a temporary folder.
     progress : callable, optional
-        Called with the number of rows read, after each block of rows.
+        Called with the number of rows read.
+    percent : callable, optional
+        Called about once per second with the percentage of the data that the engine has read.
 
     Returns
     -------
@@ -152,7 +187,7 @@ def count_column(
         If the file or column does not exist, no row is good, there are too many different values, or a size is out of
         range.
     MissingExtra
-        If the file is a Parquet file and the extra ``pipeline`` is not installed.
+        If the data need the extra ``data`` and it is not installed.
     """
     if domain_size is not None and max_value is not None:
         raise ValueError("Give domain_size for frequencies or max_value for a sum, not both.")
@@ -164,22 +199,44 @@ def count_column(
         raise ValueError("low is for sums and needs max_value.")
     about = str(data) if is_file(data) else "the data"
     where = about if column is None else f"{about}, column {column!r}"
-    tally: _Texts | _Places | _Levels
-    if max_value is not None:
-        tally = _Levels(low, max_value, _size_of(low, max_value, levels))
-    elif domain_size is not None:
-        tally = _Places(_Integers(_held("domain_size", check_count("domain_size", domain_size, 2))))
-    elif values is not None:
-        tally = _Places(Listed.of(values))
+
+    def _tally() -> _Texts | _Places | _Levels:
+        if max_value is not None:
+            return _Levels(low, max_value, _size_of(low, max_value, levels))
+        if domain_size is not None:
+            return _Places(_Integers(_held("domain_size", check_count("domain_size", domain_size, 2))))
+        return _Texts(where) if values is None else _Places(Listed.of(values))
+
+    tally = _tally()
+    if per_user == "sum" and user is not None and max_value is None:
+        raise ValueError("The sum of a user's numbers needs max_value, to which it is clipped.")
+    dropped = 0
+    if is_file(data) and column is not None and (user or delimiter or not is_small(Path(data))):
+        found = FileFaults("")
+        with Table(
+            Path(data),
+            [column] if user is None else [column, user],
+            delimiter=delimiter,
+            memory=memory,
+            percent=percent,
+        ) as table:
+            if user is None:
+                rows = grouped(table, tally, found)
+            else:
+                rows, dropped = one_per_user(table, tally, _tally(), found, per_user, key)
+        faults: Faults = found
+        if progress is not None:
+            progress(rows)
+    elif user is not None:
+        raise ValueError("user is for files.")
     else:
-        tally = _Texts(where)
-    faults = faults_of(data)
-    for block in blocks(data, [column], faults, progress):
-        tally.add(block, faults)
+        faults = faults_of(data)
+        for block in blocks(data, [column], faults, progress):
+            tally.add(block, faults)
     if not tally.users:
         first = f" {faults.named[0]}." if faults.named else ""
         raise ValueError(f"{where} has no row that can be counted.{first}")
-    return tally.counted(faults)
+    return replace(tally.counted(faults), dropped=dropped)
 
 
 # -- domains -------------------------------------------------------------------------------------------------------
@@ -289,9 +346,14 @@ class _Texts:
         return self._counts.total()
 
     def add(self, block: Block, faults: Faults) -> None:
-        self._counts.update(distinct(block.columns[0]))
+        self.take(distinct(block.columns[0]))
+
+    def take(self, counts: Mapping[str, int]) -> dict[str, str]:
+        """Add texts with their number of rows; no text is bad."""
+        self._counts.update(counts)
         if len(self._counts) > MOST_VALUES:
             raise ValueError(f"{self._where} has more than {MOST_VALUES} different values.")
+        return {}
 
     def counted(self, faults: Faults) -> Counted:
         if len(self._counts) < 2:
@@ -315,15 +377,19 @@ class _Places:
         return int(self._counts.sum())
 
     def add(self, block: Block, faults: Faults) -> None:
+        if bad := self.take(distinct(block.columns[0])):
+            tell(block, bad, faults)
+
+    def take(self, counts: Mapping[str, int]) -> dict[str, str]:
+        """Add texts with their number of rows; return the bad ones with a message each."""
         bad: dict[str, str] = {}
-        for text, count in distinct(block.columns[0]).items():
+        for text, count in counts.items():
             place = self._domain.place(text)
             if place < 0:
                 bad[text] = self._domain.fault(text)
             else:
                 self._counts[place] += count
-        if bad:
-            tell(block, bad, faults)
+        return bad
 
     def counted(self, faults: Faults) -> Counted:
         return Counted(self._counts, self._domain.values, bad_rows=faults.count, faults=faults.named)
@@ -342,7 +408,18 @@ class _Levels:
         return int(self._counts.sum())
 
     def add(self, block: Block, faults: Faults) -> None:
-        numbers, counts = self._numbers(block, faults)
+        cells = block.columns[0]
+        numbers = _plain_numbers(cells) if isinstance(cells, list) else cells.astype(np.float64)
+        if numbers is None:
+            if bad := self.take(distinct(cells)):
+                tell(block, bad, faults)
+            return
+        finite = np.isfinite(numbers)
+        for i in np.flatnonzero(~finite).tolist():
+            faults.add(block.lines[i], f"{str(numbers[i])!r} is no finite number")
+        self._place(numbers[finite], np.ones(int(finite.sum()), np.int64))
+
+    def _place(self, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
         self._clipped += int(counts[(numbers < self._low) | (numbers > self._high)].sum())
         inside = np.clip(numbers, self._low, self._high)
         exact = (inside - self._low) / (self._high - self._low) * self._size
@@ -350,21 +427,11 @@ class _Levels:
         self._rounded += int(counts[np.abs(exact - placed) > _SAME].sum())
         np.add.at(self._counts, placed.astype(np.int64), counts)
 
-    def _numbers(self, block: Block, faults: Faults) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the finite numbers of a block, and the number of occurrences of each."""
-        cells = block.columns[0]
-        if not isinstance(cells, list):
-            numbers = cells.astype(np.float64)
-            finite = np.isfinite(numbers)
-            for i in np.flatnonzero(~finite).tolist():
-                faults.add(block.lines[i], f"{str(numbers[i])!r} is no finite number")
-            return numbers[finite], np.ones(int(finite.sum()), np.int64)
-        plain = _plain_numbers(cells)
-        if plain is not None:
-            return plain, np.ones(len(plain), np.int64)
+    def take(self, counts: Mapping[str, int]) -> dict[str, str]:
+        """Add texts of numbers with their number of rows; return the bad ones with a message each."""
         good: dict[float, int] = {}
         bad: dict[str, str] = {}
-        for text, count in Counter(cells).items():
+        for text, count in counts.items():
             number = math.nan
             with suppress(ValueError):
                 number = float(_digits(text))
@@ -372,9 +439,8 @@ class _Levels:
                 good[number] = good.get(number, 0) + count
             else:
                 bad[text] = f"{shown(text)} is no finite number"
-        if bad:
-            tell(block, bad, faults)
-        return np.array(list(good), float), np.array(list(good.values()), np.int64)
+        self._place(np.array(list(good), float), np.array(list(good.values()), np.int64))
+        return bad
 
     def counted(self, faults: Faults) -> Counted:
         step = (self._high - self._low) / self._size

@@ -1,4 +1,6 @@
-"""Cells of CSV files, Parquet files and data frames in blocks of rows; no file column is held in memory as a whole.
+"""Cells of files and data frames in blocks of rows; no column of a file is held in memory as a whole.
+
+The standard library reads a small CSV file, `shuffledp.userdata.engine` all other files.
 
 Cells that cannot be read are added to `Faults` with their place. Missing cells are faults, too, so that a block holds
 no missing cell.
@@ -7,10 +9,10 @@ no missing cell.
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from operator import itemgetter
@@ -20,9 +22,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.optional_dependencies import needed
+from shuffledp.userdata.files import is_small
 
-#: Rows of a block of a Parquet file or a data frame.
+#: Rows of a block of a data frame.
 BLOCK = 16_384
 #: Rows of a block of a CSV file: few enough that its lists are freed before Python's collector moves them to its older
 #: generations, and that a wide file takes little memory.
@@ -50,9 +52,9 @@ class Faults:
 
     source: str
     count: int = 0
-    _first: list[tuple[int, str]] = field(default_factory=list)
+    _first: list[tuple[Any, str]] = field(default_factory=list)
 
-    def add(self, line: int, what: str) -> None:
+    def add(self, line: Any, what: str) -> None:
         """Add a bad row, in any order within a block."""
         self.count += 1
         self._first.append((line, what))
@@ -69,7 +71,7 @@ class Faults:
 class Block:
     """Columns of a block of rows, and the lines of the rows."""
 
-    lines: Sequence[int]
+    lines: Sequence[Any]
     columns: tuple[Cells, ...]
 
 
@@ -77,7 +79,7 @@ class Block:
 class Lists:
     """Block of rows that each hold a list: the entries of all lists in order, and the line and size of each list."""
 
-    lines: Sequence[int]
+    lines: Sequence[Any]
     sizes: NDArray[np.int64]
     entries: list[str | None]
 
@@ -91,15 +93,21 @@ def faults_of(data: Any) -> Faults:
     """Return an empty collection of faults for these records."""
     if not is_file(data):
         return Faults("row")
-    return Faults(f"{Path(data)}, {'row' if _is_parquet(Path(data)) else 'line'}")
+    if is_small(Path(data)):
+        return Faults(f"{Path(data)}, line")
+    from shuffledp.userdata.engine import FileFaults
+
+    return FileFaults("")
 
 
 def columns_of(path: Path) -> list[str]:
-    """Return the names of the columns of a CSV or Parquet file, without reading its rows."""
+    """Return the names of the columns of CSV, Parquet or JSON files, without reading their rows."""
+    if not is_small(path):
+        from shuffledp.userdata.engine import Table
+
+        with Table(path, []) as table:
+            return table.names
     _check_there(path)
-    if _is_parquet(path):
-        names: list[str] = _opened(path).schema_arrow.names
-        return names
     with path.open(encoding="utf-8-sig", newline="") as file:
         return _header(path, csv.reader(file, strict=True))
 
@@ -128,12 +136,12 @@ def lists(
     if not is_file(data):
         return _lists_of_frame(data, column, faults, progress)
     path = Path(data)
-    _check_there(path)
-    if not _is_parquet(path):
+    if is_small(path):
+        _check_there(path)
         raise ValueError(
             f"{path}: lists in a CSV file need separator. For one item per row give user and item."
         )
-    return _lists_of_parquet(path, column, faults, progress)
+    return _lists_of_table(path, column, faults, progress)
 
 
 def _split(
@@ -171,29 +179,27 @@ def _is_none(cell: Any) -> bool:
     return cell is None or cell != cell
 
 
-def _lists_of_parquet(path: Path, column: str, faults: Faults, progress: Progress | None) -> Iterator[Lists]:
-    with needed():
-        import pyarrow as pa
-    file = _opened(path)
-    place_of(path, column, file.schema_arrow.names)
-    kind = file.schema_arrow.field(column).type
-    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
-        raise ValueError(f"{path}, column {column!r} holds {kind}, not lists.")
+def _lists_of_table(path: Path, column: str, faults: Faults, progress: Progress | None) -> Iterator[Lists]:
+    from shuffledp.userdata.engine import Table, missing
+
     read = 0
-    for batch in _batches(path, file, [column]):
-        found = batch.column(0)
-        lines = np.arange(read + 1, read + 1 + len(found))
-        known = np.asarray(found.is_valid())
-        for line in lines[~known]:
-            faults.add(int(line), "empty")
-        held = found.filter(found.is_valid())
-        sizes = np.asarray(held.value_lengths(), np.int64)
-        with _texts_of(path, read):
-            entries = [None if cell is None else text_of(cell) for cell in held.flatten().to_pylist()]
-        read += len(found)
-        yield Lists(lines[known].tolist(), sizes, entries)
-        if progress is not None:
-            progress(read)
+    with Table(path, [column]) as table:
+        for rows in table.fetched(f"SELECT c0, file, row FROM {table.source()}"):
+            lines, held = [], []
+            for cell, file, row in rows:
+                value = json.loads(cell) if table.kind == "json" and cell and cell[0] == "[" else cell
+                if isinstance(value, list):
+                    lines.append((file, "row", row))
+                    held.append([None if missing(entry) else text_of(entry) for entry in value])
+                elif missing(value):
+                    faults.add((file, "row", row), "empty")
+                else:
+                    raise ValueError(f"{path}, column {column!r} holds {shown(text_of(value))}, not lists.")
+            read += len(rows)
+            sizes = np.array([len(entries) for entries in held], np.int64)
+            yield Lists(lines, sizes, [entry for entries in held for entry in entries])
+            if progress is not None:
+                progress(read)
 
 
 def text_of(value: Any) -> str:
@@ -241,14 +247,28 @@ def _cut(name: str) -> str:
 # -- kinds of records ----------------------------------------------------------------------------------------------
 
 
-def _is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq")
-
-
 def _of_file(data: Any, columns: Sequence[str | None], faults: Faults) -> Iterator[tuple[int, Block]]:
     path, names = Path(data), [str(name) for name in columns]
+    if not is_small(path):
+        return _of_table(path, names, faults)
     _check_there(path)
-    return _parquet(path, names, faults) if _is_parquet(path) else _csv(path, names, faults)
+    return _csv(path, names, faults)
+
+
+def _of_table(path: Path, columns: list[str], faults: Any) -> Iterator[tuple[int, Block]]:
+    """Yield blocks of files that the engine reads; damaged lines are faults."""
+    from shuffledp.userdata.engine import Table, missing
+
+    with Table(path, columns) as table:
+        cells = ", ".join(f"c{i}" for i in range(len(columns)))
+        for rows in table.fetched(f"SELECT file, row, {cells} FROM {table.source(rejects=True)}"):
+            files, numbers, *held = zip(*rows, strict=True)
+            lines = [(file, "row", number) for file, number in zip(files, numbers, strict=True)]
+            texts: list[Cells] = [["" if missing(cell) else text_of(cell) for cell in one] for one in held]
+            yield len(rows), _whole(lines, texts, faults)
+        before = faults.count
+        table.damaged(faults)
+        yield faults.count - before, Block([], ())
 
 
 def _begins(path: Path, mark: bytes) -> bool:
@@ -257,11 +277,9 @@ def _begins(path: Path, mark: bytes) -> bool:
 
 
 def _check_there(path: Path) -> None:
-    """Raise ValueError if there is no file. For CSV a pipe or a device is allowed, because it is read once."""
+    """Raise ValueError if there is no file; a pipe or a device is allowed, because it is read once."""
     if not path.exists() or path.is_dir():
         raise ValueError(f"There is no file {path}.")
-    if _is_parquet(path) and not path.is_file():
-        raise ValueError(f"{path} is no regular file; a Parquet file is read from its end: save it first.")
 
 
 def _header(path: Path, reader: Any) -> list[str]:
@@ -326,83 +344,6 @@ def _lines(before: int, rows: list[list[str]]) -> list[int]:
     return list(accumulate((1 + more for more in breaks), initial=before))[1:]
 
 
-def _parquet(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
-    """Yield the row, from 1, and a block of a Parquet file; nulls are missing cells."""
-    file = _opened(path)
-    for column in columns:
-        place_of(path, column, file.schema_arrow.names)
-    row = 0
-    for batch in _batches(path, file, columns):
-        found = [batch.column(batch.schema.get_field_index(column)) for column in columns]
-        known = np.ones(len(batch), bool)
-        for one in found:
-            known &= np.asarray(one.is_valid())
-        lines = _without(known, row, faults)
-        with _texts_of(path, row):
-            cells = [_arrow_cells(one if known.all() else one.filter(_arrow_mask(known))) for one in found]
-        row += len(batch)
-        yield len(batch), _whole(lines, cells, faults)
-
-
-def _opened(path: Path) -> Any:
-    with needed():
-        import pyarrow as pa
-        from pyarrow.parquet import ParquetFile
-    try:
-        return ParquetFile(path, pre_buffer=False)  # which would hold a whole column
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} is not a Parquet file: {_in_words(error)}.") from None
-
-
-def _batches(path: Path, file: Any, columns: Sequence[str]) -> Iterator[Any]:
-    """Yield blocks of rows; raise at the place of damage within a file."""
-    import pyarrow as pa
-
-    read = 0
-    batches = file.iter_batches(batch_size=BLOCK, columns=list(columns))
-    while True:
-        try:
-            batch = next(batches, None)
-        except (pa.ArrowException, OSError) as error:
-            raise ValueError(f"{path}, after row {read}: damaged Parquet file: {_in_words(error)}.") from None
-        if batch is None:
-            return
-        read += len(batch)
-        yield batch
-
-
-@contextmanager
-def _texts_of(path: Path, row: int) -> Iterator[None]:
-    """Raise ValueError for texts of a Parquet file that are not UTF-8."""
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}, after row {row}: not UTF-8 ({error.reason}).") from None
-
-
-def _in_words(error: Exception) -> str:
-    """Return pyarrow's message about a damaged file on one line; raise operating system errors, which have a number."""
-    if isinstance(error, OSError) and error.errno is not None:
-        raise error
-    return " ".join(str(error).split()).rstrip(".")
-
-
-def _arrow_mask(known: NDArray[np.bool_]) -> Any:
-    import pyarrow as pa
-
-    return pa.array(known)
-
-
-def _arrow_cells(column: Any) -> Cells:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    return [text_of(cell) for cell in column.to_pylist()]
-
-
 def _of_frame(data: Any, columns: Sequence[str | None], faults: Faults) -> Iterator[tuple[int, Block]]:
     found = [_series(data, column) for column in columns]
     for start in range(0, len(found[0]), BLOCK):
@@ -458,7 +399,7 @@ def _without(known: NDArray[np.bool_], before: int, faults: Faults) -> Sequence[
     return kept
 
 
-def _whole(lines: Sequence[int], columns: Sequence[Cells], faults: Faults) -> Block:
+def _whole(lines: Sequence[Any], columns: Sequence[Cells], faults: Faults) -> Block:
     """Return the block without the rows in which a cell is missing."""
     empty: set[int] = set()
     for cells in columns:

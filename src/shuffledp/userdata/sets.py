@@ -5,8 +5,9 @@ Sets, unlike counts, are held in memory: a few bytes per entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from shuffledp.userdata.counting import (
     integers,
     tell,
 )
+from shuffledp.userdata.engine import FileFaults, Percent, Table
+from shuffledp.userdata.per_user import kept_rows
 from shuffledp.userdata.reading import Faults, Progress, blocks, faults_of, is_file, lists, shown, text_of
 
 #: Entries of all sets that are held.
@@ -68,6 +71,80 @@ class Collected:
         return kept_shares(self.sizes, self.items, len(self.values), set_size) + filled_shares(
             self.sizes, self.items, len(self.values), set_size
         )
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Sets of files by DuckDB: users by size of their set, and holders of each item by this size."""
+
+    sizes: NDArray[np.int64]
+    with_size: NDArray[np.int64]
+    items: NDArray[np.int64]
+    item_sizes: NDArray[np.int64]
+    holders: NDArray[np.int64]
+    about: Collected
+
+    @property
+    def users(self) -> int:
+        """Number of users."""
+        return int(self.with_size.sum())
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The domain."""
+        return self.about.values
+
+    def remarks(self, how: str) -> list[str]:
+        """Return remarks on these data, as `Collected.remarks`."""
+        return self.about.remarks(how)
+
+    def size_remark(self, set_size: int) -> list[str]:
+        """Return the remark of `Collected.size_remark`."""
+        return replace(self.about, sizes=np.repeat(self.sizes, self.with_size)).size_remark(set_size)
+
+    def shares(self, set_size: int) -> NDArray[np.float64]:
+        """Return the shares of `Collected.shares`."""
+        domain = len(self.values)
+        if set_size > domain:
+            return self.about.shares(set_size)  # which raises
+        kept = np.minimum(1.0, set_size / self.item_sizes)
+        missing = np.maximum(set_size - self.sizes, 0) / np.maximum(domain - self.sizes, 1)
+        each = np.maximum(set_size - self.item_sizes, 0) / np.maximum(domain - self.item_sizes, 1)
+        total = np.bincount(self.items, self.holders * (kept - each), domain) + missing @ self.with_size
+        return np.asarray(total / self.users, np.float64)
+
+
+def group_sets(
+    path: Path,
+    user: str,
+    item: str,
+    *,
+    domain_size: int | None = None,
+    values: Sequence[Any] | None = None,
+    delimiter: str | None = None,
+    memory: str | None = None,
+    percent: Percent | None = None,
+) -> Grouped:
+    """Group files with a row per user and item; only users by size of set and items by size are held in memory."""
+    if domain_size is not None and values is not None:
+        raise ValueError("Give domain_size or values, not both.")
+    items = _Items(None if domain_size is None else integers(domain_size), values)
+    faults = FileFaults("")
+    sized = "SELECT u, count(*) AS size FROM kept GROUP BY u"
+    options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
+    with Table(path, [item, user], **options) as table, kept_rows(table, items, faults):
+        pairs = table.all(f"SELECT size, count(*) FROM ({sized}) GROUP BY size ORDER BY size")
+        held = table.all(f"SELECT c0, size, count(*) FROM kept JOIN ({sized}) USING (u) GROUP BY ALL")
+    if not pairs:
+        raise ValueError(f"{path} has no set.{f' {faults.named[0]}.' if faults.named else ''}")
+    _, names = items.domain(str(path))
+    order = items.order()
+    sizes, with_size = np.array(pairs, np.int64).T
+    places = np.array([order[items.place(text_of(value))] for value, _, _ in held], np.int64)
+    item_sizes, holders = np.array([row[1:] for row in held], np.int64).T
+    nothing = np.empty(0, np.int64)
+    about = Collected(nothing, nothing.astype(np.int32), names, items.found, faults.count, faults.named)
+    return Grouped(sizes, with_size, places, item_sizes, holders, about)
 
 
 def kept_shares(
@@ -166,6 +243,10 @@ class _Items:
             else:
                 self._places[text] = len(self._places)
         return self._places[text]
+
+    def take(self, counts: Mapping[str, int]) -> dict[str, str]:
+        """Return the texts outside of a given domain with a message each."""
+        return {text: self.fault(text) for text in counts if self.place(text) < 0}
 
     def fault(self, text: str) -> str:
         return str(self._given.fault(text))

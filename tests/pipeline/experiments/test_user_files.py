@@ -200,8 +200,8 @@ def test_baselines_are_tried_once_the_file_is_counted(mine):
         ("{kind: frequency}", "{kind: sets, set_size: 2, levels: 2}", "Sets need a split"),
         (
             "column: color}",
-            "user: user}",
-            "'user' does not belong to the file of a frequency task",
+            "item: page}",
+            "'item' does not belong to the file of a frequency task",
         ),
     ],
 )  # fmt: skip

@@ -384,11 +384,14 @@ class OwnFile(Concept):
     """A file of the user; `shuffledp.pipeline.experiments.sources.user_file` lists the keys by kind of task."""
 
     name: str
-    path: Text
+    path: Text = absent()
+    counts: Text = absent()
     column: Text = absent()
     separator: StrictStr = absent()
     user: Text = absent()
     item: Text = absent()
+    per_user: Literal["random", "first", "sum"] = absent()
+    delimiter: Text = absent()
     values: Annotated[
         list[OwnValue],
         Field(min_length=2, json_schema_extra={"uniqueItems": True}),

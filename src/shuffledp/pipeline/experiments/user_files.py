@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.pipeline.experiments.sources.user_file import files_of, key_of
-from shuffledp.storage import IntegrityError, publish, read_verified, sha256_of
+from shuffledp.storage import IntegrityError, publish, read_verified
+from shuffledp.userdata import counts
 from shuffledp.userdata.counting import Counted, count_column
+from shuffledp.userdata.files import checksums, together
+from shuffledp.userdata.files import files_of as files_at
 from shuffledp.userdata.reading import columns_of, place_of
 from shuffledp.userdata.sets import Collected, collect_sets
 
@@ -26,15 +30,18 @@ SAID_EVERY = 10_000_000
 def check(asked: Mapping[str, Any], root: Path) -> None:
     """Raise ``ValueError`` unless the file of a request exists and has the required columns; no rows are read."""
     path = root / asked["path"]
-    if not path.is_file():
-        raise ValueError(
-            f"there is no file {asked['path']} (relative paths start from the pipeline's folder)."
-        )
     try:
+        files_named(path)
+        if asked.get("counts"):
+            return
         names = columns_of(path)
         for key in ("column", "user", "item"):
             if key in asked:
                 place_of(Path(asked["path"]), asked[key], names)
+    except FileNotFoundError:
+        raise ValueError(
+            f"there is no file {asked['path']} (relative paths start from the pipeline's folder)."
+        ) from None
     except OSError as error:
         raise ValueError(f"{asked['path']} cannot be read: {error.strerror or error}.") from None
 
@@ -44,7 +51,8 @@ def prepare(
 ) -> None:
     """Count a file, or collect its sets; write the numbers, their description and their checksums."""
     path = root / asked["path"]
-    before, read = path.stat(), 0
+    files = files_named(path)
+    before, read = [file.stat() for file in files], 0
 
     def progress(rows: int) -> None:
         nonlocal read
@@ -53,9 +61,11 @@ def prepare(
         read = rows
 
     found = _read(asked, path, progress)
-    sha256 = sha256_of(path)
-    after = path.stat()
-    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
+    sha256 = together(checksums(files))
+    after = [file.stat() for file in files_named(path)]
+    if [(one.st_mtime_ns, one.st_size) for one in before] != [
+        (one.st_mtime_ns, one.st_size) for one in after
+    ]:
         raise ValueError(f"{asked['path']} was changed while it was read. Run again.")
     name = Path(asked["path"]).name
     remarks = [
@@ -89,15 +99,31 @@ def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
         except IntegrityError:
             continue  # damaged itself
         path = root / about["request"]["path"]
-        if path.is_file() and sha256_of(path) != about["file"]["sha256"]:
+        with suppress(FileNotFoundError):
+            if together(checksums(files_named(path))) == about["file"]["sha256"]:
+                continue
             yield checksum, about["request"]["path"]
 
 
+def files_named(path: Path) -> list[Path]:
+    """Return the files of a path; raise FileNotFoundError without a file."""
+    try:
+        return files_at(path)
+    except ValueError:
+        if path.exists():
+            raise
+        raise FileNotFoundError(path) from None
+
+
 def _read(asked: Mapping[str, Any], path: Path, progress: Callable[[int], None]) -> Counted | Collected:
+    if asked.get("counts"):
+        return _of_counts(asked, path, progress)
+    per_user = {key: asked[key] for key in ("user", "per_user", "delimiter") if key in asked}
     if asked["kind"] == "summation":
         return count_column(
             path,
             asked["column"],
+            **per_user,
             low=asked["low"],
             max_value=asked["high"],
             levels=asked["levels"],
@@ -105,9 +131,26 @@ def _read(asked: Mapping[str, Any], path: Path, progress: Callable[[int], None])
         )
     domain = {"domain_size": asked["domain_size"], "values": asked["values"], "progress": progress}
     if asked["kind"] == "frequency":
-        return count_column(path, asked["column"], **domain)
+        return count_column(path, asked["column"], **per_user, **domain)
     columns = {key: asked[key] for key in ("column", "separator", "user", "item") if key in asked}
     return collect_sets(path, **columns, **domain)
+
+
+def _of_counts(asked: Mapping[str, Any], path: Path, progress: Callable[[int], None]) -> Counted:
+    """Return the counts of a file; raise ValueError for another task or domain."""
+    content = counts.read(path)
+    found = counts.counted_of(content)
+    if asked["kind"] == "summation":
+        low, high, levels = asked["low"], asked["high"], asked["levels"]
+        same = len(found.values) == levels + 1 and (found.values[0], found.values[-1]) == (low, high)
+    else:
+        size, values = asked["domain_size"], asked["values"]
+        same = (size or len(found.values)) == len(found.values)
+        same = same and list(map(str, values or found.values)) == list(map(str, found.values))
+    if content["kind"] != asked["kind"] or not same:
+        raise ValueError(f"{asked['path']} has counts of another task or domain.")
+    progress(content["rows"])
+    return found
 
 
 def _arrays(found: Counted | Collected) -> dict[str, NDArray[Any]]:

@@ -26,11 +26,12 @@ NAME = "file"
 SOURCE = "own"
 KINDS = ("frequency", "summation", "sets")
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "frequency": ("column", "values", "draw"),
-    "summation": ("column", "low", "high", "draw"),
+    "frequency": ("column", "user", "per_user", "delimiter", "values", "draw"),
+    "summation": ("column", "user", "per_user", "delimiter", "low", "high", "draw"),
     "sets": ("column", "separator", "user", "item", "values", "split", "padding", "draw"),
 }
 """Keys that describe a file besides its path, by kind of task."""
+_WHERE = ("column", "separator", "user", "item", "per_user", "delimiter")
 AT_ONCE = 10_000_000
 """Users times items of the sets that are brought to one size at a time."""
 
@@ -52,7 +53,10 @@ def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, A
 def request(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request for a file as plain data: path, columns, and the domain or the levels of numbers."""
     kind = task["kind"]
-    columns = {key: data[key] for key in ("column", "separator", "user", "item") if key in data}
+    columns = {key: data[key] for key in _WHERE if key in data}
+    if "counts" in data:
+        data = {**data, "path": data["counts"]}
+        columns = {"counts": True}
     if kind == "summation":
         least, greatest, levels = _range(task)
         low, high = data.get("low", least), data.get("high", greatest)
@@ -129,7 +133,11 @@ def check(config: Mapping[str, Any], task: Task) -> None:
         raise ValueError(
             f"A file cannot be used for a {task.kind} task, only for tasks of the kinds {', '.join(KINDS)}."
         )
-    known = ("name", "path", "found", *KEYS[task.kind])
+    if ("path" in config) == ("counts" in config):
+        raise ValueError("A file needs either 'path' or 'counts', a file of counts.")
+    if "counts" in config and (task.kind == "sets" or any(key in config for key in _WHERE)):
+        raise ValueError("A file of counts is for frequencies and sums, without the name of a column.")
+    known = ("name", "path", "counts", "found", *KEYS[task.kind])
     for key in config:
         if key not in known:
             raise ValueError(
@@ -137,7 +145,7 @@ def check(config: Mapping[str, Any], task: Task) -> None:
             )
     if task.kind == "sets":
         _check_sets(config, task)
-    elif "column" not in config:
+    elif "column" not in config and "counts" not in config:
         raise ValueError("A file needs the name of a column, 'column'.")
     if isinstance(task, Summation):
         if task.coordinates > 1:
@@ -190,7 +198,8 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
         )
     counts = found.arrays["counts"]
     if counts.size != task.counts_shape[-1]:
-        raise ValueError(f"{config['path']}: {counts.size} values, but the task has {task.counts_shape[-1]}.")
+        path = config.get("path", config.get("counts"))
+        raise ValueError(f"{path}: {counts.size} values, but the task has {task.counts_shape[-1]}.")
     shares, holders = counts / counts.sum(), None if replace else counts
     if isinstance(task, Summation):
         return Numbers(config, SOURCE, note, task, shares, holders, details=details)

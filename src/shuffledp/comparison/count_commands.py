@@ -1,0 +1,115 @@
+"""The commands ``shuffledp count`` and ``shuffledp merge``: counts of the user's data as files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from shuffledp.comparison.setting_options import INTEGER, NUMBER
+
+_OUT = click.option(
+    "-o",
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="File of counts to write.",
+)
+PER_USER = click.option(
+    "--per-user",
+    type=click.Choice(["random", "first", "sum"]),
+    help="Value of a user with several rows: a random one by a keyed hash (default), the first, or the clipped sum.",
+)
+DELIMITER = click.option(
+    "--delimiter", help="Text between two cells of a CSV file, if the header does not show it."
+)
+MEMORY = click.option("--memory", help="Memory for reading, such as 4GB; by default 1GB.")
+#: Seconds between two lines of progress.
+PATIENCE = 1.0
+RAW = "counts are raw data, not a private release: anyone who reads them learns about single users."
+
+
+def said(data: object) -> dict[str, Callable[[Any], None]]:
+    """Return functions that print the rows or the percentage of the data that are read, on the standard error."""
+    last = time.monotonic()
+
+    def say(text: str) -> None:
+        nonlocal last
+        if time.monotonic() - last > PATIENCE:
+            last = time.monotonic()
+            click.echo(f"{data}: {text}", err=True)
+
+    return {
+        "progress": lambda rows: say(f"{rows:,} rows read"),
+        "percent": lambda share: say(f"{max(share, 0):.0f} % read"),
+    }
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--column", required=True, help="Column of the values.")
+@click.option("--user", help="Column of the user, if users have several rows.")
+@PER_USER
+@click.option("--key", default="0", show_default=True, help="Key of the hash that chooses a random value.")
+@click.option("--domain-size", type=INTEGER, help="Number of values 0..N-1 of the public domain.")
+@click.option("--values", multiple=True, help="Values of the public domain, separated by commas.")
+@click.option("--max-value", type=NUMBER, help="Largest number of a sum; larger ones are clipped to it.")
+@click.option("--low", type=NUMBER, default=0.0, help="Least number of a sum.")
+@click.option("--levels", type=INTEGER, help="Number of steps to which numbers are rounded.")
+@DELIMITER
+@MEMORY
+@_OUT
+def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: Any) -> None:
+    """Count one column of DATA (a file, a folder or a pattern) into a file that merges with those of other parts.
+
+    For example: shuffledp count visits/ --column color --values red,green,blue -o part.json
+    """
+    from shuffledp.comparison.command import listed
+    from shuffledp.outputs import check_distinct
+    from shuffledp.storage import write_atomically
+    from shuffledp.userdata.counting import count_column
+    from shuffledp.userdata.counts import record, written
+    from shuffledp.userdata.files import checksums, files_of
+
+    try:
+        files = files_of(data)
+        check_distinct((("-o", out),), files)
+        given["per_user"] = per_user = (given["per_user"] or "random") if given["user"] else "random"
+        found = count_column(data, column, values=listed(values), **given, **said(data))
+        regular = [file for file in files if file.is_file()]
+        about = [
+            {"name": file.name, "sha256": one} for file, one in zip(regular, checksums(regular), strict=True)
+        ]
+    except (ValueError, OSError) as error:
+        raise click.ClickException(" ".join(str(error).split())) from None
+    for remark in found.remarks("give --domain-size or --values"):
+        click.echo(f"Warning: {remark}", err=True)
+    kind = "frequency" if given["max_value"] is None else "summation"
+    content = record(found, kind=kind, per_user=per_user if given["user"] else None, files=about)
+    write_atomically(out, written(content), mode=0o600)
+    click.echo(f"Warning: {out}: {RAW}", err=True)
+
+
+@click.command()
+@click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@_OUT
+def merge(parts: tuple[Path, ...], out: Path) -> None:
+    """Add the counts of PARTS, files of `shuffledp count` with the same domain and the same clipping."""
+    from shuffledp.outputs import check_distinct
+    from shuffledp.storage import write_atomically
+    from shuffledp.userdata.counts import merged, read, written
+
+    try:
+        check_distinct((("-o", out),), parts)
+        if len(set(parts)) < len(parts):
+            raise ValueError("A part is given twice.")
+        content = merged({path: read(path) for path in parts})
+    except (ValueError, OSError) as error:
+        raise click.ClickException(" ".join(str(error).split())) from None
+    write_atomically(out, written(content), mode=0o600)
+    if content["per_user"] is not None and len(parts) > 1:
+        click.echo("Warning: a user with rows in several parts has a value in each of them.", err=True)
+    click.echo(f"Warning: {out}: {RAW}", err=True)

@@ -1,0 +1,114 @@
+"""Counts of values by DuckDB: of all rows, or of one value per user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from shuffledp.userdata.engine import FileFaults, Table, missing, quoted, trimmed
+from shuffledp.userdata.reading import text_of
+
+#: Hexadecimal digits of a hash that are compared: they fit into 63 bits.
+_DIGITS = 15
+#: Numbers of one row are clipped to it before a sum per user.
+_LARGEST = "1e15"
+
+
+class Tally(Protocol):
+    """Counter of texts; `take` returns the bad ones with a message each."""
+
+    def take(self, counts: Mapping[str, int]) -> dict[str, str]:
+        """Add texts with their number of rows."""
+
+
+def grouped(table: Table, tally: Tally, faults: FileFaults) -> int:
+    """Count the value of every row; return the number of rows."""
+    query = f"SELECT c0, count(*) FROM {table.source(rejects=True)} GROUP BY c0"
+    good, bad = _taken(table.fetched(query), tally, faults)
+    table.damaged(faults)
+    _name(table, faults, bad, "c0")
+    return good + faults.count
+
+
+def one_per_user(
+    table: Table, tally: Tally, judge: Tally, faults: FileFaults, per_user: str, key: str
+) -> tuple[int, int]:
+    """Count one value per user; return the number of rows, and of good rows beyond one per user.
+
+    `judge` is an empty tally that finds the bad values.
+    """
+    with kept_rows(table, judge, faults, per_user, key) as good:
+        users, _ = _taken(table.fetched(_chosen(per_user)), tally, FileFaults(""))
+    return good + faults.count, good - users
+
+
+@contextmanager
+def kept_rows(
+    table: Table, judge: Tally, faults: FileFaults, per_user: str = "random", key: str = "0"
+) -> Iterator[int]:
+    """Make the table of good values of users, and yield the number of their rows; then describe the bad rows."""
+    source = table.source(rejects=True)
+    is_text = table.all(f"SELECT typeof(c0) FROM {table.source()} LIMIT 1")[:1] in ([], [("VARCHAR",)])
+    cells = f"{trimmed('c0') if is_text else 'c0'} AS c0, coalesce({trimmed('c1')}, '') AS u"
+    if per_user == "first":
+        rows = f"SELECT {cells}, 1 AS n, row_number() OVER () AS rank FROM {source}"
+    else:
+        hashed = f"sha256({quoted(key)} || chr(31) || u || chr(31) || CAST(c0 AS VARCHAR))"
+        rank = f"CAST('0x' || left({hashed}, {_DIGITS}) AS BIGINT)"
+        rows = f"SELECT *, {rank} AS rank FROM (SELECT {cells}, count(*) AS n FROM {source} GROUP BY ALL)"
+    table.run(f"CREATE TEMP TABLE kept AS {rows}")
+    table.damaged(faults)
+    good, bad = _taken(table.fetched("SELECT c0, sum(n)::BIGINT FROM kept GROUP BY c0"), judge, faults)
+    table.run("CREATE TEMP TABLE bad AS SELECT c0 FROM kept LIMIT 0")
+    if known := [value for value in bad if value is not None]:
+        table.run("INSERT INTO bad SELECT unnest(?)", [known])
+    table.run("DELETE FROM kept WHERE c0 IS NULL OR c0 IN (FROM bad)")
+    nobody = table.all("SELECT coalesce(sum(n), 0)::BIGINT FROM kept WHERE u = ''")[0][0]
+    faults.count += nobody
+    good -= nobody
+    table.run("DELETE FROM kept WHERE u = ''")
+    yield good
+    _name(table, faults, bad, trimmed("c0") if is_text else "c0")
+    if nobody:
+        _name(table, faults, {None: "empty user", "": "empty user"}, trimmed("c1"))
+
+
+def _chosen(per_user: str) -> str:
+    """Return the query of the values of users with their number of users."""
+    if per_user == "sum":  # exact, in any order
+        number = f"greatest(least(TRY_CAST(c0 AS DOUBLE), {_LARGEST}), -{_LARGEST})"
+        values = f"SELECT sum(CAST({number} AS DECIMAL(38, 12)) * n) AS v FROM kept GROUP BY u"
+    else:  # a least number per user fits on a disk, an aggregate of texts does not
+        least = "SELECT u, min(rank) AS rank FROM kept GROUP BY u"
+        values = f"SELECT c0 AS v FROM kept JOIN ({least}) USING (u, rank)"
+    return f"SELECT v, count(*) FROM ({values}) GROUP BY v"
+
+
+def _taken(
+    found: Iterator[list[tuple[Any, ...]]], tally: Tally, faults: FileFaults
+) -> tuple[int, dict[Any, str]]:
+    """Give values with their number of rows to a tally; return the good rows, and the bad values with a message."""
+    good, bad = 0, dict[Any, str]()
+    for rows in found:
+        texts: dict[str, int] = {}
+        for value, count in rows:
+            if missing(value):
+                bad[value] = "empty"
+                faults.count += count
+            else:
+                texts[text_of(value)] = texts.get(text_of(value), 0) + count
+        wrong = tally.take(texts)
+        good += sum(texts.values())
+        for value, count in rows if wrong else ():
+            if not missing(value) and (message := wrong.get(text_of(value))):
+                bad[value] = message
+                faults.count += count
+                good -= count
+    return good, bad
+
+
+def _name(table: Table, faults: FileFaults, bad: Mapping[Any, str], column: str) -> None:
+    """Describe the first rows with a bad value; those without a value are empty."""
+    if bad:
+        table.name(faults, list(bad), column, lambda value: bad.get(value, "empty"))

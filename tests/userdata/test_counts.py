@@ -1,0 +1,95 @@
+"""Files of counts: written, merged, compared, and made by SQL."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+from shuffledp.cli import main
+from shuffledp.userdata.counting import count_column
+from shuffledp.userdata.counts import counted_of, read
+
+PAGE = Path(__file__).parents[2] / "docs/guides/data.md"
+SETTING = ("--eps", "1", "--delta", "1e-6", "--rows-only", "--json")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, more in (("a", "green,1\n" * 30 + "nan,7\n"), ("b", "\nblue\n")):
+        Path(f"{name}.csv").write_text("color,x\n" + "red,1\nblue,2.5\nred,9\n" * 900 + more)
+    return tmp_path
+
+
+def call(*words: str) -> str:
+    done = CliRunner().invoke(main, list(words))
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def refused(*words: str) -> str:
+    done = CliRunner().invoke(main, list(words))
+    assert done.exit_code == 1, done.output
+    return done.output
+
+
+@pytest.mark.parametrize(
+    "options", [("--column", "color", "--values", "red,green,blue"), ("--column", "x", "--max-value", "5")]
+)
+def test_merged_counts_are_those_of_all_files(folder, options):
+    for part in "ab":
+        call("count", f"{part}.csv", *options, "-o", f"{part}.json")
+    call("merge", "a.json", "b.json", "-o", "all.json")
+    call("count", "?.csv", *options, "-o", "whole.json")
+    merged, whole = read(Path("all.json")), read(Path("whole.json"))
+    assert merged == whole
+    assert merged["rows"] == 5400 + (30 + 1) + 1  # a blank line is no row of two columns
+    assert merged["left_out"] == (2 if "color" in options else 1)
+    assert (
+        stat.S_IMODE(Path("all.json").stat().st_mode) == stat.S_IMODE(Path("a.json").stat().st_mode) == 0o600
+    )
+    some = ("--protocols", "local" if "color" in options else "bit_sum")
+    data = json.loads(call("compare", "--data", "?.csv", *options, *SETTING, *some))
+    assert json.loads(call("compare", "--counts", "all.json", *SETTING, *some)) == data
+
+
+def test_parts_that_differ_or_are_counted_twice_are_refused(folder):
+    call("count", "a.csv", "--column", "color", "--values", "red,blue", "-o", "a.json")
+    for name, options in (
+        ("domain", ("--column", "color", "--values", "red,green")),
+        ("clipping", ("--column", "x", "--max-value", "5")),
+        ("user", ("--column", "color", "--values", "red,blue", "--user", "x")),
+    ):
+        call("count", "b.csv", *options, "-o", f"{name}.json")
+        assert " differ in their " in refused("merge", "a.json", f"{name}.json", "-o", "all.json")
+    call("count", "a.csv", "--column", "color", "--values", "red,blue", "-o", "again.json")
+    assert "both count a.csv" in refused("merge", "a.json", "again.json", "-o", "all.json")
+    assert "a.csv is no file of counts" in refused("compare", "--counts", "a.csv", *SETTING)
+    assert "--column must be left out" in refused("compare", "--counts", "a.json", "--column", "x", *SETTING)
+    assert not Path("all.json").exists()
+    assert "-o a.csv" in refused("count", "a.csv", "--column", "color", "-o", "a.csv")
+    content = json.loads(Path("a.json").read_text())
+    Path("a.json").write_text(json.dumps(content | {"rows": 1}))
+    assert "do not add up to rows" in refused("compare", "--counts", "a.json", *SETTING)
+
+
+def test_the_query_of_the_page_makes_the_same_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    colors = ("red", "green", "blue", "white", " red ")
+    rows = [f"{colors[i * 7 % 5]},{'' if i % 50 == 0 else i * i % 271}" for i in range(3000)]
+    Path("visits.csv").write_text("color,who\n" + "\n".join(rows) + "\n")
+    (query,) = re.findall(r"```sql\n(COPY .*?)```", PAGE.read_text(), re.S)
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE visits AS FROM read_csv('visits.csv', all_varchar=true)")
+        connection.execute(query)
+    counted = count_column("visits.csv", "color", user="who", values=["red", "green", "blue"])
+    made = counted_of(read(Path("part.json")))
+    assert made.counts.tolist() == counted.counts.tolist()
+    assert (made.values, made.bad_rows, made.dropped) == (counted.values, counted.bad_rows, counted.dropped)
+    assert counted.dropped > 100 < counted.bad_rows
