@@ -58,6 +58,15 @@ lock: .tools/uv-$(UV_VERSION)  ## Resolve the pinned versions anew (maintainers)
 	@$(PYTHON) tools/lock.py $(LOCKS)
 	@$(PYTHON) tools/environment_yml.py
 
+.PHONY: metadata
+metadata: .venv/.installed-run .venv/.installed-learning  ## Write the metadata for archives and catalogs anew, with the graph of the rules (needs Graphviz)
+	@$(BIN)/python tools/metadata.py --graph
+
+RESULTS ?= results
+.PHONY: crate
+crate: .venv/.installed-run  ## Describe a finished run as a Workflow Run RO-Crate in its folder: RESULTS=results/quick
+	@$(BIN)/python tools/metadata.py --run $(RESULTS) --configuration config/config.yaml $(if $(findstring quick,$(RESULTS)),config/quick.yaml)
+
 # ---- pipeline ----------------------------------------------------------------------------------------------
 .PHONY: quick
 quick: .venv/.installed-run  ## Run all papers at small scale: figures and pages in results/quick/ within minutes

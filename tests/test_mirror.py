@@ -42,6 +42,7 @@ ELSEWHERE = {
     "test_site.py": "docs/hooks/",
     "test_environment.py": "Makefile, locks and environment.yml",
     "test_source_rules.py": "sources, by docs/architecture.md",
+    "test_metadata.py": "tools/metadata.py, CITATION.cff and what is made from it",
     "test_mirror.py": "the tests",
     "test_structure.py": "benchmarks/structure.py",
     "test_time_table.py": "benchmarks/pipeline.py",
