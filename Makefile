@@ -146,7 +146,7 @@ lint: .venv/.installed-test .venv/.installed-learning
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/snakefmt --check Snakefile workflow
-	@$(BIN)/python tools/lint_workflow.py
+	@mkdir -p logs; $(CACHE_THERE) $(BIN)/snakemake --lint > logs/lint.txt 2>&1 || { cat logs/lint.txt; exit 1; }
 
 .PHONY: format
 format: .venv/.installed-test  ## Format the code
