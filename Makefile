@@ -216,6 +216,18 @@ wheel: .tools/uv-$(UV_VERSION)  ## Build the wheel and the source distribution i
 	@rm -rf dist && $(UV) build --quiet --out-dir dist
 	@echo "Done:" dist/*
 
+.PHONY: artifact
+artifact:  ## Pack the last commit for an evaluation: sources, locks, wheels, summaries, reference, checksums
+	@PYTHON=$(PYTHON) $(PYTHON) tools/artifact.py pack
+
+.PHONY: test-artifact
+test-artifact: artifact  ## Unpack the artifact into an empty folder without a network and run the first commands of its appendix
+	@$(PYTHON) tools/artifact.py try
+
+.PHONY: appendix
+appendix: quick  ## Write the claims of ARTIFACT-APPENDIX.md anew, with numbers and costs of make quick
+	@$(BIN)/python tools/artifact.py appendix
+
 # ---- documentation -----------------------------------------------------------------------------------------
 NOTEBOOKS := $(patsubst notebooks/%,results/notebooks/%,$(wildcard notebooks/*.ipynb))
 
