@@ -29,6 +29,7 @@ ELSEWHERE = {
     "test_accountant_check.py": "tools/accountant_check.py",
     "test_comparison_rule.py": "tools/comparison_rule.py",
     "test_config_schema.py": "tools/config_schema.py",
+    "test_artifact.py": "tools/artifact.py and ARTIFACT-APPENDIX.md",
     "test_audit_seeds.py": "tools/audit_seeds.py",
     "test_conformance_seeds.py": "tools/conformance_seeds.py",
     "test_documents.py": "README.md, CONTRIBUTING.md, CHANGELOG.md and docs/",

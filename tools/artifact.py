@@ -1,7 +1,7 @@
 """The artifact for evaluation: ``make artifact`` packs it, ``make test-artifact`` tries it, ``make appendix`` measures.
 
-The archive has the committed files, the wheels of locks/run.txt and checksums. The trial unpacks it into an empty folder
-without a network and runs the commands of ARTIFACT-APPENDIX.md.
+The archive has the committed files, the wheels of locks/run.txt and checksums. The trial unpacks it into an empty
+folder without a network and runs the commands of ARTIFACT-APPENDIX.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "ARTIFACT-APPENDIX.md"
-RESULTS, CONFIGURATION = "results/quick", "config/quick.yaml"
+RESULTS, OPTIONS = "results/quick", "--cores 1 --configfile config/quick.yaml"
+#: What builds the one package of the lock that has no wheel.
+BUILD = ("setuptools==84.2.1", "wheel==0.48.0")
 
 
 def name() -> str:
@@ -54,7 +56,7 @@ def pack() -> Path:
         subprocess.run(
             [*command, "--require-hashes", "--requirement", "locks/run.txt"], cwd=folder, check=True
         )
-        subprocess.run([*command, "--no-deps", f"uv=={uv[1]}"], cwd=folder, check=True)
+        subprocess.run([*command, "--no-deps", f"uv=={uv[1]}", *BUILD], cwd=folder, check=True)
         files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
         lines = [f"{sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}\n" for path in files]
         (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
@@ -104,7 +106,7 @@ def table() -> str:
     with (ROOT / RESULTS / "claims/headlines.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             paper = row["paper"]
-            command = f"`.venv/bin/snakemake {RESULTS}/claims/{paper}/verdicts.csv --cores 1 --configfile {CONFIGURATION}`"
+            command = f"`.venv/bin/snakemake {RESULTS}/claims/{paper}/verdicts.csv {OPTIONS}`"
             minutes, cpu, memory, disk = _cost(paper)
             texts = [
                 f"{row['claim_id']}: {row['claim']}",
