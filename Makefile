@@ -61,6 +61,15 @@ lock: .tools/uv-$(UV_VERSION)  ## Resolve the pinned versions anew (maintainers)
 	@$(PYTHON) tools/lock.py $(LOCKS)
 	@$(PYTHON) tools/environment_yml.py
 
+.PHONY: metadata
+metadata: .venv/.installed-run .venv/.installed-learning  ## Write the metadata for archives and catalogs anew, with the graph of the rules (needs Graphviz)
+	@$(BIN)/python tools/metadata.py --graph
+
+RESULTS ?= results
+.PHONY: crate
+crate: .venv/.installed-run  ## Describe a finished run as a Workflow Run RO-Crate in its folder: RESULTS=results/quick
+	@$(BIN)/python tools/metadata.py --run $(RESULTS) --configuration config/config.yaml $(if $(findstring quick,$(RESULTS)),config/quick.yaml)
+
 # ---- pipeline ----------------------------------------------------------------------------------------------
 .PHONY: quick
 quick: .venv/.installed-run  ## Run all papers at small scale: figures and pages in results/quick/ within minutes
@@ -144,7 +153,7 @@ lint: .venv/.installed-test .venv/.installed-learning
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/snakefmt --check Snakefile workflow
-	@$(BIN)/python tools/lint_workflow.py
+	@mkdir -p logs; $(CACHE_THERE) $(BIN)/snakemake --lint > logs/lint.txt 2>&1 || { cat logs/lint.txt; exit 1; }
 
 .PHONY: format
 format: .venv/.installed-test  ## Format the code
@@ -213,6 +222,18 @@ time-table: .venv/.installed-run  ## Measure where the pipeline's time goes (SCA
 wheel: .tools/uv-$(UV_VERSION)  ## Build the wheel and the source distribution into dist/
 	@rm -rf dist && $(UV) build --quiet --out-dir dist
 	@echo "Done:" dist/*
+
+.PHONY: artifact
+artifact:  ## Pack the last commit for an evaluation: sources, locks, wheels, summaries, reference, checksums
+	@PYTHON=$(PYTHON) $(PYTHON) tools/artifact.py pack
+
+.PHONY: test-artifact
+test-artifact: artifact  ## Unpack the artifact into an empty folder without a network and run the first commands of its appendix
+	@$(PYTHON) tools/artifact.py try
+
+.PHONY: appendix
+appendix: quick  ## Write the claims of ARTIFACT-APPENDIX.md anew, with numbers and costs of make quick
+	@$(BIN)/python tools/artifact.py appendix
 
 # ---- documentation -----------------------------------------------------------------------------------------
 NOTEBOOKS := $(patsubst notebooks/%,results/notebooks/%,$(wildcard notebooks/*.ipynb))

@@ -49,11 +49,16 @@ def test_the_schemas_are_what_their_tool_writes():
     ).texts()
 
 
+def test_the_page_of_the_configuration_is_what_its_tool_writes():
+    assert (ROOT / "config/README.md").read_text() == script("tools/config_schema.py").page()
+
+
 def test_the_files_of_the_project_are_accepted():
     for path in PAPERS:
         assert problems("experiments", read(path)) == [], path.name
     assert problems("config", read(ROOT / "config/config.yaml")) == []
     assert problems("configfile", read(ROOT / "config/quick.yaml")) == []
+    assert problems("configfile", read(ROOT / ".test/config/config.yaml")) == []
     assert problems("baselines", BASELINE) == []
 
 

@@ -18,7 +18,11 @@ EVERY_PAGE = [
     *PAGES,
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "results/README.md",
-    ROOT / "data/README.md",
+    *(
+        ROOT / f"{name}.md"
+        for name in ("data/README", "config/README", "profiles/README", "SECURITY", "CODE_OF_CONDUCT")
+    ),
+    ROOT / "ARTIFACT-APPENDIX.md",
 ]
 
 

@@ -37,9 +37,13 @@ def project() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def test_environment_yml_is_what_its_tool_writes():
+def test_environments_for_conda_are_what_their_tool_writes():
     tool = script("tools/environment_yml.py")
-    assert (ROOT / "environment.yml").read_text() == tool.content()
+    assert {name: (ROOT / name).read_text() for name in tool.texts()} == tool.texts()
+    used = {name for path in RULES for name in re.findall(r'"\.\./(envs/.*)"', path.read_text())}
+    assert {f"workflow/{name}" for name in used} == {
+        n for n in tool.texts() if n.startswith("workflow/") and n.endswith("yaml")
+    }
 
 
 def test_environment_yml_pins_what_the_run_lock_pins():

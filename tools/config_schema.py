@@ -1,4 +1,4 @@
-"""Writer of config/schema/*.json, JSON schemas for editors, from the grammar of the configuration.
+"""Writer of config/README.md and config/schema/*.json, JSON schemas for editors, from the grammar of the configuration.
 
 The schemas exclude errors of a single file: unknown and missing keys, wrong types, numbers out of range. Only
 `shuffledp check` makes the checks that depend on the values of a grid or on other files. A test compares the files.
@@ -7,10 +7,12 @@ The schemas exclude errors of a single file: unknown and missing keys, wrong typ
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+import yaml
 from pydantic import TypeAdapter
 
 from shuffledp.pipeline.config import grammar as model
@@ -178,7 +180,81 @@ def texts() -> dict[str, str]:
     return {f"{name}.json": json.dumps(schema(name), indent=1, sort_keys=False) + "\n" for name in FILES}
 
 
+def _values(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
+    """Return the valid values of a key in one line."""
+    if "$ref" in part:
+        part = definitions[part["$ref"].rpartition("/")[2]]
+    if "enum" in part:
+        return " or ".join(f"`{value}`" for value in part["enum"])
+    if "items" in part:
+        return f"list of {_values(part['items'], definitions)}"
+    if "properties" in part:
+        return "; ".join(f"`{key}`: {_values(one, definitions)}" for key, one in part["properties"].items())
+    return {"object": "mapping", "string": "text"}.get(part["type"], part["type"])
+
+
+def page() -> str:
+    """Return config/README.md: keys of config.yaml with values, defaults and comments, and the sections of a file."""
+    text = (ROOT / "config/config.yaml").read_text(encoding="utf-8")
+    comments = dict(re.findall(r"^(\w+):.*?(?:\n  .*?)?# (.*)$", text, re.MULTILINE))
+    defaults, run, file = yaml.safe_load(text), schema("config"), schema("experiments")
+    rows = [
+        f"| `{key}` | {_values(part, run['$defs'])} | `{json.dumps(defaults[key])}` | {comments.get(key, '')} |"
+        for key, part in run["properties"].items()
+    ]
+    sections = []
+    for key, part in file["properties"].items():
+        (inner,) = part.get("patternProperties", {"": part}).values()
+        about = (
+            file["$defs"]
+            .get(inner.get("$ref", "").rpartition("/")[2], {})
+            .get("description", "Style of a curve.")
+        )
+        sections.append(f"| `{key}` | {' '.join(about.partition(chr(10) * 2)[0].split())} |")
+    return PAGE.format(rows="\n".join(rows), sections="\n".join(sections))
+
+
+PAGE = """\
+# Configuration
+
+This page is made from the grammar of the configuration by `tools/config_schema.py`. `snakemake --cores all` reads
+`config.yaml`; `--configfile FILE` merges a second file over it, as `quick.yaml`. `shuffledp check` reports mistakes
+before a run. The files need no sample sheet: the pipeline gets its own data.
+
+## config.yaml
+
+| key | value | in `config.yaml` | meaning |
+| --- | --- | --- | --- |
+{rows}
+
+## experiments/<paper>.yaml and own/<any name>.yaml
+
+| section | entry |
+| --- | --- |
+{sections}
+
+`schema/` has the whole grammar as JSON schemas for editors. Guides: [an experiment of your
+own](../docs/guides/experiment.md), [a baseline of your own](../docs/baselines.md).
+
+## As a module of another workflow
+
+The other workflow reads this configuration, overrides keys, and names files of `results` as inputs of its rules:
+
+```python
+configfile: "<folder of shuffledp>/config/config.yaml"
+config.update(papers=["random_population"], results="results/shuffledp", own="none")
+
+module shuffledp:
+    snakefile: "<folder of shuffledp>/workflow/Snakefile"
+    config: config
+
+use rule * from shuffledp as shuffledp_*
+```
+"""
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
+    (ROOT / "config/README.md").write_text(page(), encoding="utf-8")
     for file, text in texts().items():
         (FOLDER / file).write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Writer of environment.yml from pyproject.toml and locks/run.txt, for ``make lock``; a test compares."""
+"""Writer of environment.yml and workflow/envs/ for ``make lock``, from pyproject.toml and locks/; a test compares."""
 
 import re
 import tomllib
@@ -10,37 +10,53 @@ HEAD = """\
 #   conda env create --file environment.yml && conda activate shuffledp && pip install --no-deps --editable .
 # The same versions as locks/run.txt (made by `make lock`; a test compares them).
 name: shuffledp
-channels: [conda-forge, bioconda]
-dependencies:
-  - python=3.11
-  - pip
-  - pip:
+"""
+HEAD_OF_RULES = """\
+# For `snakemake --software-deployment-method conda`: the versions of locks/{lock}.txt (made by `make lock`).
+# The file beside it installs shuffledp itself. Not run: no channel was reachable where the project is tested.
+"""
+#: Extras of the environment of the rules, by the name of its lock.
+ENVIRONMENTS = {"run": ("pipeline",), "learning": ("pipeline", "learning")}
+POST_DEPLOY = """\
+# In the activated environment; SHUFFLEDP_SOURCE is the folder of the project where it is not the working directory.
+pip install --no-deps "${SHUFFLEDP_SOURCE:-.}"
 """
 
 
-def pinned() -> dict[str, str]:
-    """Return the version of each package of the run lock for Python 3.11; the first one if several are listed."""
+def pinned(lock: str) -> dict[str, str]:
+    """Return the version of each package of a lock for Python 3.11; the first one if several are listed."""
     found: dict[str, str] = {}
-    for name, version in re.findall(
-        r"^([a-z0-9._-]+)==(\S+)", (ROOT / "locks/run.txt").read_text(), flags=re.M
-    ):
+    text = (ROOT / f"locks/{lock}.txt").read_text()
+    for name, version in re.findall(r"^([a-z0-9._-]+)==(\S+)", text, flags=re.M):
         found.setdefault(name, version)
     return found
 
 
-def content() -> str:
-    """Return environment.yml: the direct dependencies of library and pipeline, with the locked versions."""
+def content(lock: str = "run", head: str = HEAD) -> str:
+    """Return an environment: the direct dependencies of the library and of its extras, with the locked versions."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    pins = pinned()
+    pins = pinned(lock)
+    wanted = [name for extra in ENVIRONMENTS[lock] for name in project["optional-dependencies"][extra]]
     found = {}
-    for requirement in project["dependencies"] + project["optional-dependencies"]["pipeline"]:
+    for requirement in project["dependencies"] + wanted:
         match = re.match(r"([A-Za-z0-9._-]+)(\[[a-z,]+\])?", requirement)
         assert match is not None
         name = match[1].lower()
         found[name] = f"      - {name}{match[2] or ''}=={pins[name]}"
-    lines = [found[name] for name in sorted(found)]
-    return HEAD + "\n".join(lines) + "\n"
+    top = "channels: [conda-forge, bioconda]\ndependencies:\n  - python=3.11\n  - pip\n  - pip:\n"
+    return head + top + "\n".join(found[name] for name in sorted(found)) + "\n"
+
+
+def texts() -> dict[str, str]:
+    """Return all files by name."""
+    found = {"environment.yml": content()}
+    for lock in ENVIRONMENTS:
+        found[f"workflow/envs/{lock}.yaml"] = content(lock, HEAD_OF_RULES.format(lock=lock))
+        found[f"workflow/envs/{lock}.post-deploy.sh"] = POST_DEPLOY
+    return found
 
 
 if __name__ == "__main__":
-    (ROOT / "environment.yml").write_text(content())
+    for file, text in texts().items():
+        (ROOT / file).parent.mkdir(exist_ok=True)
+        (ROOT / file).write_text(text)

@@ -10,6 +10,8 @@ rule audit_share:
         f"{LOGS}/{RESULTS}/audit/{{share}}.log",
     benchmark:
         f"{LOGS}/{RESULTS}/audit/{{share}}.benchmark.tsv"
+    conda:
+        "../envs/run.yaml"
     params:
         job=audit_job,
         code=code_of_audit,
@@ -29,6 +31,8 @@ rule audit:
         f"{LOGS}/{RESULTS}/audit.log",
     benchmark:
         f"{LOGS}/{RESULTS}/audit.benchmark.tsv"
+    conda:
+        "../envs/run.yaml"
     params:
         code=code_of("audit_together.py"),
     script:

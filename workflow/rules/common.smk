@@ -30,7 +30,7 @@ from shuffledp.pipeline.site.site_files import outputs as site_files
 
 if workflow.remote_exec:  # started on a cluster, for a single job
     jobs.end_with_main_process()
-else:
+elif not workflow.deployment_settings.deployment_method:
     PythonScript.execute_script = forked_jobs.execute_script
 
 try:

@@ -14,6 +14,8 @@ for name in datasets.NAMES:
             f"{LOGS}/dataset/{name}.log",
         benchmark:
             f"{LOGS}/dataset/{name}.benchmark.tsv"
+        conda:
+            "../envs/run.yaml"
         params:
             dataset=name,
             code=code_of("prepare_dataset.py"),
@@ -37,6 +39,8 @@ rule own_data:
         f"{LOGS}/dataset/{{key}}.log",
     benchmark:
         f"{LOGS}/dataset/{{key}}.benchmark.tsv"
+    conda:
+        "../envs/run.yaml"
     params:
         asked=own_request,
         code=code_of("prepare_own.py"),
@@ -57,6 +61,8 @@ rule summaries:
         f"{LOGS}/dataset/summaries.log",
     benchmark:
         f"{LOGS}/dataset/summaries.benchmark.tsv"
+    conda:
+        "../envs/run.yaml"
     params:
         mirror=datasets.without_login(os.environ.get("SHUFFLEDP_MIRROR", "")),
         raw_dir="data/raw",

@@ -14,6 +14,8 @@ rule method:
         f"{LOGS}/{RESULTS}/{{paper}}/{{experiment}}/{{method}}.log",
     benchmark:
         f"{LOGS}/{RESULTS}/{{paper}}/{{experiment}}/{{method}}.benchmark.tsv"
+    conda:
+        "../envs/run.yaml"
     params:
         job=job_of,
         code=code_of_method,

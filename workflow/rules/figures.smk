@@ -12,6 +12,8 @@ rule claim_table:
         f"{LOGS}/{RESULTS}/{{paper}}/{{claim}}.log",
     benchmark:
         f"{LOGS}/{RESULTS}/{{paper}}/{{claim}}.benchmark.tsv"
+    conda:
+        "../envs/run.yaml"
     params:
         code=code_of_claim,
     script:
@@ -29,6 +31,8 @@ rule verdicts:
         f"{LOGS}/{RESULTS}/{{paper}}/verdicts.log",
     benchmark:
         f"{LOGS}/{RESULTS}/{{paper}}/verdicts.benchmark.tsv"
+    conda:
+        "../envs/run.yaml"
     params:
         job=verdict_job,
         code=code_of_verdicts,
@@ -53,6 +57,8 @@ rule claims:
         f"{LOGS}/{RESULTS}/claims.log",
     benchmark:
         f"{LOGS}/{RESULTS}/claims.benchmark.tsv"
+    conda:
+        "../envs/run.yaml"
     params:
         code=code_of("claims.py"),
     script:
@@ -68,6 +74,8 @@ rule open_questions:
         f"{LOGS}/{RESULTS}/open_questions.log",
     benchmark:
         f"{LOGS}/{RESULTS}/open_questions.benchmark.tsv"
+    conda:
+        "../envs/run.yaml"
     params:
         effort=SETTINGS.effort,
         code=code_of("open_questions.py"),
@@ -94,6 +102,8 @@ for paper in SETTINGS.papers.values():
             f"{LOGS}/{RESULTS}/{paper.key}/figures.log",
         benchmark:
             f"{LOGS}/{RESULTS}/{paper.key}/figures.benchmark.tsv"
+        conda:
+            "../envs/run.yaml"
         params:
             job=job,
             code=FIGURE_CODE,
@@ -130,6 +140,8 @@ for paper in SETTINGS.papers.values():
                 f"{LOGS}/{RESULTS}/{paper.key}/{name}.log",
             benchmark:
                 f"{LOGS}/{RESULTS}/{paper.key}/{name}.benchmark.tsv"
+            conda:
+                "../envs/run.yaml"
             params:
                 drawings=jobs,
                 code=FIGURE_CODE,

@@ -15,6 +15,8 @@ rule pages:
         f"{LOGS}/{RESULTS}/pages.log",
     benchmark:
         f"{LOGS}/{RESULTS}/pages.benchmark.tsv"
+    conda:
+        "../envs/run.yaml"
     params:
         results=results_folder,
         papers=list(SETTINGS.papers),

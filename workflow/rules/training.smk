@@ -13,6 +13,8 @@ rule training:
         f"{LOGS}/{RESULTS}/training/{{paper}}/{{run}}.log",
     benchmark:
         f"{LOGS}/{RESULTS}/training/{{paper}}/{{run}}.benchmark.tsv"
+    conda:
+        "../envs/learning.yaml"
     threads: 1
     params:
         job=training_job,

@@ -1,0 +1,37 @@
+"""The appendix has the main claim of every paper and the commands that `make test-artifact` runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scripts_by_file import script
+from shuffledp.pipeline.claims.stated_claims import claims
+from shuffledp.pipeline.doc_blocks import read_block
+
+ROOT = Path(__file__).resolve().parents[1]
+PAPERS = yaml.safe_load((ROOT / "config/quick.yaml").read_text())["papers"]
+
+
+@pytest.fixture(scope="module")
+def tool():
+    return script("tools/artifact.py")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_main_claim_of_a_paper_is_measured(tool, paper):
+    (main,) = (claim for claim in claims(paper) if claim.headline)
+    rows = [row for row in read_block(tool.PAGE, "claims").splitlines() if row.startswith(f"| {main.id}: ")]
+    assert len(rows) == 1
+    cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", rows[0])[1:-1]]
+    assert cells[0] == f"{main.id}: {main.says}".replace("|", "\\|")
+    assert f"{tool.RESULTS}/claims/{paper}/verdicts.csv " in cells[6]
+    assert all(float(cell) > 0 for cell in cells[7:])
+
+
+def test_the_first_commands_install_from_the_archive_alone(tool):
+    commands = tool.commands()
+    assert commands.splitlines()[0] == "sha256sum --quiet --check SHA256SUMS"
+    assert "UV_OFFLINE=1" in commands and "PIP_NO_INDEX=1" in commands
+    assert tool.name() == f"shuffledp-{script('tools/metadata.py').citation()['version']}-artifact"

@@ -1,0 +1,135 @@
+"""The artifact for evaluation: ``make artifact`` packs it, ``make test-artifact`` tries it, ``make appendix`` measures.
+
+The archive has the committed files, the wheels of locks/run.txt and checksums. The trial unpacks it into an empty
+folder without a network and runs the commands of ARTIFACT-APPENDIX.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import resource
+import subprocess
+import sys
+import tarfile
+import tempfile
+from hashlib import sha256
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "ARTIFACT-APPENDIX.md"
+RESULTS, OPTIONS = "results/quick", "--cores 1 --configfile config/quick.yaml"
+#: What builds the one package of the lock that has no wheel.
+BUILD = ("setuptools==84.2.1", "wheel==0.48.0")
+
+
+def name() -> str:
+    """Return the name of the archive without its ending."""
+    version = re.search(
+        r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert version is not None
+    return f"shuffledp-{version[1]}-artifact"
+
+
+def pack() -> Path:
+    """Write dist/<name>.tar from the last commit."""
+    target = ROOT / f"dist/{name()}.tar"
+    target.parent.mkdir(exist_ok=True)
+    uv = re.search(r"^UV_VERSION := (\S+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert uv is not None
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / name()
+        (folder / "wheels").mkdir(parents=True)
+        sources = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True).stdout
+        subprocess.run(["tar", "-x"], cwd=folder, input=sources, check=True)
+        command = [
+            os.environ.get("PYTHON", "python3.11"),
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--dest",
+            "wheels",
+        ]
+        subprocess.run(
+            [*command, "--require-hashes", "--requirement", "locks/run.txt"], cwd=folder, check=True
+        )
+        subprocess.run([*command, "--no-deps", f"uv=={uv[1]}", *BUILD], cwd=folder, check=True)
+        files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        lines = [f"{sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}\n" for path in files]
+        (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+        with tarfile.open(target, "w") as archive:
+            archive.add(folder, name())
+    return target
+
+
+def commands() -> str:
+    """Return the commands of the appendix."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return str(blocks[0])
+
+
+def attempt(archive: Path) -> None:
+    """Run the commands of the appendix in an empty folder without a network; raise where one fails."""
+    with tempfile.TemporaryDirectory() as place:
+        subprocess.run(["tar", "-xf", archive], cwd=place, check=True)
+        kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ} | {"HOME": place}
+        alone = ["unshare", "--net", "--map-root-user", "bash", "-euxc", commands()]
+        subprocess.run(alone, cwd=Path(place) / name(), env=kept, check=True)
+
+
+def _cost(paper: str) -> tuple[float, float, float, float]:
+    """Return minutes, CPU s, MB of memory and MB of disk of the jobs that decide the claims of a paper."""
+    folder = ROOT / "logs" / RESULTS / paper
+    jobs = [
+        path
+        for path in folder.rglob("*.benchmark.tsv")
+        if path.parent != folder or path.stem.startswith("verdicts")
+    ]
+    jobs += list((ROOT / "logs" / RESULTS / "training" / paper).glob("*.benchmark.tsv"))
+    rows = [next(csv.DictReader(path.open(encoding="utf-8"), delimiter="\t")) for path in jobs]
+    files = [path for part in ("runs", "claims") for path in (ROOT / RESULTS / part / paper).rglob("*")]
+    return (
+        sum(float(row["s"]) for row in rows) / 60,
+        sum(float(row["cpu_time"]) for row in rows),
+        max(float(row["max_rss"]) for row in rows if row["max_rss"] not in ("-", "NA")),
+        sum(path.stat().st_size for path in files) / 1e6,
+    )
+
+
+def table() -> str:
+    """Return the table of claims from a finished `make quick`."""
+    head = "paper, claim|place|stated|printed bound|exact accounting|verdict|command|minutes|CPU s|memory, MB|disk, MB"
+    lines = [f"| {head.replace('|', ' | ')} |", "|" + " --- |" * (head.count("|") + 1)]
+    with (ROOT / RESULTS / "claims/headlines.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            paper = row["paper"]
+            command = f"`.venv/bin/snakemake {RESULTS}/claims/{paper}/verdicts.csv {OPTIONS}`"
+            minutes, cpu, memory, disk = _cost(paper)
+            texts = [
+                f"{row['claim_id']}: {row['claim']}",
+                row["where"],
+                row["paper_value"],
+                row["printed"],
+                row["exact"],
+            ]
+            numbers = [f"{minutes:.1f}", f"{cpu:.0f}", f"{memory:.0f}", f"{disk:.1f}"]
+            cells = [text.replace("|", "\\|") for text in (*texts, row["verdict"], command, *numbers)]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["pack"]:
+        made = pack()
+        print(f"Done: {made.relative_to(ROOT)}, {made.stat().st_size / 1e6:.0f} MB")
+    elif sys.argv[1:] == ["try"]:
+        attempt(ROOT / f"dist/{name()}.tar")
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(f"Done: {used.ru_utime + used.ru_stime:.0f} CPU s")
+    else:
+        from shuffledp.pipeline.doc_blocks import write_block
+
+        write_block(PAGE, "claims", table())
