@@ -86,7 +86,7 @@ class Entry(_Part):
 
     Entries with the same ``drawing`` are variants of one drawing, and ``variant`` is the value of ``by`` of this entry,
     empty for a single entry. ``finding`` is the result in one sentence. ``board`` is the column that selects the rows
-    of a leaderboard.
+    of a leaderboard, and ``protocols`` are those whose numbers it shows.
     """
 
     id: Id
@@ -104,6 +104,7 @@ class Entry(_Part):
     note: Annotated[str, StringConstraints(strip_whitespace=True)]
     infeasible: tuple[str, ...]
     board: str = ""
+    protocols: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _has_what_its_kind_needs(self) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +17,11 @@ from matplotlib.figure import Figure
 from shuffledp import __version__
 from shuffledp.pipeline.config import Experiment, Settings
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
+from shuffledp.pipeline.figures.axes import power
 from shuffledp.pipeline.figures.captions import render
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
 from shuffledp.pipeline.figures.drawings import caption_folder, figure_folder
-from shuffledp.pipeline.figures.names import TRUST
+from shuffledp.pipeline.figures.names import TRUST, name_of
 from shuffledp.pipeline.figures.palette import COLORS, GRAY
 from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, ranking
 from shuffledp.pipeline.figures.selected_rows import by_cell
@@ -38,6 +40,12 @@ VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#B2182B", "untes
 """Verdicts on claims with their colors."""
 MOST_ROWS = 6
 """Protocols of a task under one trust that the dumbbells show, the best ones."""
+QUANTITIES = {
+    **dict.fromkeys(("mse", "sse", "worst_mse"), "squared error"),
+    **dict.fromkeys(("tve", "l1"), "absolute error"),
+    **dict.fromkeys(("eps_central", "eps_shuffler"), "eps"),
+}
+"""Words for the compared quantities; the others are named as they are."""
 _SHOWN_TRUST = ("shuffler", "shuffler_adds", "secure_sum")
 _ROW, _SIZE = 0.165, 7.5
 
@@ -71,7 +79,7 @@ def overall_job(settings: Settings, root: Path) -> OverallJob:
         "captions": str(caption_folder(root, KEY)),
         "formats": list(settings.formats),
         "run": {"seed": settings.seed, "scale": "shortened" if shortened else "paper"},
-        "names": {key: paper.title for key, paper in settings.papers.items()},
+        "names": {key: name_of(key, paper.title) for key, paper in settings.papers.items()},
         "ranked": [_ranked(e, settings.results) for e in experiments if e.ranked],
         "gaps": [
             {"paper": e.paper, "experiment": e.id, "methods": methods}
@@ -180,7 +188,7 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
             if not {"printed", "exact"} <= set(by_point):
                 continue
             found = (by_point["printed"] / by_point["exact"]).dropna()
-            key = (one["paper"], str(cells["label"].iloc[0]), quantity)
+            key = (one["paper"], str(cells["label"].iloc[0]), QUANTITIES.get(quantity, quantity))
             ratios.setdefault(key, []).extend(float(ratio) for ratio in found if 0 < ratio < float("inf"))
     rows = [
         (
@@ -209,6 +217,7 @@ class _Line:
     text: str
     row: Mapping[str, Any] | None = None
     strong: bool = False
+    remark: str = ""
 
 
 def _columns(groups: Sequence[Sequence[_Line]], most: int) -> list[list[_Line]]:
@@ -247,6 +256,9 @@ def _sheet(
             )  # fmt: skip
             if line.row is not None:
                 ax.axhline(i, color="#e9e9e9", lw=0.6, zorder=0)
+            if line.remark:
+                own = {"va": "center", "fontsize": _SIZE, "color": "#6a6a6a", "backgroundcolor": "white"}
+                ax.annotate(line.remark, (0.02, i), xycoords=("axes fraction", "data"), **own)
         axes.append(ax)
     return figure, axes
 
@@ -261,7 +273,7 @@ def draw_dumbbells(table: pd.DataFrame) -> Figure:
         return said("No protocol of this run can be compared with a curator.")
     groups = []
     for _, own in table.groupby("task", sort=False):
-        group = [_Line(str(own["task"].iloc[0]), strong=True), _Line(_setting(own.iloc[0].to_dict()))]
+        group = [_Line(str(own["task"].iloc[0]), strong=True, remark=_setting(own.iloc[0].to_dict()))]
         for trust, rows in own.groupby("trust", sort=False):
             group.append(_Line(TRUST[str(trust)]))
             group += [_Line(_short(str(row["label"])), row) for row in rows.to_dict("records")]
@@ -300,13 +312,7 @@ def _keys(figure: Figure, keys: Sequence[tuple[str, str]], remark: str) -> None:
 def _setting(row: Mapping[str, Any]) -> str:
     parts = [f"n = {row['users']:,.0f}"]
     parts += [f"k = {row['values']:,.0f}"] if row["values"] > 0 else []
-    return ", ".join([*parts, f"eps = {row['eps']:g}", f"delta = {_power(row['delta'])}"])
-
-
-def _power(number: float) -> str:
-    from shuffledp.pipeline.figures.axes import power
-
-    return power(number)
+    return ", ".join([*parts, f"eps = {row['eps']:g}", f"delta = {power(row['delta'])}"])
 
 
 def _short(text: str, most: int = 38) -> str:
@@ -357,7 +363,7 @@ def draw_gaps(table: pd.DataFrame) -> Figure:
     for paper, rows in table.groupby("paper", sort=False):
         groups.append([_Line(_short(str(paper), 44), strong=True)])
         for row in rows.to_dict("records"):
-            words = f"{row['method']}, {QUANTITIES.get(row['quantity'], row['quantity'])}"
+            words = f"{row['method']}, {row['quantity']}"
             groups[-1].append(_Line(_short(words, 44), row))
     columns = _columns(groups, 2)
     figure, axes = _sheet(
@@ -371,10 +377,6 @@ def draw_gaps(table: pd.DataFrame) -> Figure:
                 ax.plot([line.row["median"]], [i], "o", color=COLORS[0], ms=4.4, zorder=3)
     _keys(figure, (("median", COLORS[0]),), "lines go from the least to the greatest ratio; 1 is no gap")
     return figure
-
-
-QUANTITIES = {"mse": "error", "sse": "error", "tve": "error", "l1": "error", "worst_mse": "error"}
-"""Words for the compared quantities; the others are named as they are."""
 
 
 # -- files ---------------------------------------------------------------------------------------------------------
@@ -414,8 +416,6 @@ def publish_overall(job: OverallJob) -> None:
 
 
 def _provenance(job: OverallJob) -> Iterator[Mapping[str, Any]]:
-    import json
-
     for bundle in bundles(job):
         yield json.loads(bundle.provenance.read_text(encoding="utf-8"))
 
@@ -446,7 +446,7 @@ def _table(job: OverallJob, rows: pd.DataFrame) -> tuple[Entry, dict[str, bytes]
 
 def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
     sound = table[(table["accounting"] == "exact") & (table["trust"] == "shuffler")]
-    return {"best": next(iter(sound.sort_values("over_curator", kind="stable").to_dict("records")), None)}
+    return {"best": next(iter(sound.to_dict("records")), None)}
 
 
 def _of_verdicts(table: pd.DataFrame) -> dict[str, Any]:
