@@ -41,15 +41,15 @@ _POINT = ["users_expected", "domain_size", "eps", "delta"]
 
 
 def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
-    """Return the rows of all settings: by task, the first setting of `first_setting` first, then trust and error."""
+    """Return the rows of all settings, tasks with most protocols first, then `first_setting`, trust and error."""
     rows = pd.DataFrame([row for job in jobs for row in _of_experiment(job)], columns=list(COLUMNS))
     rows = rows.drop_duplicates([*SETTING, "label"], ignore_index=True)
     if rows.empty:
         return rows
     of_settings = rows.groupby(list(SETTING), sort=False, dropna=False)
     ranked = pd.concat([_ranked(own) for _, own in of_settings], ignore_index=True)
-    tasks = list(dict.fromkeys(ranked["task"]))
-    first = {task: first_setting(ranked[ranked["task"] == task]) for task in tasks}
+    first = {str(task): first_setting(own) for task, own in ranked.groupby("task", sort=False)}
+    tasks = sorted(first, key=lambda task: -len(at(ranked, first[task])))
     behind = [not _is(row, first[str(row["task"])]) for row in ranked.to_dict("records")]
     order = ranked.assign(place=ranked["task"].map(tasks.index), behind=behind)
     return order.sort_values(["place", "behind"], kind="stable")[list(COLUMNS)].reset_index(drop=True)

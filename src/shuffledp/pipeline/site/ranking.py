@@ -84,7 +84,10 @@ class Ranking:
     def script(self) -> str:
         """Return the script with the rows of all settings, as a local page may not read other files."""
         content = [
-            {"key": s.key, "groups": [[TRUST[trust], rows] for trust, rows in s.groups.items()]}
+            {
+                "key": s.key,
+                "groups": [[TRUST[t], [_for_the_page(r) for r in rows]] for t, rows in s.groups.items()],
+            }
             for s in self.settings
         ]
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
@@ -127,6 +130,10 @@ def _shown(row: Mapping[str, str], ends: tuple[float, float]) -> Mapping[str, An
         "why": row["why_in_doubt"] or row["reason"],
         "parameters": row["parameters"],
     }
+
+
+def _for_the_page(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: text for name, text in row.items() if name != "parameters"}
 
 
 def _number(text: str) -> str:
