@@ -438,9 +438,7 @@ def audit_tables():
 
 # The ranking and the pictures over all papers.
 OVERALL_JOB = overall.overall_job(SETTINGS, ROOT)
-OVERALL = [
-    str(path) for path in overall.output_files(Path(RESULTS), SETTINGS.formats)
-]
+OVERALL = [str(path) for path in overall.output_files(Path(RESULTS), SETTINGS.formats)]
 PROTOCOLS = overall.protocols(OVERALL_JOB, SETTINGS)
 
 

@@ -79,7 +79,10 @@ rule overall:
     input:
         bundles_of_overall(),
         CLAIMS,
-        [f"{OVERALL_JOB['captions']}/{name}.rst" for name in (*overall.FIGURES, overall.RANKING)],
+        [
+            f"{OVERALL_JOB['captions']}/{name}.rst"
+            for name in (*overall.FIGURES, overall.RANKING)
+        ],
     output:
         OVERALL,
     log:

@@ -156,3 +156,11 @@ def _in_folder(entry: Entry, folder: Path, checksums: Path) -> Entry:
 def without(paper: DrawnPaper, condition: Callable[[Entry], bool]) -> DrawnPaper:
     """Return the paper without the entries that meet a condition."""
     return paper.model_copy(update={"entries": tuple(e for e in paper.entries if not condition(e))})
+
+
+def name_of(key: str, title: str) -> str:
+    """Return a short name of a paper: its key, spelled as in its title if the title contains it."""
+    words = key.replace("_", " ")
+    found = re.search(rf"\b{re.escape(words)}\b", title, re.IGNORECASE)
+    name = found[0] if found else words
+    return name[:1].upper() + name[1:]

@@ -218,7 +218,7 @@ RANKED = {
     "values": "50",
     "eps": "1",
     "delta": "1e-06",
-    "trust": "shuffler",
+    "trust": "shuffler permutes",
     "rank": "1",
     "front": "yes",
     "label": "pureDUMP",
@@ -240,7 +240,7 @@ RANKED = {
 def ranked_rows() -> list[dict[str, str]]:
     """Rows of the ranking: two settings of a task and one of another, a doubtful method and an infeasible one."""
     curator = {
-        "trust": "central",
+        "trust": "curator",
         "label": "curator",
         "protocol": "central_laplace",
         "error": "7.84",

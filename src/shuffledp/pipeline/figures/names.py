@@ -33,11 +33,3 @@ def in_natural_order(names: Iterable[str]) -> dict[str, str]:
         else name
         for name, found in counted.items()
     }
-
-
-def name_of(key: str, title: str) -> str:
-    """Return a short name of a paper: its key, spelled as in its title if the title contains it."""
-    words = key.replace("_", " ")
-    found = re.search(rf"\b{re.escape(words)}\b", title, re.IGNORECASE)
-    name = found[0] if found else words
-    return name[:1].upper() + name[1:]

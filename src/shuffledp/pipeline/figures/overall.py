@@ -21,13 +21,13 @@ from shuffledp.pipeline.figures.axes import power
 from shuffledp.pipeline.figures.captions import render
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
 from shuffledp.pipeline.figures.drawings import caption_folder, figure_folder
-from shuffledp.pipeline.figures.names import TRUST, name_of
+from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.palette import COLORS, GRAY
-from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, ranking
+from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, ranking, records
 from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.sheet import said
 from shuffledp.pipeline.figures.style import SETTINGS, figure_style, rendered
-from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, Run
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, Run, name_of
 from shuffledp.storage import publish, read_verified
 
 KEY = "overall"
@@ -46,7 +46,7 @@ QUANTITIES = {
     **dict.fromkeys(("eps_central", "eps_shuffler"), "eps"),
 }
 """Words for the compared quantities; the others are named as they are."""
-_SHOWN_TRUST = ("shuffler", "shuffler_adds", "secure_sum")
+_SHOWN_TRUST = [TRUST[trust] for trust in ("shuffler", "shuffler_adds", "secure_sum")]
 _ROW, _SIZE = 0.165, 7.5
 
 
@@ -248,7 +248,7 @@ def _sheet(
         ax.spines["left"].set_visible(False)
         ax.set_xlabel(label, fontsize=8)
         for i, line in enumerate(column):
-            settings = {"fontweight": "bold"} if line.strong else {}
+            settings: dict[str, Any] = {"fontweight": "bold"} if line.strong else {}
             color = SETTINGS["axes.edgecolor"] if line.row is not None or line.strong else "#6a6a6a"
             ax.annotate(
                 line.text, (0, i), (-4, 0), ("axes fraction", "data"), textcoords="offset points",
@@ -257,7 +257,12 @@ def _sheet(
             if line.row is not None:
                 ax.axhline(i, color="#e9e9e9", lw=0.6, zorder=0)
             if line.remark:
-                own = {"va": "center", "fontsize": _SIZE, "color": "#6a6a6a", "backgroundcolor": "white"}
+                own: dict[str, Any] = {
+                    "va": "center",
+                    "fontsize": _SIZE,
+                    "color": "#6a6a6a",
+                    "backgroundcolor": "white",
+                }
                 ax.annotate(line.remark, (0.02, i), xycoords=("axes fraction", "data"), **own)
         axes.append(ax)
     return figure, axes
@@ -273,10 +278,10 @@ def draw_dumbbells(table: pd.DataFrame) -> Figure:
         return said("No protocol of this run can be compared with a curator.")
     groups = []
     for _, own in table.groupby("task", sort=False):
-        group = [_Line(str(own["task"].iloc[0]), strong=True, remark=_setting(own.iloc[0].to_dict()))]
+        group = [_Line(str(own["task"].iloc[0]), strong=True, remark=_setting(records(own)[0]))]
         for trust, rows in own.groupby("trust", sort=False):
-            group.append(_Line(TRUST[str(trust)]))
-            group += [_Line(_short(str(row["label"])), row) for row in rows.to_dict("records")]
+            group.append(_Line(str(trust)))
+            group += [_Line(_short(str(row["label"])), row) for row in records(rows)]
         groups.append(group)
     columns = _columns(groups, 2)
     ends = pd.concat([table["over_curator"], table["printed_over_curator"]]).dropna()
@@ -362,7 +367,7 @@ def draw_gaps(table: pd.DataFrame) -> Figure:
     groups = []
     for paper, rows in table.groupby("paper", sort=False):
         groups.append([_Line(_short(str(paper), 44), strong=True)])
-        for row in rows.to_dict("records"):
+        for row in records(rows):
             words = f"{row['method']}, {row['quantity']}"
             groups[-1].append(_Line(_short(words, 44), row))
     columns = _columns(groups, 2)
@@ -445,8 +450,8 @@ def _table(job: OverallJob, rows: pd.DataFrame) -> tuple[Entry, dict[str, bytes]
 
 
 def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
-    sound = table[(table["accounting"] == "exact") & (table["trust"] == "shuffler")]
-    return {"best": next(iter(sound.to_dict("records")), None)}
+    sound = table[(table["accounting"] == "exact") & (table["trust"] == TRUST["shuffler"])]
+    return {"best": next(iter(records(sound)), None)}
 
 
 def _of_verdicts(table: pd.DataFrame) -> dict[str, Any]:
@@ -455,7 +460,7 @@ def _of_verdicts(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _of_gaps(table: pd.DataFrame) -> dict[str, Any]:
-    return {"widest": next(iter(table.nlargest(1, "greatest").to_dict("records")), None)}
+    return {"widest": max(records(table), key=lambda row: float(row["greatest"]), default=None)}
 
 
 def _of_ranking(table: pd.DataFrame) -> dict[str, Any]:

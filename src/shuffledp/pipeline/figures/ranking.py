@@ -50,9 +50,15 @@ def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
     ranked = pd.concat([_ranked(own) for _, own in of_settings], ignore_index=True)
     first = {str(task): first_setting(own) for task, own in ranked.groupby("task", sort=False)}
     tasks = sorted(first, key=lambda task: -len(at(ranked, first[task])))
-    behind = [not _is(row, first[str(row["task"])]) for row in ranked.to_dict("records")]
+    behind = [not _is(row, first[str(row["task"])]) for row in records(ranked)]
     order = ranked.assign(place=ranked["task"].map(tasks.index), behind=behind)
+    order = order.assign(trust=order["trust"].map(TRUST))
     return order.sort_values(["place", "behind"], kind="stable")[list(COLUMNS)].reset_index(drop=True)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table by column."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def first_setting(rows: pd.DataFrame) -> dict[str, Any]:
@@ -64,13 +70,13 @@ def first_setting(rows: pd.DataFrame) -> dict[str, Any]:
     def key(one: Mapping[str, Any]) -> tuple[float, ...]:
         return (-one["count"], *(abs(math.log(one[name] / usual)) for name, usual in USUAL.items()))
 
-    best = min(settings.to_dict("records"), key=key)
+    best = min(records(settings), key=key)
     return {name: best[name] for name in SETTING}
 
 
 def at(rows: pd.DataFrame, setting: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows of one setting."""
-    return rows[[_is(row, setting) for row in rows.to_dict("records")]]
+    return rows[[_is(row, setting) for row in records(rows)]]
 
 
 def _is(row: Mapping[str, Any], setting: Mapping[str, Any]) -> bool:
@@ -86,10 +92,10 @@ def _of_experiment(job: RankedJob) -> Iterator[dict[str, Any]]:
         return
     errors = by_cell(good, known.summary(), job["metric"], job["unit"])
     printed = {
-        (row.method, *_point(row._asdict())): errors.get(row.cell, math.nan)
-        for row in good[good["accounting"] == "printed"].itertuples()
+        (row["method"], *_point(row)): errors.get(row["cell"], math.nan)
+        for row in records(good[good["accounting"] == "printed"])
     }
-    for row in chosen(cells, {"accounting": ACCOUNTINGS}).to_dict("records"):
+    for row in records(chosen(cells, {"accounting": ACCOUNTINGS})):
         users, values, eps, delta = _point(row)
         ok = row["status"] == "ok"
         yield {
@@ -119,7 +125,7 @@ def _ranked(own: pd.DataFrame) -> pd.DataFrame:
     sound = own["error"].notna() & ~own["guarantee"].isin(IN_DOUBT)
     offers = [
         Offer(str(row["label"]), str(row["trust"]), str(row["guarantee"]), "", row["bits"], row["error"])
-        for row in own[sound].to_dict("records")
+        for row in records(own[sound])
     ]
     best = {(o.trust, o.method) for trust in TRUST for o in front([o for o in offers if o.trust == trust])}
     order = own.assign(

@@ -16,7 +16,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
 from shuffledp.pipeline import manifest
-from shuffledp.pipeline.figures.names import TRUST, name_of
 from shuffledp.pipeline.site import audit, claims, errata, library, origins, ranking, site_files
 from shuffledp.pipeline.site.cards import (
     Picture,
@@ -101,7 +100,6 @@ def overview(results: Results) -> Iterator[Page]:
         {
             "answer": _leading(results.folder, results.overall, site_files.INDEX),
             "selectors": ranking.SELECTORS,
-            "trusted": TRUST,
             "ranking_table": f"figures/{site_files.OVERALL}/ranking.csv",
             "count": {
                 "figure": kinds["figure"],
@@ -301,7 +299,7 @@ def read(folder: Path, papers: Sequence[str]) -> Results:
 def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row]) -> Shown:
     charts = {entry.id: chart for entry in paper.entries if (chart := chart_of(entry)) is not None}
     own = tuple(claim for claim in judged if claim["paper"] == paper.key)
-    name, remarks = name_of(paper.key, paper.title), tuple(errata.remarks(paper))
+    name, remarks = manifest.name_of(paper.key, paper.title), tuple(errata.remarks(paper))
     return Shown(paper, name, claimed.get(paper.key), remarks, charts, own)
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.site.csv_tables import lines
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class Ranking:
         content = [
             {
                 "key": s.key,
-                "groups": [[TRUST[t], [_for_the_page(r) for r in rows]] for t, rows in s.groups.items()],
+                "groups": [[trust, [_for_the_page(r) for r in rows]] for trust, rows in s.groups.items()],
             }
             for s in self.settings
         ]
@@ -105,8 +104,7 @@ def _grouped(rows: list[Mapping[str, str]]) -> dict[str, tuple[Mapping[str, Any]
     ends = (math.log(min(errors)), math.log(max(errors))) if errors else (0.0, 0.0)
     return {
         trust: tuple(_shown(row, ends) for row in rows if row["trust"] == trust)
-        for trust in TRUST
-        if any(row["trust"] == trust for row in rows)
+        for trust in dict.fromkeys(row["trust"] for row in rows)
     }
 
 
