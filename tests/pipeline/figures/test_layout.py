@@ -7,7 +7,7 @@ from shuffledp.pipeline.figures.style import SETTINGS
 
 
 def plan(panels, **changes):
-    given = {"titles": True, "strips": False, "mark": False, "left": 0.3, "label_lines": 1, "legend_rows": 2}
+    given = {"titles": True, "strips": False, "above": 0, "left": 0.3, "label_lines": 1, "legend_rows": 2}
     return laid_out(panels, **(given | changes))
 
 

@@ -186,11 +186,11 @@ def test_curves_that_coincide_share_a_line_of_the_legend_and_their_markers_stand
 
 def test_the_points_of_a_curve_beyond_the_axis_are_marked_with_their_numbers():
     rows = [(f"m{i}", "computed", x, 10.0**-i / x) for i in (5, 6, 7) for x in (1, 2)]
-    rows += [("far", "computed", 1, 1.158), ("far", "computed", 2, 0.5), ("m5", "computed", 3, 0.0)]
+    rows += [("far", "computed", 1, 1.158e8), ("far", "computed", 2, 0.5e8), ("m5", "computed", 3, 0.0)]
     labels = {c: c for c in ("m5", "m6", "m7", "far")}
     (ax,) = draw(made({"y_scale": "log"}, rows, labels)).axes
     assert ax.get_ylim()[1] < 1e-3
-    assert sorted(t.get_text() for t in ax.texts) == ["0", "0.5 to 1.16"]
+    assert sorted(t.get_text() for t in ax.texts) == ["0", "5×10⁷ to 1.16×10⁸"]
     assert drawn_as(ax, "far beyond").get_marker() == "^"
     assert drawn_as(ax, "m5 beyond").get_marker() == "v"
 

@@ -14,7 +14,7 @@ from matplotlib.transforms import ScaledTranslation, Transform
 from shuffledp.pipeline.figures import layout, legend, sheet
 from shuffledp.pipeline.figures.axes import Axis, Ticks, short, ticks
 from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand, leading, sidesteps
-from shuffledp.pipeline.figures.palette import Look
+from shuffledp.pipeline.figures.palette import GRAY, Look
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.style import SETTINGS
 
@@ -66,7 +66,9 @@ def _above(look: Look) -> float:
 
 
 def _level(ax: Axes, strand: Strand, look: Look, number: int) -> None:
-    """Draw a level line with one marker, at a position that depends on the curve's number."""
+    """Draw a level line, without a marker unless it is gray: gray lines are told apart by nothing else."""
+    if look.color != GRAY:
+        look = replace(look, marker="")
     at, transform = [0.0, 0.15 + 0.13 * (number % 6), 1.0], ax.get_yaxis_transform()
     own = {"label": strand.curve, "zorder": _above(look), "transform": transform}
     sheet.add(ax, at, [float(strand.y[0])] * 3, look, markevery=[1], **own)

@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 
 from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
 from shuffledp.pipeline.figures import layout, legend, panels, sheet
-from shuffledp.pipeline.figures.axes import Ticks, ticks, vertical
-from shuffledp.pipeline.figures.palette import Look
+from shuffledp.pipeline.figures.axes import Ticks, ticks, typeset, vertical
+from shuffledp.pipeline.figures.palette import GRAY, Look
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.style import SETTINGS
 
@@ -65,7 +65,7 @@ def draw(what: Picture) -> Figure:
         len(what.panels),
         titles="panels" in what.drawing,
         strips=strip is not None,
-        mark=bool(what.mark),
+        above=sheet.lines_above(what.title, what.mark),
         left=max(
             layout.text_inches(t, SETTINGS["ytick.labelsize"]) for t in ("0", *up.labels, *up_strip.labels)
         ),
@@ -80,14 +80,15 @@ def draw(what: Picture) -> Figure:
         if place.first:
             sheet.labeled(figure, plan, place.box, label)
         if value is not None:
-            ax.set_title(what.drawing.get("panel_label", f"{what.drawing['panels']} = {{}}").format(value))
+            text = what.drawing.get("panel_label", f"{what.drawing['panels']} = {{}}").format(value)
+            ax.set_title(typeset(text))
         if place.strip is not None and strip is not None:
             below = figure.add_axes(place.strip.shares(plan.width, plan.height))
             panels.strip(below, what, value, strip)
             panels.ticked(below, what, place, up_strip, place.last)
             if place.first:
                 sheet.labeled(figure, plan, place.strip, RATIO, points=7)
-    sheet.finished(figure, plan, what.drawing.get("x_label", what.drawing["x"]), what.mark)
+    sheet.finished(figure, plan, what.drawing.get("x_label", what.drawing["x"]), what.mark, what.title)
     legend.write(figure, entries, form, plan.middle / plan.width)
     return figure
 
@@ -102,8 +103,15 @@ def _legend_items(what: Picture) -> list[legend.Item]:
         name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
         kinds.setdefault(name, set()).add(strand.kind)
     joined = "along" in what.drawing or bool(what.parts)
+    sloped = {
+        strand.curve.rpartition("|")[0] if what.parts else strand.curve
+        for strand in what.strands
+        if not strand.level
+    }
     shown = {
-        name: _of_name(what, name)
+        name: replace(_of_name(what, name), marker="")
+        if name not in sloped and _of_name(what, name).color != GRAY
+        else _of_name(what, name)
         if joined or kinds[name] - {"simulated"}
         else replace(_of_name(what, name), dash="")
         for one in what.together
@@ -112,7 +120,8 @@ def _legend_items(what: Picture) -> list[legend.Item]:
     parts = [legend.Item(part.text, (part.look,)) for part in what.parts.values()]
     if what.points:
         parts.append(legend.Item(legend.READ_OFF, (legend.POINTS,)))
-    return legend.items(what.together, what.labels, shown, parts)
+    labels = {curve: typeset(text) for curve, text in what.labels.items()}
+    return legend.items(what.together, labels, shown, parts)
 
 
 def _of_name(what: Picture, name: str) -> Look:
