@@ -35,7 +35,7 @@ def test_a_grid_of_panels_has_no_holes_and_labels_where_nothing_stands_below(pan
 
 def test_nothing_overlaps_or_leaves_the_picture():
     for panels in (1, 3, 5, 7, 11):
-        found = plan(panels, strips=True, mark=True)
+        found = plan(panels, strips=True, above=2)
         boxes = [box for p in found.places for box in (p.box, p.strip)]
         for i, a in enumerate(boxes):
             assert 0 < a.left < a.left + a.width < found.width

@@ -9,6 +9,7 @@ gaps are in the manifest, not in the picture.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -102,26 +103,22 @@ def _legend_items(what: Picture) -> list[legend.Item]:
     for strand in what.strands:
         name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
         kinds.setdefault(name, set()).add(strand.kind)
-    joined = "along" in what.drawing or bool(what.parts)
-    sloped = {
-        strand.curve.rpartition("|")[0] if what.parts else strand.curve
-        for strand in what.strands
-        if not strand.level
-    }
-    shown = {
-        name: replace(_of_name(what, name), marker="")
-        if name not in sloped and _of_name(what, name).color != GRAY
-        else _of_name(what, name)
-        if joined or kinds[name] - {"simulated"}
-        else replace(_of_name(what, name), dash="")
-        for one in what.together
-        for name in one.curves
-    }
+    shown = {name: _in_the_legend(what, name, kinds[name]) for one in what.together for name in one.curves}
     parts = [legend.Item(part.text, (part.look,)) for part in what.parts.values()]
     if what.points:
         parts.append(legend.Item(legend.READ_OFF, (legend.POINTS,)))
     labels = {curve: typeset(text) for curve, text in what.labels.items()}
     return legend.items(what.together, labels, shown, parts)
+
+
+def _in_the_legend(what: Picture, name: str, kinds: Collection[str]) -> Look:
+    """Return the look of a name, without a dash if it is drawn as points and without a marker if as level lines."""
+    own = _of_name(what, name)
+    if "along" in what.drawing or what.parts:
+        return own
+    if all(strand.level for strand in what.strands if strand.curve == name) and own.color != GRAY:
+        return replace(own, marker="")
+    return own if set(kinds) - {"simulated"} else replace(own, dash="")
 
 
 def _of_name(what: Picture, name: str) -> Look:
