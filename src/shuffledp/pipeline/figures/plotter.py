@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
 from shuffledp.pipeline.figures import layout, legend, panels, sheet
-from shuffledp.pipeline.figures.axes import Ticks, ticks, typeset, vertical
+from shuffledp.pipeline.figures.axes import Ticks, ticks, typeset
 from shuffledp.pipeline.figures.palette import GRAY, Look
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.style import SETTINGS
@@ -55,7 +55,7 @@ def draw(what: Picture) -> Figure:
     room = layout.plot_width(len(what.panels)) + 0.5
     form = layout.legend_of([item.text for item in entries], most_looks, room)
     up = ticks(what.y_axis, MOST_TICKS)
-    strip = vertical(panels.ratios(what), panels.ratio_scale(what), [1.0]) if what.ratios else None
+    strip = panels.strip_axis(what) if what.ratios else None
     up_strip = ticks(strip, 3) if strip is not None else Ticks((), ())
     label = layout.wrapped(
         what.drawing.get("y_label", what.drawing["y"]),
