@@ -34,6 +34,7 @@ class Read(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note the id and the addresses of an element."""
         for name, value in attrs:
             if name == "id" and value:
                 self.ids.append(value)
