@@ -47,6 +47,7 @@ READ = {page.resolve(): Read(page.read_text(encoding="utf-8")) for page in PAGES
 
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.name)
 def test_every_link_leads_somewhere_and_ids_are_unique(page: Path) -> None:
+    """Follow every address of a page, to its anchor."""
     read = READ[page]
     assert len(set(read.ids)) == len(read.ids)
     for address in read.addresses:
@@ -62,6 +63,7 @@ def test_every_link_leads_somewhere_and_ids_are_unique(page: Path) -> None:
 @requires_browser
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.name)
 def test_a_page_fits_three_widths_and_paper_and_asks_for_nothing_elsewhere(page: Path) -> None:
+    """Open a page at three widths and as a print; reach its content by keyboard."""
     for width in WIDTHS:
         with open_page(page, (width, 900)) as opened:
             opened.page.keyboard.press("Tab")
