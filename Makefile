@@ -258,6 +258,11 @@ docs: .venv/.installed-docs $(NOTEBOOKS)  ## Build the documentation into result
 docs-check: .venv/.installed-test docs  ## Check the built documentation: links, requests, formulas, search
 	@$(SINGLE) $(BIN)/python -m pytest docs/checks
 
+RESULTS ?= results
+.PHONY: site-check
+site-check: .venv/.installed-test  ## Check the site in results/, or in RESULTS=..: links, three widths, print, keyboard
+	@RESULTS=$(RESULTS) $(SINGLE) $(BIN)/python -m pytest workflow/checks
+
 .PHONY: gallery
 gallery: .venv/.installed-run  ## Bring docs/gallery/ up to date with the papers' figures in results/ (after make all)
 	@$(BIN)/python tools/gallery.py make

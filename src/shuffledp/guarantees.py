@@ -56,6 +56,9 @@ class Standing:
 EXACT = Standing("exact")
 UPPER = Standing("upper")
 
+#: Lower bounds on delta or eps, which claim no guarantee.
+FROM_BELOW = Standing("violated", "a lower bound: delta of the pair is larger")
+
 
 def under(**standings: Standing) -> Mapping[str, Standing]:
     """Return the guarantees of a claim by accounting."""

@@ -22,7 +22,7 @@ from shuffledp.pipeline.config import baselines, config_errors, experiments, loa
 from shuffledp.pipeline.config.config_files import paper_files, read_yaml
 from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.experiments.training_jobs import TrainingFiles
-from shuffledp.pipeline.figures import drawings
+from shuffledp.pipeline.figures import drawings, overall
 from shuffledp.pipeline.rerun_digests import digest as code_digest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,7 +143,7 @@ def _remembered(function: Any) -> Any:
 def planned(names: Mapping[str, Any]) -> Jobs:
     """Jobs by name: ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P``,
     ``verdicts P``, ``headlines`` (all verdicts together, and the headlines), ``open_questions``, ``audit_share S``,
-    ``audit`` and ``pages``.
+    ``audit``, ``overall`` and ``pages``.
 
     ``drawing P.F`` are the parts of ``draw P``, which are kept and not drawn again as long as they and their inputs are
     the same. ``names`` are those of common.smk.
@@ -194,8 +194,13 @@ def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
         params = [names["audit_job"](where), names["code_of_audit"](where)]
         yield f"audit_share {share}", _job(params, [], names["with_checksum"](f"audit/{share}"))
     yield "audit", _job([], chain(*names["audit_tables"]()), names["AUDIT"])
-    shown = [*pages, *together, *names["AUDIT"], *names["OPEN_QUESTIONS"]]
-    yield "pages", _job(list(settings.papers), shown, [f"{results}/index.html"])
+    captions = [
+        f"{names['OVERALL_JOB']['captions']}/{name}.rst" for name in (*overall.FIGURES, overall.RANKING)
+    ]
+    read = [*names["bundles_of_overall"](), *names["CLAIMS"], *captions]
+    yield "overall", _job(names["OVERALL_JOB"], read, names["OVERALL"])
+    shown = [*pages, *names["OVERALL"], *together, *names["AUDIT"], *names["OPEN_QUESTIONS"]]
+    yield "pages", _job([list(settings.papers), names["PROTOCOLS"]], shown, [f"{results}/index.html"])
 
 
 def _with_data(jobs: Jobs, names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:

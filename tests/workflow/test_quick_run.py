@@ -119,6 +119,6 @@ def test_site_of_a_run_shows_all_drawings_and_stays_offline(quick_run: QuickRun)
             assert not opened.broken_images()
             cards = set(opened.page.evaluate("[...document.querySelectorAll('.card')].map(each => each.id)"))
             drawn = {entry["drawing"] for entry in json.loads(manifest.read_text())["entries"]}
-            assert drawn == cards | (drawn & {"errata", "reading_notes"})
+            assert drawn == cards | (drawn & {"errata", "reading_notes", "ranking"})
             assert not opened.foreign_requests
             assert not opened.errors

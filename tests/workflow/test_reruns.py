@@ -387,8 +387,8 @@ MOST_ATTEMPTS = 10
 
 
 def compared(place: str, did: set[str], could: set[str]) -> list[str]:
-    """What is wrong; the audit, which the page shows, has a test of its own."""
-    audits = {job for job in did if job.startswith("audit")}
+    """What is wrong; the audit and the pictures over all papers, which pages show, have tests of their own."""
+    audits = {job for job in did if job.startswith("audit") or job == "overall"}
     did, could = did - audits, could | ({"pages"} if audits else set())
     if did == could:
         return []
@@ -616,4 +616,27 @@ def test_adding_a_baseline_runs_its_own_jobs_and_draws_what_it_enters(
     computed = everywhere if joins == "all" else set(drawn.values())
     expected = {f"method {experiment}.mine" for experiment in computed} | {f"drawing {d}" for d in drawn}
     expected |= {f"draw {d.partition('.')[0]}" for d in drawn} | {"pages"}
-    assert scheduled(before, after) == expected
+    assert scheduled(before, after) - {"overall"} == expected
+
+
+def test_the_pictures_over_all_papers_read_what_is_ranked_what_has_two_accountings_and_the_claims(
+    workflow: Workflow,
+) -> None:
+    jobs = workflow.jobs(workflow.config)
+    read = {name for name, job in jobs.items() if job.outputs & jobs["overall"].inputs}
+    ranked, others = (
+        {
+            f"method {key}.{name}.{m}"
+            for key, paper in workflow.papers.items()
+            for name, experiment in paper["experiments"].items()
+            if ("ranked" in experiment) == wanted
+            for m, method in experiment["methods"].items()
+            if "function" not in (method or {}) or not wanted
+        }
+        for wanted in (True, False)
+    )
+    assert ranked and ranked | {"headlines"} <= read
+    compared_alone = read - ranked - {"headlines"}
+    assert compared_alone and compared_alone <= others
+    assert not any(workflow.papers[name.split()[1].partition(".")[0]].get("study") for name in compared_alone)
+    assert jobs["overall"].outputs <= jobs["pages"].inputs

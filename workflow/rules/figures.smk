@@ -83,6 +83,28 @@ rule open_questions:
         "../scripts/open_questions.py"
 
 
+rule overall:
+    """Rank all protocols, and draw what needs the results of several papers."""
+    input:
+        bundles_of_overall(),
+        CLAIMS,
+        [
+            f"{OVERALL_JOB['captions']}/{name}.rst"
+            for name in (*overall.FIGURES, overall.RANKING)
+        ],
+    output:
+        OVERALL,
+    log:
+        f"{LOGS}/{RESULTS}/overall.log",
+    benchmark:
+        f"{LOGS}/{RESULTS}/overall.benchmark.tsv"
+    params:
+        job=OVERALL_JOB,
+        code=code_of("draw_overall.py"),
+    script:
+        "../scripts/draw_overall.py"
+
+
 for paper in SETTINGS.papers.values():
     files = drawings.drawings_of(paper)
     job = drawings.paper_job(paper, SETTINGS, ROOT)

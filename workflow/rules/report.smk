@@ -5,6 +5,7 @@ rule pages:
     """A small site that shows everything, readable offline: first page, a page per paper, errata."""
     input:
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
+        OVERALL,
         CLAIMS,
         HEADLINES,
         AUDIT,
@@ -20,6 +21,7 @@ rule pages:
     params:
         results=results_folder,
         papers=list(SETTINGS.papers),
+        protocols=PROTOCOLS,
         code=code_of("pages.py"),
     script:
         "../scripts/pages.py"

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 
-def main(results: Path, papers: Sequence[str], outputs: Sequence[Path]) -> None:
+def main(results: Path, papers: Sequence[str], protocols: Sequence[str], outputs: Sequence[Path]) -> None:
     """Write the site of these papers into the folder of the results; the rule must list exactly its files."""
-    expected = {results / name for name in site.outputs(papers)}
+    expected = {results / name for name in site.outputs(papers, protocols)}
     if expected != set(outputs):
         wrong = sorted(map(str, expected ^ set(outputs)))
         raise ValueError(
             f"The rule lists other files than the site has: {', '.join(wrong)}. Correct the rule."
         )
-    site.publish(results, papers)
+    site.publish(results, papers, protocols)
 
 
 if __name__ == "__main__":
@@ -27,5 +27,6 @@ if __name__ == "__main__":
         main(
             Path(snakemake.params.results),
             snakemake.params.papers,
+            snakemake.params.protocols,
             [Path(path) for path in snakemake.output],
         )

@@ -18,6 +18,7 @@ from shuffledp.accounting.general.clones import clone_rate
 from shuffledp.guarantees import (
     EXACT,
     FORGOTTEN_RESIDUAL,
+    FROM_BELOW,
     NULL_CLONES,
     NUMBER_OF_MESSAGES,
     OWN_COIN,
@@ -52,7 +53,6 @@ BELOW_THE_MEAN = Standing(
     "the tail bound covers numbers below the mean only, and Theorem 4d relies on larger numbers of users",
 )
 CONTINUOUS_NOISE = Standing("approximate", "integer noise is treated as continuous noise")
-FROM_BELOW = Standing("violated", "a lower bound: delta of the pair is larger")
 AS_PRINTED = Standing("unproven", "the source prints the formula without a proof")
 ONE_RECORD_MORE = Standing("upper", "for adding or removing one record, not for replacing it")
 

@@ -86,7 +86,7 @@ class Entry(_Part):
 
     Entries with the same ``drawing`` are variants of one drawing, and ``variant`` is the value of ``by`` of this entry,
     empty for a single entry. ``finding`` is the result in one sentence. ``board`` is the column that selects the rows
-    of a leaderboard.
+    of a leaderboard, and ``protocols`` are those whose numbers it shows.
     """
 
     id: Id
@@ -104,6 +104,7 @@ class Entry(_Part):
     note: Annotated[str, StringConstraints(strip_whitespace=True)]
     infeasible: tuple[str, ...]
     board: str = ""
+    protocols: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _has_what_its_kind_needs(self) -> Self:
@@ -155,3 +156,11 @@ def _in_folder(entry: Entry, folder: Path, checksums: Path) -> Entry:
 def without(paper: DrawnPaper, condition: Callable[[Entry], bool]) -> DrawnPaper:
     """Return the paper without the entries that meet a condition."""
     return paper.model_copy(update={"entries": tuple(e for e in paper.entries if not condition(e))})
+
+
+def name_of(key: str, title: str) -> str:
+    """Return a short name of a paper: its key, spelled as in its title if the title contains it."""
+    words = key.replace("_", " ")
+    found = re.search(rf"\b{re.escape(words)}\b", title, re.IGNORECASE)
+    name = found[0] if found else words
+    return name[:1].upper() + name[1:]

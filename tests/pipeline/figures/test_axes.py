@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shuffledp.pipeline.figures.axes import Axis, horizontal, power, short, ticks, vertical
+from shuffledp.pipeline.figures.axes import Axis, horizontal, power, short, ticks, typeset, vertical
 from shuffledp.pipeline.figures.drawn_curves import Strand
 
 X = np.array([1.0, 2.0, 3.0])
@@ -18,16 +18,18 @@ OTHERS = [strand(f"m{i}", 10.0**-i, 2 * 10.0**-i, 3 * 10.0**-i) for i in (5, 6, 
 
 
 def test_one_curve_far_above_the_others_does_not_squash_them():
-    far = strand("far", 0.5, 1.0, 1.16)
+    far = strand("far", 0.5e8, 1.0e8, 1.16e8)
     axis = vertical([*OTHERS, far], "log")
     assert 3e-5 < axis.high < 1e-4
     assert axis.low < 1e-7
     # Below as well; where several curves have that part of the axis it is shown, and of three curves each is.
     assert vertical([*OTHERS, strand("low", 1e-15, 1e-13)], "log").low > 1e-8
-    assert vertical([*OTHERS, far, strand("far too", 0.1, 0.9)], "log").high > 1.16
-    assert vertical([*OTHERS[1:], far], "log").high > 1.16
+    assert vertical([*OTHERS, far, strand("far too", 0.1e8, 0.9e8)], "log").high > 1.16e8
+    assert vertical([*OTHERS[1:], far], "log").high > 1.16e8
     assert vertical([*OTHERS, strand("near", 1e-4, 2e-4)], "log").high > 2e-4
     assert vertical([*OTHERS, strand("grows", 1e-6, 1e-2, 1.0)], "log").high > 1.0  # it does not lie apart
+    # Eight decades hold every curve.
+    assert vertical([*OTHERS, strand("far", 0.5, 1.0, 1.16)], "log").high > 1.16
     even = vertical([strand(f"e{i}", 10.0**i, 2 * 10.0**i) for i in range(4)], "log")
     assert even.low < 1 < 2000 < even.high
     both = vertical([*OTHERS, strand("far", 1e9, 1e10), strand("low", 1e-15, 1e-13)], "log")
@@ -83,3 +85,17 @@ def test_labels_are_plain_numbers_or_powers_throughout():
     assert ticks(Axis("linear", -2.1, 2.1), 6).labels == ("−2", "−1", "0", "1", "2")
     assert power(2.5e-7) == "2.5×10⁻⁷"
     assert [short(v) for v in (0, 1.158279, 12000, 4.1e-9)] == ["0", "1.16", "12,000", "4.1×10⁻⁹"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("delta = 1e-06", "delta = 10⁻⁶"),
+        ("n = 10000000, k = 5000", "n = 10,000,000, k = 5,000"),
+        ("2.5e-07 and 1e+06", "2.5×10⁻⁷ and 10⁶"),
+        ("eps = 0.00012 (0.2 to 1000.5)", "eps = 0.00012 (0.2 to 1000.5)"),
+        ("S1Geo, MULTI-3e of 100,000", "S1Geo, MULTI-3e of 100,000"),
+    ],
+)
+def test_texts_of_pictures_have_powers_of_ten_and_separators(text, shown):
+    assert typeset(text) == shown

@@ -69,7 +69,14 @@ def results() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def job(kind: str, **entry: Any) -> dict[str, Any]:
     """A job for these results."""
-    drawn = {"kind": kind, "methods": list(METHODS), "controls": ["curator"], "unit": "counts", **entry}
+    drawn = {
+        "title": "Protocols",
+        "kind": kind,
+        "methods": list(METHODS),
+        "controls": ["curator"],
+        "unit": "counts",
+        **entry,
+    }
     return {
         "entry": drawn,
         "where": {

@@ -5,6 +5,7 @@ import json
 import pandas as pd
 from matplotlib.figure import Figure
 
+from shuffledp.guarantees import FROM_BELOW
 from shuffledp.pipeline.experiments import results, runner, seeds
 from shuffledp.pipeline.figures import paper as paper_module
 from shuffledp.pipeline.figures.drawings import paper_job
@@ -44,6 +45,15 @@ def test_curves_in_doubt_are_marked_with_the_accounting_if_others_are_sound():
     assert doubts(cells(("a", "printed", "upper", None), ("b", "exact", None, None)), ORDER) == {}
     both = cells(("a", "exact", "unproven", None), ("a", "printed", "violated", None))
     assert doubts(both, ORDER) == {"a": "printed: violated, exact: unproven"}
+
+
+def test_a_lower_bound_is_no_violated_guarantee():
+    rows = cells(("a", "exact", "violated", None), ("b", "exact", "violated", None))
+    rows.loc[rows["method"] == "a", "guarantee_note"] = FROM_BELOW.note
+    assert doubts(rows, ORDER) == {"a": "lower bound, no guarantee", "b": "violated"}
+    assert guarantee_facts(rows, NAMES, ORDER)["guarantee"] == (
+        "violated in a known setting, shown here or not: B | lower bound, no guarantee: A, plain"
+    )
 
 
 def test_captions_group_the_methods_by_label_and_by_trust():

@@ -7,7 +7,7 @@ from shuffledp.pipeline.figures.style import SETTINGS
 
 
 def plan(panels, **changes):
-    given = {"titles": True, "strips": False, "mark": False, "left": 0.3, "label_lines": 1, "legend_rows": 2}
+    given = {"titles": True, "strips": False, "above": 0, "left": 0.3, "label_lines": 1, "legend_rows": 2}
     return laid_out(panels, **(given | changes))
 
 
@@ -35,7 +35,7 @@ def test_a_grid_of_panels_has_no_holes_and_labels_where_nothing_stands_below(pan
 
 def test_nothing_overlaps_or_leaves_the_picture():
     for panels in (1, 3, 5, 7, 11):
-        found = plan(panels, strips=True, mark=True)
+        found = plan(panels, strips=True, above=2)
         boxes = [box for p in found.places for box in (p.box, p.strip)]
         for i, a in enumerate(boxes):
             assert 0 < a.left < a.left + a.width < found.width

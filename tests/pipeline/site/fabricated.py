@@ -211,6 +211,60 @@ def folder(results: Path, key: str, title: str, **run: Any) -> Folder:
 
 
 PAPERS = ("random_population", "dump")
+PROTOCOLS = ("central_laplace", "new_one", "pure_dump")
+RANKED = {
+    "task": "histogram",
+    "users": "100000",
+    "values": "50",
+    "eps": "1",
+    "delta": "1e-06",
+    "trust": "shuffler permutes",
+    "rank": "1",
+    "front": "yes",
+    "label": "pureDUMP",
+    "protocol": "pure_dump",
+    "error": "61.4123",
+    "over_curator": "7.84",
+    "printed": "264.9",
+    "printed_over_curator": "33.8",
+    "messages": "1.0432",
+    "bits": "9.38",
+    "accounting": "exact",
+    "guarantee": "exact",
+    "why_in_doubt": "",
+    "reason": "",
+    "parameters": '{"total": 4321}',
+}
+
+
+def ranked_rows() -> list[dict[str, str]]:
+    """Rows of the ranking: two settings of a task and one of another, a doubtful method and an infeasible one."""
+    curator = {
+        "trust": "curator",
+        "label": "curator",
+        "protocol": "central_laplace",
+        "error": "7.84",
+        "printed": "",
+    }
+    doubtful = {
+        "label": "new",
+        "protocol": "new_one",
+        "rank": "",
+        "front": "",
+        "error": "9",
+        "guarantee": "unproven",
+    }
+    gap = dict.fromkeys(
+        ("rank", "front", "error", "printed", "messages", "bits", "guarantee", "parameters"), ""
+    )
+    return [
+        RANKED,
+        RANKED | doubtful | {"why_in_doubt": "the pair is open, see RP-N2"},
+        RANKED | gap | {"label": "pureDUMP, other", "reason": "too few users"},
+        RANKED | curator,
+        RANKED | {"eps": "0.5", "error": "120"},
+        RANKED | {"task": "sum of bits", "values": "", "error": "0.00012"},
+    ]
 
 
 def publish_headlines(results: Path, *rows: dict[str, Any]) -> None:
@@ -389,7 +443,11 @@ def fabricate(results: Path) -> dict[str, Folder]:
     second.table(
         "wide", ",".join(columns) + "\n" + ",".join("1.5" for _ in columns) + "\n", title="A wide table"
     )
-    for each in (first, second):
+    overall = folder(results, "overall", "All protocols and claims together")
+    overall.manifest |= {"kind": "study", "doi": None}
+    overall.figure("dumbbells", 1, title="Printed and exact error", finding="Noise is nearest to a curator.")
+    overall.table("ranking", as_csv(ranked_rows()).decode(), title="All protocols at every setting")
+    for each in (first, second, overall):
         each.publish()
     publish_headlines(results)
     publish_claims(results)

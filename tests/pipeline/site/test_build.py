@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import json
 import os
 import re
 from html.parser import HTMLParser
@@ -16,6 +17,7 @@ from fabricated import (
     FINDING,
     NOTES,
     PAPERS,
+    PROTOCOLS,
     claim_rows,
     fabricate,
     publish_claims,
@@ -76,7 +78,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(results: Path) -> Site:
-    return pages.render(results, PAPERS)
+    return pages.render(results, PAPERS, PROTOCOLS)
 
 
 def html(site: Site, name: str) -> str:
@@ -88,12 +90,58 @@ def of(papers: dict[str, Folder], key: str, *entries: str) -> list[dict[str, Any
 
 
 def test_there_is_a_page_for_everything_and_nothing_else(site: Site) -> None:
-    expected = {name for name in pages.outputs(PAPERS) if name != "site.sha256"}
+    expected = {name for name in pages.outputs(PAPERS, PROTOCOLS) if name != "site.sha256"}
     assert set(site) == expected
     assert {n for n in expected if n.endswith(".html")} == {
         "index.html",
         *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata", "open_questions")),
+        *(f"pages/{name}.html" for name in ("papers", "overall", "protocols")),
+        *(f"pages/protocols/{name}.html" for name in PROTOCOLS),
     }
+
+
+def test_the_navigation_has_five_links_on_every_page_and_one_of_them_is_current(site: Site) -> None:
+    pages_of_the_site = [name for name in site if name.endswith(".html")]
+    for name in pages_of_the_site:
+        navigation = site[name].decode().partition('<nav aria-label="Pages">')[2].partition("</nav>")[0]
+        assert navigation.count("<a ") == 5 and navigation.count("aria-current") == 1, name
+
+
+def test_the_first_page_ranks_the_protocols_at_the_first_setting(site: Site) -> None:
+    index = html(site, "index")
+    rows = re.findall(r'<tr role="row"(?: class="trust")?>.*?</tr>', index.partition("<template>")[0])[1:]
+    texts = [re.sub(r"<[^>]*>", " ", row).split() for row in rows]
+    assert texts[0] == ["trust:", "shuffler", "permutes"] and texts[4] == ["trust:", "curator"]
+    assert texts[1] == ["1", "pureDUMP", "front", "61.41", "7.84", "4.313", "1.043", "9.38", "exact", "exact"]
+    assert "4.313" not in texts[5]  # of a method without printed numbers
+    assert 'title="the pair is open, see RP-N2">unproven' in rows[2]
+    assert 'title="too few users">infeasible' in rows[3]
+    bars = [float(re.search(r'<rect width="([^"]*)"', row)[1]) for row in rows if "<rect" in row]  # type: ignore[index]
+    assert bars[0] == 100 and bars[2] == 0 and 0 < bars[3] < bars[1] < 100
+    script = site["site/ranking_data.js"].decode()
+    settings = json.loads(script.removeprefix("window.shuffledpRanking = ").removesuffix(";\n"))
+    assert [one["key"] for one in settings] == [
+        ["histogram", "100,000", "50", "1", "1e-06"],
+        ["histogram", "100,000", "50", "0.5", "1e-06"],
+        ["sum of bits", "100,000", "", "1", "1e-06"],
+    ]
+    assert settings[2]["groups"][0][1][0]["error"] == "0.00012"
+
+
+def test_a_protocol_has_a_page_with_what_the_run_knows_about_it(
+    papers: dict[str, Folder], tmp_path: Path
+) -> None:
+    first = papers[PAPERS[0]]
+    for entry in of(papers, PAPERS[0], "fig4_printed", "fig4_exact"):
+        entry["protocols"] = ["pure_dump"]
+    first.publish()
+    text = html(pages.render(tmp_path, PAPERS, PROTOCOLS), "protocols/pure_dump")
+    assert "<h1>pureDUMP</h1>" in text and "also as curator" not in text
+    assert text.count('<th scope="row">histogram</th>') == 3
+    assert "too few users" in text and "{&#34;total&#34;: 4321}" in text
+    assert '<a href="../../pages/audit.html#frequency-pure_dump-exact">frequency, exact</a>' in text
+    assert text.count('href="../../pages/random_population.html#fig4"') == 1
+    assert 'href="../../pages/claims.html#RP-01"' in text and "RP-08" not in text
 
 
 def test_what_shows_the_same_thing_is_one_card_in_the_manifests_order(site: Site) -> None:
@@ -155,7 +203,7 @@ def test_a_paragraph_of_one_variant_of_several_cards_is_said_once(
     for name in ("fig4_both", "fig5_exact", "budgets"):
         papers[PAPERS[0]].files[f"{name}.rst"] += f"\n{shared}\n".encode()
     papers[PAPERS[0]].publish()
-    text = html(pages.render(tmp_path, PAPERS), PAPERS[0])
+    text = html(pages.render(tmp_path, PAPERS, PROTOCOLS), PAPERS[0])
     assert text.count(shared) == 1
     (number,) = re.findall(r'id="page-shared-(\d+)">(?:(?!</div>).)*Gray lines', text, re.DOTALL)
     assert text.count(f'<a href="#page-shared-{number}">') == 3
@@ -165,7 +213,7 @@ def test_a_setting_that_differs_says_for_which_variant(papers: dict[str, Folder]
     for entry, reduction in zip(of(papers, PAPERS[0], "fig5_printed", "fig5_exact"), "ab", strict=True):
         entry["settings"].append(["reduction", reduction])
     papers[PAPERS[0]].publish()
-    text = html(pages.render(tmp_path, PAPERS), PAPERS[0])
+    text = html(pages.render(tmp_path, PAPERS, PROTOCOLS), PAPERS[0])
     assert re.search(r'>printed</span> a</p><p><span class="whose">exact</span> b<', text)
 
 
@@ -209,7 +257,9 @@ def test_landmarks_language_headings_and_text_alternatives(site: Site, name: str
         assert "Error falls as the budget grows" in image["alt"]
         assert int(image["width"]) > 0
         assert int(image["height"]) > 0
-        assert image["loading"] == "lazy"
+    at_first = [i for i in page.all("img") if "loading" not in i]
+    cards = {a["id"] for a in page.all("article") if "id" in a}
+    assert len(at_first) >= len(cards - {"budgets", "wide"})  # printed without a reader who scrolls
     levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
@@ -259,11 +309,13 @@ def test_the_first_page_has_claims_numbers_verdict_and_a_figure_of_each_paper(si
         assert said in index
     assert 'href="pages/errata.html#RP-E16">RP-E16</a>' in index
     assert index.count("No headline claim is recorded") == 1  # of the second paper
-    assert [i["src"] for i in Page(index).all("img")] == [
-        "figures/random_population/fig4_both.png",
-        "figures/dump/fig5.png",
+    assert [i["src"] for i in Page(index).all("img")] == ["figures/overall/dumbbells.png"]
+    listed_papers = html(site, "papers")
+    assert [i["src"] for i in Page(listed_papers).all("img")] == [
+        "../figures/random_population/fig4_both.png",
+        "../figures/dump/fig5.png",
     ]
-    assert 'href="pages/random_population.html#fig4"' in index
+    assert 'href="../pages/random_population.html#fig4"' in listed_papers
     words = re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", index, flags=re.DOTALL).split()
     assert len(words) < 1500
 
@@ -271,7 +323,7 @@ def test_the_first_page_has_claims_numbers_verdict_and_a_figure_of_each_paper(si
 def test_the_data_are_said_by_kind(papers: dict[str, Folder], tmp_path: Path) -> None:
     of(papers, PAPERS[1], "fig5")[0]["settings"][0][1] = "uniform (source: synthetic, stand_in)"
     papers[PAPERS[1]].publish()
-    index = html(pages.render(tmp_path, PAPERS), "index")
+    index = html(pages.render(tmp_path, PAPERS, PROTOCOLS), "index")
     said = {
         kind: re.sub("<[^>]*>", "", names)
         for kind, names in re.findall(r"<div><dt>([^<]*)</dt><dd>(.*?)</dd></div>", index)
@@ -297,7 +349,7 @@ def test_errata_without_a_column_are_refused(papers: dict[str, Folder], tmp_path
     papers[PAPERS[0]].files["errata.csv"] = b"id,place\nRP-E1,here\n"
     papers[PAPERS[0]].publish()
     with pytest.raises(pages.ManifestError, match=r"errata\.csv: no column quantity"):
-        pages.render(tmp_path, PAPERS)
+        pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
 def test_claims_have_their_verdicts_and_what_decided_them(site: Site) -> None:
@@ -305,8 +357,8 @@ def test_claims_have_their_verdicts_and_what_decided_them(site: Site) -> None:
     assert re.findall(r'<tr role="row" id="([^"]*)"', text) == ["RP-01", "RP-08", "O-15"]
     first, second, third = text.split('<tr role="row" id=')[1:]
     assert '<span class="effect is-in-part">in part</span>' in first
-    assert '<span class="terms">printed:</span> <strong>fails</strong>, 48.1 %' in first
-    assert '<span class="terms">exact:</span> <strong>holds</strong>, 71.9 %' in first
+    assert '<span class="terms">printed:</span> <span class="effect is-fails">fails</span>, 48.1 %' in first
+    assert '<span class="terms">exact:</span> <span class="effect is-holds">holds</span>, 71.9 %' in first
     assert "the catalogue: it looked at one accounting." in first
     assert 'data-as="otherwise"' in first
     assert "(uncertainty: 400 random settings)" in second
@@ -333,9 +385,10 @@ def test_claims_figures_and_errata_link_each_other(site: Site) -> None:
     assert 'href="../pages/random_population.html#fig4">Fig. 4</a>' in claims
     assert 'href="../pages/errata.html#RP-E16">RP-E16</a>' in claims
     paper = html(site, PAPERS[0])
-    assert 'Claims about this figure: <a href="../pages/claims.html#RP-01">RP-01</a> (in part).' in paper
+    badge = '<span class="effect is-in-part">in part</span>'
+    assert f'Claims about this figure: <a href="../pages/claims.html#RP-01">RP-01</a> {badge}.' in paper
     assert '<a href="../pages/claims.html#RP-08">RP-08</a>' in paper
-    assert '<a href="../pages/claims.html#RP-01">RP-01</a> (in part)' in html(site, "errata")
+    assert '<a href="../pages/claims.html#RP-01">RP-01</a> ' + badge in html(site, "errata")
     index = html(site, "index")
     assert '<a href="pages/claims.html#RP-01">' in index
     assert '<a href="pages/claims.html">All claims with their verdicts</a>' in index
@@ -343,20 +396,20 @@ def test_claims_figures_and_errata_link_each_other(site: Site) -> None:
 
 def test_a_claim_on_a_figure_that_was_left_out_has_no_link(papers: dict[str, Folder], tmp_path: Path) -> None:
     publish_claims(tmp_path, claim_rows(("exact", "1", "holds"), figure="fig77"))
-    assert "fig77" not in html(pages.render(tmp_path, PAPERS), "claims")
+    assert "fig77" not in html(pages.render(tmp_path, PAPERS, PROTOCOLS), "claims")
 
 
 def test_a_headline_about_no_figure_is_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
     publish_headlines(tmp_path, {"figure": "fig99"})
     with pytest.raises(pages.ManifestError, match=r"has no figure 'fig99'\. Known: fig4, fig5"):
-        pages.render(tmp_path, PAPERS)
+        pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
 def test_headlines_must_be_there_and_whole(papers: dict[str, Folder], tmp_path: Path) -> None:
     path = tmp_path / "claims/headlines.csv"
     path.write_bytes(path.read_bytes().replace(b"in part", b"holds"))
     with pytest.raises(IntegrityError, match="headlines"):
-        pages.render(tmp_path, PAPERS)
+        pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
 def test_links_to_errata_respect_what_stands_around_them() -> None:
@@ -378,7 +431,7 @@ def test_no_number_is_typed_into_a_template(path: Path) -> None:
 def test_results_of_several_commits_name_them_all(papers: dict[str, Folder], tmp_path: Path) -> None:
     papers["dump"].manifest["run"]["commit"] = "0123456789abcdef0123, fedcba9876543210-dirty"
     papers["dump"].publish()
-    text = html(pages.render(tmp_path, PAPERS), "dump")
+    text = html(pages.render(tmp_path, PAPERS, PROTOCOLS), "dump")
     assert "(commit <code>0123456789ab</code>, <code>fedcba987654-dirty</code>)" in text
 
 
@@ -402,7 +455,9 @@ def test_only_long_fractions_are_shortened(papers: dict[str, Folder], tmp_path: 
     paper = papers["dump"]
     paper.files["wide.csv"] = "\n".join(["name,value", *(f"row,{text}" for text in texts), ""]).encode()
     paper.publish()
-    cells = re.findall(r"<td[^>]*>(?:<data[^>]*>)?([^<]*)", html(pages.render(tmp_path, PAPERS), "dump"))
+    cells = re.findall(
+        r"<td[^>]*>(?:<data[^>]*>)?([^<]*)", html(pages.render(tmp_path, PAPERS, PROTOCOLS), "dump")
+    )
     assert cells == [shown.get(text, text) for text in texts]
 
 
@@ -421,14 +476,14 @@ def test_hostile_text_stays_text(papers: dict[str, Folder], tmp_path: Path) -> N
         tmp_path,
         {"paper": "dump", "figure": "fig5", **dict.fromkeys(("claim", "where", "verdict", "why"), bad)},
     )
-    site = pages.render(tmp_path, PAPERS)
-    before = Page(html(site, PAPERS[0]))
+    site = pages.render(tmp_path, PAPERS, PROTOCOLS)
+    scripts = {
+        "index": ["site/site.js", "site/ranking_data.js", "site/ranking.js"],
+        "dump": ["../site/site.js", ""],
+    }
     for name in ("index", "dump"):
         page = Page(html(site, name))
-        assert [a.get("src", "") for a in page.all("script")] == [
-            a.get("src", "").removeprefix("../" if name == "index" else "")
-            for a in before.all("script")[: len(page.all("script"))]
-        ]
+        assert [a.get("src", "") for a in page.all("script")] == scripts[name]
         assert not page.all("i")
         assert all("figures/" in i["src"] for i in page.all("img"))
         assert not [a for _, a in page.tags if any(attribute.startswith("on") for attribute in a)]
@@ -458,7 +513,7 @@ def test_bad_captions_name_their_file(
     papers["dump"].files["fig5.rst"] = caption.encode()
     papers["dump"].publish()
     with pytest.raises(pages.CaptionError, match=reason) as caught:
-        pages.render(tmp_path, PAPERS)
+        pages.render(tmp_path, PAPERS, PROTOCOLS)
     assert "fig5.rst" in str(caught.value)
 
 
@@ -467,7 +522,7 @@ def test_captions_with_the_same_targets_do_not_clash(papers: dict[str, Folder], 
     for name in ("fig5", "fig6"):
         papers["dump"].files[f"{name}.rst"] = caption
     papers["dump"].publish()
-    page = Page(html(pages.render(tmp_path, PAPERS), "dump"))
+    page = Page(html(pages.render(tmp_path, PAPERS, PROTOCOLS), "dump"))
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(set(ids)) == len(ids)
     assert {a["href"][1:] for a in page.all("a") if a["href"].startswith("#")} <= set(ids)
@@ -482,7 +537,7 @@ def test_damaged_files_are_named_with_the_way_to_rebuild(
     path = papers["dump"].path / name
     path.unlink() if kind == "missing" else path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(IntegrityError, match="make repair") as caught:
-        pages.render(tmp_path, PAPERS)
+        pages.render(tmp_path, PAPERS, PROTOCOLS)
     assert name in str(caught.value)
 
 
@@ -501,7 +556,7 @@ def test_files_that_change_while_the_site_is_made_are_named_too(
 
     monkeypatch.setattr(manifest, "read", read_and_cut)
     with pytest.raises(IntegrityError, match=name):
-        pages.render(tmp_path, PAPERS)
+        pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "figures.sha256"])
@@ -510,7 +565,7 @@ def test_a_folder_without_manifest_or_checksums_is_refused(
 ) -> None:
     (papers["dump"].path / name).unlink()
     with pytest.raises(IntegrityError, match=name):
-        pages.render(tmp_path, PAPERS)
+        pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
 def test_a_paper_that_was_never_drawn_is_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
@@ -547,7 +602,7 @@ def test_manifests_of_another_form_are_refused(
     papers["dump"].manifest["entries"][0] |= change
     papers["dump"].publish()
     with pytest.raises(pages.ManifestError, match=re.escape(reason)):
-        pages.render(tmp_path, PAPERS)
+        pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1\n"])
@@ -555,7 +610,7 @@ def test_broken_tables_are_refused(papers: dict[str, Folder], tmp_path: Path, co
     papers["dump"].files["wide.csv"] = content
     papers["dump"].publish()
     with pytest.raises(pages.ManifestError, match=r"wide\.csv"):
-        pages.render(tmp_path, PAPERS)
+        pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
 def test_papers_in_the_wrong_folder_or_named_twice_are_refused(
@@ -572,27 +627,27 @@ def test_papers_in_the_wrong_folder_or_named_twice_are_refused(
 def test_the_same_content_gives_the_same_bytes_wherever_it_lies(
     site: Site, results: Path, tmp_path: Path
 ) -> None:
-    assert pages.render(tmp_path, PAPERS) == site
+    assert pages.render(tmp_path, PAPERS, PROTOCOLS) == site
     assert not [name for name, content in site.items() if str(results).encode() in content]
 
 
 @pytest.mark.usefixtures("papers")
 def test_script_publishes_the_site_and_leaves_nothing_of_an_earlier_one(site: Site, tmp_path: Path) -> None:
-    script, outputs = _script(), [tmp_path / name for name in pages.outputs(PAPERS)]
-    script.main(tmp_path, PAPERS, outputs)
+    script, outputs = _script(), [tmp_path / name for name in pages.outputs(PAPERS, PROTOCOLS)]
+    script.main(tmp_path, PAPERS, PROTOCOLS, outputs)
     assert {name: (tmp_path / name).read_bytes() for name in site} == site
     assert set(listed(tmp_path / "site.sha256")) == {tmp_path / name for name in site}
     (tmp_path / "site/old").mkdir()
     (tmp_path / "site/old/thing.js").write_text("old")
     fewer = PAPERS[:1]
-    script.main(tmp_path, fewer, [tmp_path / name for name in pages.outputs(fewer)])
+    script.main(tmp_path, fewer, PROTOCOLS, [tmp_path / name for name in pages.outputs(fewer, PROTOCOLS)])
     left = {path for folder in ("pages", "site") for path in (tmp_path / folder).rglob("*") if path.is_file()}
     assert left | {tmp_path / "index.html"} == set(listed(tmp_path / "site.sha256"))
     assert not (tmp_path / "pages/dump.html").exists()
     assert not (tmp_path / "site/old").exists()
     assert damaged(tmp_path / "site.sha256") == []
     with pytest.raises(ValueError, match="The rule lists other files"):
-        script.main(tmp_path, PAPERS, outputs[1:])
+        script.main(tmp_path, PAPERS, PROTOCOLS, outputs[1:])
 
 
 def test_a_paper_called_like_a_page_is_refused() -> None:
@@ -617,11 +672,12 @@ def test_a_study_stands_below_the_papers_and_claims_nothing(
     second = papers[PAPERS[1]]
     second.manifest["kind"] = "study"
     second.publish()
-    index = html(pages.render(tmp_path, PAPERS), "index")
-    claims, _, below = index.partition("Beyond the papers")
+    site = pages.render(tmp_path, PAPERS, PROTOCOLS)
+    index = html(site, "index")
     assert "No headline claim is recorded" not in index
-    assert f'id="{PAPERS[1]}"' not in claims
-    assert f'href="pages/{PAPERS[1]}.html#' in below
+    assert f'id="{PAPERS[1]}"' not in index
+    below = html(site, "papers").partition("Beyond the papers")[2]
+    assert f'href="../pages/{PAPERS[1]}.html#' in below
     assert "1 paper on the shuffle model" in index and "1 study beyond them" in index
 
 
@@ -629,7 +685,7 @@ def test_studies_alone_need_no_table_of_claims(papers: dict[str, Folder], tmp_pa
     for folder in papers.values():
         folder.manifest["kind"] = "study"
         folder.publish()
-    index = html(pages.render(tmp_path, PAPERS), "index")
+    index = html(pages.render(tmp_path, PAPERS, PROTOCOLS), "index")
     assert "Headline claims" not in index and "2 studies on the shuffle model" in index
 
 

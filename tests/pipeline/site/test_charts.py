@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fabricated import BUDGETS, CHART, PAPERS, as_csv
+from fabricated import BUDGETS, CHART, PAPERS, PROTOCOLS, as_csv
 
 from shuffledp.pipeline import site as pages
 from shuffledp.pipeline.site.charts import DASHES, MARKERS
@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 def charts(results: Path, key: str = PAPERS[1]) -> dict[str, Any]:
     """The charts of a paper, read out of their script."""
-    script = pages.render(results, PAPERS)[f"site/charts/{key}.js"].decode()
+    script = pages.render(results, PAPERS, PROTOCOLS)[f"site/charts/{key}.js"].decode()
     before, _, content = script.partition(f'["{key}"] = ')
     assert before == "(window.shuffledpCharts ??= {})"
     found: dict[str, Any] = json.loads(content.removesuffix(";\n"))
@@ -112,7 +112,7 @@ def test_a_figure_without_numbers_has_no_chart_and_no_button(
     papers[PAPERS[1]].manifest["entries"][1]["chart"] = None
     papers[PAPERS[1]].publish()
     assert charts(tmp_path) == {}
-    site = pages.render(tmp_path, PAPERS)
+    site = pages.render(tmp_path, PAPERS, PROTOCOLS)
     assert b"Explore the values" not in site["pages/dump.html"]
     assert b"Explore the values" in site["pages/random_population.html"]
 

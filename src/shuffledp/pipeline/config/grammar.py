@@ -475,11 +475,18 @@ class Method(Concept):
     accounting: Distinct[Accounting] = absent()
 
 
+class Ranked(Concept):
+    """Name of the task in the ranking of all protocols, and the ranked cells."""
+
+    task: Text
+    where: dict[Id, GridValue] = absent()
+
+
 class Experiment(Concept):
     """A grid of cells and the methods that are computed on it.
 
     ``simulated_at`` restricts the simulation, and ``spent_at`` the computation of the spent eps, to cells with these
-    values of grid variables.
+    values of grid variables. The protocols of experiments with ``ranked`` are in the ranking.
     """
 
     source: Text = absent()
@@ -493,6 +500,7 @@ class Experiment(Concept):
     repeats: Repeats = 1
     simulated_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
     spent_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
+    ranked: Ranked = absent()
     assumed: dict[str, Text] = absent()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,6 +18,8 @@ FEWEST_TO_CLIP = 4
 """Curves that a picture has at least where one of them may be cut off."""
 MOST_FOR_ONE = 1 / 3
 """Share of an axis that one curve may have for itself at an end; of more the axis stops where the others stop."""
+DECADES_SHOWN = 8.0
+"""Length of a logarithmic axis up to which no curve is cut off."""
 UNEVEN = 1.5
 """The same in units of what each would have if the ends of all curves were spread evenly."""
 _MARGIN = 0.05
@@ -24,6 +27,8 @@ _ROOM_FOR_MARKS = 0.11  # at an end where arrows stand
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LEAST_PLAIN, _MOST_PLAIN = 1e-3, 1e5  # labels of other numbers are powers of ten
 _NUDGE = 1e-9
+_EXPONENT = re.compile(r"(?<![\w.])\d+(?:\.\d+)?e[+-]?\d+\b")
+_LONG_NUMBER = re.compile(r"(?<![\w.,])\d{4,}(?![\w.,]*\d)(?=$|[^\w])")
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,8 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
     """Return the axis on which some curves are drawn.
 
     The limits leave out one of n >= 4 curves if it lies wholly beyond the others in a panel and would take more than a
-    third, and more than 1.5 / (n - 1), of the axis at one end. At most one end is shortened in this way.
+    third, and more than 1.5 / (n - 1), of the axis at one end. At most one end is shortened in this way, and
+    no logarithmic axis of at most `DECADES_SHOWN` decades.
     """
     every, unit = list(every), Axis(scale, 1.0, 10.0)
     ends = _ends(every, unit)
@@ -65,7 +71,7 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
     low = min([*(e[0] for e in ends.values()), *free], default=0.0)
     high = max([*(e[1] for e in ends.values()), *free], default=1.0)
     below = above = False
-    if len(ends) >= FEWEST_TO_CLIP:
+    if len(ends) >= FEWEST_TO_CLIP and (scale == "linear" or high - low > DECADES_SHOWN):
         lows, highs = sorted(e[0] for e in ends.values()), sorted(e[1] for e in ends.values())
         second_low, second_high = min([lows[1], *free]), max([highs[-2], *free])
         most = max(MOST_FOR_ONE, UNEVEN / (len(ends) - 1)) * (high - low)
@@ -190,6 +196,12 @@ def power(value: float, digits: int = 3) -> str:
     mantissa = f"{value / 10.0**exponent:.{digits}g}".replace("-", "−")
     ten = "10" + str(exponent).translate(_SUPERSCRIPTS)
     return ten if mantissa == "1" else f"{mantissa}×{ten}"
+
+
+def typeset(text: str) -> str:
+    """Return a text of a picture with powers of ten instead of 1e-06, and commas in whole numbers of five digits."""
+    powers = _EXPONENT.sub(lambda m: power(float(m[0]), 6), text)
+    return _LONG_NUMBER.sub(lambda m: f"{int(m[0]):,}", powers)
 
 
 def short(value: float) -> str:

@@ -64,6 +64,19 @@ class ClaimTableJob(Common):
     table: str
 
 
+class RankedJob(TypedDict):
+    """Experiment whose protocols are ranked: the name of its task, the error that ranks them, and the ranked cells."""
+
+    results: str
+    paper: str
+    experiment: str
+    methods: list[str]
+    task: str
+    metric: str
+    unit: str | None
+    where: dict[str, Any]
+
+
 class PaperJob(TypedDict):
     """All drawings of a paper, and the other entries of its manifest."""
 

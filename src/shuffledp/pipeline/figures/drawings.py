@@ -101,15 +101,16 @@ class Drawing:
         entry = self.entry
         if self.kind == "table":
             return f"Table: {self.title()}"
+        across_x, up = entry.get("x_label", entry["x"]), entry.get("y_label", entry["y"])
         across = f", one panel per {entry['panels']}" if "panels" in entry else ""
         if entry.get("kind") == "pareto":
-            return f"{self.title()}: {entry['y']} against {entry['x']}, a point per method, one panel per trust model"
+            return f"{self.title()}: {up} against {across_x}, a point per method, one panel per trust model"
         if entry.get("kind") == "regions":
             least = f"the method with the least {entry['value']}"
-            return f"{self.title()}: {least} by {entry['x']} and {entry['y']}{across}"
+            return f"{self.title()}: {least} by {across_x} and {up}{across}"
         curves = entry.get("curves", "method")
         pair = "; printed dashed, exact solid, and a strip with their ratio" if self.variant == BOTH else ""
-        return f"{self.title()}: {entry['y']} against {entry['x']}{across}, one curve per {curves}{pair}"
+        return f"{self.title()}: {up} against {across_x}{across}, one curve per {curves}{pair}"
 
     def _looks(self) -> dict[str, int]:
         several = len(self.entry["methods"]) > 1

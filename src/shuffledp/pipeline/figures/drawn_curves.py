@@ -18,7 +18,9 @@ TOUCHING = 0.01
 """Share of an axis within which two numbers look like one: about the width of a line."""
 SAME = 5e-3
 """Relative difference up to which curves are said to be equal."""
-MOST_BACK = 8.0  # points by which the outermost of several markers in one place is moved
+MOST_BACK = (
+    2.6  # points by which the outermost of several markers in one place is moved: a hundredth of a panel
+)
 STEP = 2.4  # points between two of them
 
 Numbers = NDArray[np.float64]

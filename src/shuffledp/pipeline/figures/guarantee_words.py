@@ -7,12 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from shuffledp.guarantees import FROM_BELOW
 from shuffledp.pipeline.experiments.results import GUARANTEE_LABELS, IN_DOUBT
 
 _Part = tuple[str, str]
 """A method and an accounting."""
 _IN_WORDS = {"violated": "violated in a known setting, shown here or not"}
 """Labels that a caption does not use by themselves."""
+NO_GUARANTEE = "lower bound, no guarantee"
+"""Word for `FROM_BELOW`, which states nothing that could be violated."""
+_LABELS = (*GUARANTEE_LABELS, NO_GUARANTEE)
+_DOUBTED = (*(label for label in reversed(GUARANTEE_LABELS) if label in IN_DOUBT), NO_GUARANTEE)
 TRUST = {
     "shuffler": "a shuffler",
     "shuffler_adds": "a shuffler that adds messages",
@@ -30,9 +35,7 @@ def doubts(cells: pd.DataFrame, order: Sequence[str]) -> dict[str, str]:
 
 def _doubt(rows: pd.DataFrame, order: Sequence[str]) -> str:
     labels = _weakest_by_accounting(rows)
-    doubtful = [
-        label for label in reversed(GUARANTEE_LABELS) if label in IN_DOUBT and label in labels.values()
-    ]
+    doubtful = [label for label in _DOUBTED if label in labels.values()]
     if len(set(labels.values())) == 1:
         return "".join(doubtful)
     return ", ".join(
@@ -43,15 +46,20 @@ def _doubt(rows: pd.DataFrame, order: Sequence[str]) -> str:
 def _weakest_by_accounting(rows: pd.DataFrame) -> dict[str, str]:
     known = rows[rows["guarantee"].notna()]
     return {
-        str(accounting): max(group, key=GUARANTEE_LABELS.index)
-        for accounting, group in known.groupby("accounting")["guarantee"]
+        str(accounting): max(group, key=_LABELS.index)
+        for accounting, group in labels_of(known).groupby(known["accounting"])
     }
+
+
+def labels_of(cells: pd.DataFrame) -> pd.Series:
+    """Return the label of each cell's guarantee, with `NO_GUARANTEE` for lower bounds."""
+    return cells["guarantee"].mask(cells["guarantee_note"] == FROM_BELOW.note, NO_GUARANTEE)
 
 
 def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
     """Return the labels of all methods, the reasons for doubtful claims, and the trusted parties, for a caption."""
     parts = list(zip(cells["method"], cells["accounting"], strict=True))
-    labels = _parts_by(cells["guarantee"], parts)
+    labels = _parts_by(labels_of(cells), parts)
     trusted = _parts_by(cells["trust"], parts)
     notes = [
         note if label in IN_DOUBT else None
@@ -60,7 +68,7 @@ def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequen
     known = sum(labels.values(), Counter())
     facts = {
         "guarantee": _grouped(
-            {_IN_WORDS.get(label, label): labels[label] for label in GUARANTEE_LABELS if label in labels},
+            {_IN_WORDS.get(label, label): labels[label] for label in _LABELS if label in labels},
             known,
             names,
             order,

@@ -148,7 +148,7 @@ def panel_height(panels: int) -> float:
 
 
 def laid_out(
-    panels: int, *, titles: bool, strips: bool, mark: bool, left: float, label_lines: int, legend_rows: int
+    panels: int, *, titles: bool, strips: bool, above: int, left: float, label_lines: int, legend_rows: int
 ) -> Layout:
     """Return the sizes and positions of a picture."""
     rows = rows_of(panels)
@@ -159,9 +159,9 @@ def laid_out(
     between = title + (_TICK_LABELS if ragged else 0.0) + 0.02
     margin = _EDGE + label_lines * _LINE + left + _BESIDE_TICKS
     below = 0.05 + legend_rows * _LEGEND_ROW + 0.06 + _LINE + _TICK_LABELS
-    height = below + len(rows) * (tall + strip) + (len(rows) - 1) * between + title + (_LINE if mark else 0.0)
+    height = below + len(rows) * (tall + strip) + (len(rows) - 1) * between + title + above * _LINE
     places: list[Place] = []
-    top = height - title - (_LINE if mark else 0.0)
+    top = height - title - above * _LINE
     for row, count in enumerate(rows):
         wide = (inner - (count - 1) * GAP) / count
         lower = top - tall - strip

@@ -12,13 +12,14 @@ from matplotlib.collections import LineCollection
 from matplotlib.transforms import ScaledTranslation, Transform
 
 from shuffledp.pipeline.figures import layout, legend, sheet
-from shuffledp.pipeline.figures.axes import Axis, Ticks, short, ticks
+from shuffledp.pipeline.figures.axes import Axis, Ticks, short, ticks, vertical
 from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand, leading, sidesteps
-from shuffledp.pipeline.figures.palette import Look
+from shuffledp.pipeline.figures.palette import GRAY, Look
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.style import SETTINGS
 
 MARKERS_PER_CURVE = 12  # upper limit, about: on dense curves markers hide each other
+_ROOM = 0.08  # of a strip's height, for half a marker
 _SMALL = 6.5  # points: letters beside arrows
 
 
@@ -66,7 +67,9 @@ def _above(look: Look) -> float:
 
 
 def _level(ax: Axes, strand: Strand, look: Look, number: int) -> None:
-    """Draw a level line with one marker, at a position that depends on the curve's number."""
+    """Draw a level line, without a marker unless it is gray: gray lines are told apart by nothing else."""
+    if look.color != GRAY:
+        look = replace(look, marker="")
     at, transform = [0.0, 0.15 + 0.13 * (number % 6), 1.0], ax.get_yaxis_transform()
     own = {"label": strand.curve, "zorder": _above(look), "transform": transform}
     sheet.add(ax, at, [float(strand.y[0])] * 3, look, markevery=[1], **own)
@@ -179,6 +182,14 @@ def ratio_scale(what: Picture) -> Literal["linear", "log"]:
     """Return "log" if the ratios differ by more than a factor of four, else "linear"."""
     every = np.concatenate([np.ones(1), *(strand.y for strand in ratios(what))])
     return "log" if every.max() > 4 * every.min() else "linear"
+
+
+def strip_axis(what: Picture) -> Axis:
+    """Return the vertical axis of the strips, with room for whole markers at both ends."""
+    found = vertical(ratios(what), ratio_scale(what), [1.0])
+    if found.scale == "linear":
+        return Axis("linear", found.low - _ROOM * found.span, found.high + _ROOM * found.span)
+    return Axis("log", found.low / 10 ** (_ROOM * found.span), found.high * 10 ** (_ROOM * found.span))
 
 
 def strip(ax: Axes, what: Picture, value: Any, axis: Axis) -> None:

@@ -195,7 +195,8 @@ def _drawing(job: DrawingJob, known: _Read) -> Drawn:
     prose = _prose(job, facts, questions)
     commits = sorted({str(p["commit"]) for p in known.results.provenance.values()})
     reasons = [*gaps(cells, names(job, cells), orders(job)), *without]
-    return _finished(job, files, prose, facts, note, reasons, commits, chart)
+    shown_protocols = sorted({name for name in every["protocol"].dropna() if name})
+    return _finished(job, files, prose, facts, note, reasons, commits, chart, shown_protocols)
 
 
 def _without_parameter(job: DrawingJob, cells: pd.DataFrame, what: Picture) -> list[str]:
@@ -260,6 +261,7 @@ def _finished(
     reasons: Sequence[str] = (),
     commits: Sequence[str] = (),
     chart: Chart | None = None,
+    protocols: Sequence[str] = (),
 ) -> Drawn:
     caption = f"{job['id']}.rst"
     entry = Entry(
@@ -278,6 +280,7 @@ def _finished(
         note=note,
         infeasible=tuple(reasons),
         board=_board(job),
+        protocols=tuple(protocols),
     )
     return Drawn(entry, {**files, caption: prose.encode()}, tuple(commits))
 

@@ -31,7 +31,7 @@ class Picture:
     a column ``curve``, and ``frame`` the rows of all files of the drawing, which have the same axes and the same
     ``panels``. ``labels`` are the legend texts by name in their order, and ``looks`` the looks by curve. ``grid`` has
     the values of variables in order. ``points`` were read off the paper, ``mark`` is the note on the data in the
-    picture itself.
+    picture itself, and ``title`` the line above the panels.
 
     A curve is ``name``, or ``name|part`` if ``parts`` distinguish curves of one name. In ``frame`` it is the name and
     the value that distinguishes the file.
@@ -48,6 +48,7 @@ class Picture:
     points: Sequence[tuple[float, float]] = ()
     mark: str = ""
     ratios: bool = False
+    title: str = ""
     """Whether a strip below each panel has the ratio of printed to exact numbers."""
 
     @cached_property

@@ -9,6 +9,7 @@ gaps are in the manifest, not in the picture.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -17,8 +18,8 @@ from matplotlib.figure import Figure
 
 from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
 from shuffledp.pipeline.figures import layout, legend, panels, sheet
-from shuffledp.pipeline.figures.axes import Ticks, ticks, vertical
-from shuffledp.pipeline.figures.palette import Look
+from shuffledp.pipeline.figures.axes import Ticks, ticks, typeset
+from shuffledp.pipeline.figures.palette import GRAY, Look
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.style import SETTINGS
 
@@ -54,7 +55,7 @@ def draw(what: Picture) -> Figure:
     room = layout.plot_width(len(what.panels)) + 0.5
     form = layout.legend_of([item.text for item in entries], most_looks, room)
     up = ticks(what.y_axis, MOST_TICKS)
-    strip = vertical(panels.ratios(what), panels.ratio_scale(what), [1.0]) if what.ratios else None
+    strip = panels.strip_axis(what) if what.ratios else None
     up_strip = ticks(strip, 3) if strip is not None else Ticks((), ())
     label = layout.wrapped(
         what.drawing.get("y_label", what.drawing["y"]),
@@ -65,7 +66,7 @@ def draw(what: Picture) -> Figure:
         len(what.panels),
         titles="panels" in what.drawing,
         strips=strip is not None,
-        mark=bool(what.mark),
+        above=sheet.lines_above(what.title, what.mark),
         left=max(
             layout.text_inches(t, SETTINGS["ytick.labelsize"]) for t in ("0", *up.labels, *up_strip.labels)
         ),
@@ -80,14 +81,15 @@ def draw(what: Picture) -> Figure:
         if place.first:
             sheet.labeled(figure, plan, place.box, label)
         if value is not None:
-            ax.set_title(what.drawing.get("panel_label", f"{what.drawing['panels']} = {{}}").format(value))
+            text = what.drawing.get("panel_label", f"{what.drawing['panels']} = {{}}").format(value)
+            ax.set_title(typeset(text))
         if place.strip is not None and strip is not None:
             below = figure.add_axes(place.strip.shares(plan.width, plan.height))
             panels.strip(below, what, value, strip)
             panels.ticked(below, what, place, up_strip, place.last)
             if place.first:
                 sheet.labeled(figure, plan, place.strip, RATIO, points=7)
-    sheet.finished(figure, plan, what.drawing.get("x_label", what.drawing["x"]), what.mark)
+    sheet.finished(figure, plan, what.drawing.get("x_label", what.drawing["x"]), what.mark, what.title)
     legend.write(figure, entries, form, plan.middle / plan.width)
     return figure
 
@@ -101,18 +103,22 @@ def _legend_items(what: Picture) -> list[legend.Item]:
     for strand in what.strands:
         name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
         kinds.setdefault(name, set()).add(strand.kind)
-    joined = "along" in what.drawing or bool(what.parts)
-    shown = {
-        name: _of_name(what, name)
-        if joined or kinds[name] - {"simulated"}
-        else replace(_of_name(what, name), dash="")
-        for one in what.together
-        for name in one.curves
-    }
+    shown = {name: _in_the_legend(what, name, kinds[name]) for one in what.together for name in one.curves}
     parts = [legend.Item(part.text, (part.look,)) for part in what.parts.values()]
     if what.points:
         parts.append(legend.Item(legend.READ_OFF, (legend.POINTS,)))
-    return legend.items(what.together, what.labels, shown, parts)
+    labels = {curve: typeset(text) for curve, text in what.labels.items()}
+    return legend.items(what.together, labels, shown, parts)
+
+
+def _in_the_legend(what: Picture, name: str, kinds: Collection[str]) -> Look:
+    """Return the look of a name, without a dash if it is drawn as points and without a marker if as level lines."""
+    own = _of_name(what, name)
+    if "along" in what.drawing or what.parts:
+        return own
+    if all(strand.level for strand in what.strands if strand.curve == name) and own.color != GRAY:
+        return replace(own, marker="")
+    return own if set(kinds) - {"simulated"} else replace(own, dash="")
 
 
 def _of_name(what: Picture, name: str) -> Look:

@@ -131,7 +131,7 @@ def _draw(
         len(panels),
         titles="panels" in entry,
         strips=False,
-        mark=bool(mark),
+        above=sheet.lines_above(entry["title"], mark),
         left=max(layout.text_inches(t, SETTINGS["ytick.labelsize"]) for t in up_ticks.labels),
         label_lines=label.count("\n") + 1,
         legend_rows=form.rows,
@@ -150,7 +150,7 @@ def _draw(
             ax.set_title(entry.get("panel_label", f"{entry['panels']} = {{}}").format(value))
         if place.first:
             sheet.labeled(figure, plan, place.box, label)
-    sheet.finished(figure, plan, entry.get("x_label", entry["x"]), mark)
+    sheet.finished(figure, plan, entry.get("x_label", entry["x"]), mark, entry["title"])
     legend.write(figure, items, form, plan.middle / plan.width)
     return figure
 

@@ -95,6 +95,7 @@ def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
         _points(job),
         mark,
         job["variant"] == BOTH,
+        job["title"],
     )
 
 

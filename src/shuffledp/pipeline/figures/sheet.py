@@ -13,12 +13,13 @@ from matplotlib.markers import TICKDOWN, TICKLEFT
 from matplotlib.ticker import NullLocator
 
 from shuffledp.pipeline.figures import layout
-from shuffledp.pipeline.figures.axes import Axis, Ticks
+from shuffledp.pipeline.figures.axes import Axis, Ticks, typeset
 from shuffledp.pipeline.figures.palette import Look
 from shuffledp.pipeline.figures.style import SETTINGS
 from shuffledp.pipeline.manifest import Chart
 
 WARNING = "#8a1c00"  # a mark says that the data are not the real ones
+TITLE_POINTS, LEAST_POINTS = 8.5, 5.5
 INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
 
 
@@ -87,9 +88,29 @@ def labeled(
     figure.text(x, y, text, rotation=90, ha="right", va="center", ma="center", fontsize=points)
 
 
-def finished(figure: Figure, plan: layout.Layout, x_label: str, mark: str) -> None:
-    """Write the label of the horizontal axis, and the note on the data."""
+def lines_above(title: str, mark: str) -> int:
+    """Return the number of lines above the panels: of the title and of the note on the data."""
+    return bool(title) + bool(mark)
+
+
+def finished(figure: Figure, plan: layout.Layout, x_label: str, mark: str, title: str = "") -> None:
+    """Write the label of the horizontal axis, the title, and the note on the data."""
     at, size = (plan.middle / plan.width, plan.below / plan.height), SETTINGS["axes.labelsize"]
     figure.text(*at, x_label, ha="center", va="top", fontsize=size)
+    if title:
+        points = TITLE_POINTS
+        while layout.text_inches(typeset(title), points) > plan.width - 0.1 and points > LEAST_POINTS:
+            points -= 0.5
+        figure.text(
+            0.05 / plan.width, 1 - 0.03 / plan.height, typeset(title), va="top", fontsize=points, weight=600
+        )
     if mark:
-        figure.text(0.995, 0.995, mark, ha="right", va="top", fontsize=7, color=WARNING)
+        figure.text(
+            0.995,
+            1 - (0.03 + 0.155 * bool(title)) / plan.height,
+            mark,
+            ha="right",
+            va="top",
+            fontsize=7,
+            color=WARNING,
+        )

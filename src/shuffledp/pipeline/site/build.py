@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
 from shuffledp.pipeline import manifest
-from shuffledp.pipeline.site import audit, claims, errata, library, origins, site_files
+from shuffledp.pipeline.site import audit, claims, errata, library, origins, ranking, site_files
 from shuffledp.pipeline.site.cards import (
     Picture,
     deck,
@@ -46,6 +46,9 @@ PACKAGE_DATA = (
     "templates/base.html.j2",
     "templates/macros.html.j2",
     "templates/overview.html.j2",
+    "templates/papers.html.j2",
+    "templates/protocol.html.j2",
+    "templates/protocols.html.j2",
     "templates/paper.html.j2",
     "templates/claims.html.j2",
     "templates/audit.html.j2",
@@ -54,15 +57,26 @@ PACKAGE_DATA = (
     "static/style.css",
     "static/site.js",
     "static/explore.js",
+    "static/ranking.js",
 )
 """Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
+
+RANKED, PROTOCOLS, PAPERS, CLAIMED, AUDITED = "Ranking", "Protocols", "Papers", "Claims", "Audit"
+NAVIGATION = (
+    (RANKED, site_files.INDEX),
+    (PROTOCOLS, site_files.PROTOCOLS),
+    (PAPERS, site_files.PAPERS),
+    (CLAIMED, site_files.CLAIMS),
+    (AUDITED, site_files.AUDIT),
+)
+"""Labels and pages of the navigation."""
 
 _TAG = re.compile(r"(<[^>]*>)")
 
 
 @dataclass(frozen=True)
 class Page:
-    """Content of a page: its place relative to the results, its names, its template and its values."""
+    """Content of a page: its place, its label in the navigation, its title, its template and its values."""
 
     path: str
     label: str
@@ -75,16 +89,18 @@ class Page:
 
 
 def overview(results: Results) -> Iterator[Page]:
-    """Yield the first page: the papers' claims with their verdicts, a figure for each paper, and all data."""
+    """Yield the first page: the least errors, the ranking, the papers' claims with their verdicts, and all data."""
     papers = [shown.paper for shown in results.papers]
     kinds = Counter(entry.kind for shown in results.papers for entry in shown.drawn.entries)
     yield Page(
         site_files.INDEX,
-        "Overview",
+        RANKED,
         TITLE,
         "overview.html.j2",
         {
-            "leading": [found for shown in results.papers if (found := _leading(results.folder, shown))],
+            "answer": _leading(results.folder, results.overall, site_files.INDEX),
+            "selectors": ranking.SELECTORS,
+            "ranking_table": f"figures/{site_files.OVERALL}/ranking.csv",
             "count": {
                 "figure": kinds["figure"],
                 "table": kinds["table"],
@@ -100,12 +116,44 @@ def overview(results: Results) -> Iterator[Page]:
     )
 
 
+def protocol_pages(results: Results) -> Iterator[Page]:
+    """Yield the list of protocols and a page per protocol: errors, parameters, audit, pictures and claims."""
+    yield Page(site_files.PROTOCOLS, PROTOCOLS, "Protocols", "protocols.html.j2")
+    for protocol in results.ranking.protocols:
+        rows, pictures = results.ranking.of(protocol), results.showing(protocol)
+        labels = results.ranking.labels(protocol)
+        named = {(shown.key, drawing) for shown, drawing, _ in pictures}
+        yield Page(
+            site_files.protocol_page(protocol),
+            PROTOCOLS,
+            labels[0],
+            "protocol.html.j2",
+            {
+                "protocol": protocol,
+                "labels": labels,
+                "rows": rows,
+                "reasons": tuple(dict.fromkeys(row["why"] for row in rows if row["why"])),
+                "pictures": pictures,
+                "claims": [
+                    claim
+                    for shown in results.papers
+                    for claim in shown.claims
+                    if (shown.key, claim["figure"]) in named
+                ],
+            },
+        )
+
+
 def paper_pages(results: Results) -> Iterator[Page]:
-    """Yield a page per paper: all its figures and tables."""
-    for shown in results.papers:
+    """Yield the list of papers, and a page per paper: all its figures and tables."""
+    leading = (_leading(results.folder, shown, site_files.PAPERS) for shown in results.papers)
+    yield Page(
+        site_files.PAPERS, PAPERS, "Papers", "papers.html.j2", {"leading": [one for one in leading if one]}
+    )
+    for shown in (*results.papers, results.overall):
         yield Page(
             shown.page,
-            shown.name,
+            PAPERS,
             shown.paper.title,
             "paper.html.j2",
             {
@@ -132,7 +180,7 @@ def errata_page(results: Results) -> Iterator[Page]:
     ]
     yield Page(
         site_files.ERRATA,
-        "Errata",
+        CLAIMED,
         "Errata and reading notes",
         "errata.html.j2",
         {
@@ -147,7 +195,7 @@ def claims_page(results: Results) -> Iterator[Page]:
     """Yield every claim with its verdicts, in the order of the papers."""
     yield Page(
         site_files.CLAIMS,
-        "Claims",
+        CLAIMED,
         "Every claim, with its verdict",
         "claims.html.j2",
         {
@@ -161,7 +209,7 @@ def open_questions_page(results: Results) -> Iterator[Page]:
     """Yield the page of open questions, with the results of this run's searches."""
     yield Page(
         site_files.OPEN_QUESTIONS,
-        "Open questions",
+        CLAIMED,
         "Open questions, and what is known numerically",
         "open_questions.html.j2",
         {
@@ -176,7 +224,7 @@ def audit_page(results: Results) -> Iterator[Page]:
     """Yield the page of every protocol under every accounting, with the results about its claims."""
     yield Page(
         site_files.AUDIT,
-        "Audit",
+        AUDITED,
         "Every guarantee, audited",
         "audit.html.j2",
         {
@@ -191,14 +239,14 @@ def audit_page(results: Results) -> Iterator[Page]:
 
 
 PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (
-    *(overview, paper_pages, claims_page, audit_page, errata_page, open_questions_page),
+    *(overview, protocol_pages, paper_pages, claims_page, audit_page, errata_page, open_questions_page),
 )
-"""Functions that write the pages, in the order of the navigation."""
+"""Functions that write the pages."""
 
 
 @dataclass(frozen=True)
 class Leading:
-    """Figure of a paper on the first page: its finding, its picture, and the place of its card."""
+    """Figure of a paper on the pages of several papers: its finding, its picture, and the place of its card."""
 
     shown: Shown
     finding: str
@@ -208,7 +256,7 @@ class Leading:
     picture: Picture
 
 
-def _leading(folder: Path, shown: Shown) -> Leading | None:
+def _leading(folder: Path, shown: Shown, page: str) -> Leading | None:
     """Return the figure of the headline, in the variant with printed and exact numbers if it exists."""
     groups: dict[str, list[Entry]] = {}
     for entry in shown.paper.entries:
@@ -231,7 +279,7 @@ def _leading(folder: Path, shown: Shown) -> Leading | None:
         best.alt,
         name_of_drawing(name),
         f"{shown.page}#{name}",
-        picture(folder, site_files.INDEX, best),
+        picture(folder, page, best),
     )
 
 
@@ -242,39 +290,36 @@ def read(folder: Path, papers: Sequence[str]) -> Results:
     """Read the results of the site."""
     claimed, judged = claims.headlines(folder), claims.claims(folder)
     shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
-    return Results(folder, shown, audit.read(folder), claims.questions(folder))
+    drawn = manifest.read(folder / "figures" / site_files.OVERALL)
+    table = next(entry.files["csv"] for entry in drawn.entries if ranking.is_ranking(entry))
+    overall = Shown(drawn, drawn.title, None, (), {}, ())
+    return Results(folder, shown, audit.read(folder), claims.questions(folder), overall, ranking.read(table))
 
 
 def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row]) -> Shown:
     charts = {entry.id: chart for entry in paper.entries if (chart := chart_of(entry)) is not None}
     own = tuple(claim for claim in judged if claim["paper"] == paper.key)
-    name, remarks = name_of(paper.key, paper.title), tuple(errata.remarks(paper))
+    name, remarks = manifest.name_of(paper.key, paper.title), tuple(errata.remarks(paper))
     return Shown(paper, name, claimed.get(paper.key), remarks, charts, own)
-
-
-def name_of(key: str, title: str) -> str:
-    """Return a short name of a paper: its key, spelled as in its title if the title contains it."""
-    words = key.replace("_", " ")
-    found = re.search(rf"\b{re.escape(words)}\b", title, re.IGNORECASE)
-    name = found[0] if found else words
-    return name[:1].upper() + name[1:]
 
 
 # -- writing -------------------------------------------------------------------------------------------------------
 
 
-def render(folder: Path, papers: Sequence[str]) -> dict[str, bytes]:
+def render(folder: Path, papers: Sequence[str], protocols: Sequence[str] = ()) -> dict[str, bytes]:
     """Return the files of the site by place."""
-    expected = site_files.outputs(papers)
+    expected = site_files.outputs(papers, protocols)
     results = read(folder, papers)
     pages = [page for make in PAGES for page in make(results)]
     environment = _environment()
-    written = {page.path: _html(environment, page, pages, results).encode() for page in pages}
+    written = {page.path: _html(environment, page, results).encode() for page in pages}
     written |= {
-        site_files.chart_data(shown.key): script(shown.key, shown.charts).encode() for shown in results.papers
+        site_files.chart_data(shown.key): script(shown.key, shown.charts).encode()
+        for shown in (*results.papers, results.overall)
     }
+    written[site_files.RANKING_DATA] = results.ranking.script().encode()
     static = resources.files("shuffledp.pipeline.site") / "static"
-    for name in (site_files.STYLE, site_files.SCRIPT, site_files.EXPLORE):
+    for name in (site_files.STYLE, site_files.SCRIPT, site_files.RANKING, site_files.EXPLORE):
         written[name] = (static / name.rpartition("/")[2]).read_bytes()
     written |= library.scripts()
     if set(written) != {*expected} - {site_files.CHECKSUM}:
@@ -284,9 +329,9 @@ def render(folder: Path, papers: Sequence[str]) -> dict[str, bytes]:
     return written
 
 
-def publish(folder: Path, papers: Sequence[str]) -> None:
+def publish(folder: Path, papers: Sequence[str], protocols: Sequence[str] = ()) -> None:
     """Publish the site with its checksum list, and remove files of an earlier site."""
-    contents = {folder / name: content for name, content in render(folder, papers).items()}
+    contents = {folder / name: content for name, content in render(folder, papers, protocols).items()}
     publish_bundle(folder / site_files.CHECKSUM, contents)
     for name in site_files.FOLDERS:
         for path in sorted((folder / name).rglob("*"), reverse=True):
@@ -316,9 +361,9 @@ def _environment() -> Environment:
     return environment
 
 
-def _html(environment: Environment, page: Page, pages: Sequence[Page], results: Results) -> str:
+def _html(environment: Environment, page: Page, results: Results) -> str:
     up = "../" * page.path.count("/")
-    names = {"page": page, "pages": pages, "up": up, "results": results}
+    names = {"page": page, "navigation": NAVIGATION, "up": up, "results": results}
     return environment.get_template(page.template).render(**names, **page.content)
 
 

@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from shuffledp.pipeline import manifest
 from shuffledp.pipeline.site import claims, errata, site_files
-from shuffledp.pipeline.site.cards import Deck, deck
+from shuffledp.pipeline.site.cards import Deck, deck, title_of
+from shuffledp.pipeline.site.ranking import Ranking, is_ranking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,8 +81,8 @@ class Shown:
 
     @property
     def drawn(self) -> DrawnPaper:
-        """Drawn paper without errata and reading notes, which have their own page."""
-        return manifest.without(self.paper, errata.is_remarks)
+        """Drawn paper without errata, reading notes and the ranking, which have their own pages."""
+        return manifest.without(self.paper, lambda entry: errata.is_remarks(entry) or is_ranking(entry))
 
     def deck(self, folder: Path, page: str) -> Deck:
         """Return the cards of the paper, for a page."""
@@ -94,8 +95,10 @@ class Results:
 
     folder: Path
     papers: tuple[Shown, ...]
-    audited: tuple[Row, ...] = ()
-    questions: tuple[Row, ...] = ()
+    audited: tuple[Row, ...]
+    questions: tuple[Row, ...]
+    overall: Shown
+    ranking: Ranking
 
     @property
     def replicated(self) -> tuple[Shown, ...]:
@@ -125,6 +128,20 @@ class Results:
     def questions_on(self, remark: str) -> tuple[Row, ...]:
         """Return the open questions that name an erratum or note."""
         return tuple(question for question in self.questions if remark in question["related"])
+
+    def audits_of(self, protocol: str) -> tuple[Row, ...]:
+        """Return the rows of the audit about a protocol."""
+        return tuple(one for one in self.audited if one["protocol"] == protocol)
+
+    def showing(self, protocol: str) -> tuple[tuple[Shown, str, str], ...]:
+        """Return the drawings with a protocol: the paper, the name of the drawing, and its title."""
+        found = {
+            (shown.key, entry.drawing): (shown, entry.drawing, title_of([entry]))
+            for shown in self.papers
+            for entry in shown.drawn.entries
+            if protocol in entry.protocols
+        }
+        return tuple(found.values())
 
     def paper(self, key: str) -> Shown | None:
         """Return a paper of this run."""

@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INDEX = "index.html"
+PAPERS = "pages/papers.html"
+PROTOCOLS = "pages/protocols.html"
+OVERALL = "overall"
+"""Key of the pictures over all papers, which have a page like a paper."""
 CLAIMS = "pages/claims.html"
 AUDIT = "pages/audit.html"
 ERRATA = "pages/errata.html"
@@ -18,6 +22,8 @@ FOLDERS = ("pages", "site")
 
 STYLE = "site/style.css"
 SCRIPT = "site/site.js"
+RANKING_DATA = "site/ranking_data.js"
+RANKING = "site/ranking.js"
 EXPLORE = "site/explore.js"
 LIBRARY = ("site/bokeh.min.js", "site/bokeh-api.min.js")
 """The library for interactive charts; a page loads it when a reader opens such a chart."""
@@ -28,15 +34,24 @@ def paper_page(paper: str) -> str:
     return f"pages/{paper}.html"
 
 
+def protocol_page(protocol: str) -> str:
+    """Return the page of a protocol."""
+    return f"pages/protocols/{protocol}.html"
+
+
 def chart_data(paper: str) -> str:
     """Return the script with the numbers of all charts of a paper, as a local page may not read other files."""
     return f"site/charts/{paper}.js"
 
 
-def outputs(papers: Sequence[str]) -> tuple[str, ...]:
+def outputs(papers: Sequence[str], protocols: Sequence[str] = ()) -> tuple[str, ...]:
     """Return every file of the site, relative to the folder of the results, with the checksum list last."""
+    papers = [*papers, OVERALL]
     names = [
         INDEX,
+        PROTOCOLS,
+        *(protocol_page(protocol) for protocol in protocols),
+        PAPERS,
         *(paper_page(paper) for paper in papers),
         CLAIMS,
         AUDIT,
@@ -45,6 +60,8 @@ def outputs(papers: Sequence[str]) -> tuple[str, ...]:
         *(chart_data(paper) for paper in papers),
         STYLE,
         SCRIPT,
+        RANKING_DATA,
+        RANKING,
         EXPLORE,
         *LIBRARY,
         CHECKSUM,

@@ -1,0 +1,502 @@
+"""Pictures and tables over all papers and studies: the ranking, and what claims and accountings come to."""
+
+from __future__ import annotations
+
+import io
+import json
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from shuffledp import __version__
+from shuffledp.pipeline.config import Experiment, Settings
+from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
+from shuffledp.pipeline.figures.axes import power
+from shuffledp.pipeline.figures.captions import render
+from shuffledp.pipeline.figures.drawing_jobs import RankedJob
+from shuffledp.pipeline.figures.drawings import caption_folder, figure_folder
+from shuffledp.pipeline.figures.names import TRUST
+from shuffledp.pipeline.figures.palette import COLORS, GRAY
+from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, ranking, records
+from shuffledp.pipeline.figures.selected_rows import by_cell
+from shuffledp.pipeline.figures.sheet import said
+from shuffledp.pipeline.figures.style import SETTINGS, figure_style, rendered
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, Run, name_of
+from shuffledp.storage import publish, read_verified
+
+KEY = "overall"
+"""Key of the page, and name of the folder of its figures."""
+TITLE = "All protocols and claims together"
+RANKING = "ranking"
+FIGURES = ("dumbbells", "verdicts", "gaps")
+"""Pictures, in the order of the page."""
+VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#B2182B", "untestable": "#b8b8b8"}
+"""Verdicts on claims with their colors."""
+MOST_ROWS = 6
+"""Protocols of a task under one trust that the dumbbells show, the best ones."""
+QUANTITIES = {
+    **dict.fromkeys(("mse", "sse", "worst_mse"), "squared error"),
+    **dict.fromkeys(("tve", "l1"), "absolute error"),
+    **dict.fromkeys(("eps_central", "eps_shuffler"), "eps"),
+}
+"""Words for the compared quantities; the others are named as they are."""
+_SHOWN_TRUST = [TRUST[trust] for trust in ("shuffler", "shuffler_adds", "secure_sum")]
+_ROW, _SIZE = 0.165, 7.5
+
+
+class GapJob(TypedDict):
+    """Methods of an experiment that have printed and exact numbers, and the compared quantity of each."""
+
+    paper: str
+    experiment: str
+    methods: dict[str, str]
+
+
+class OverallJob(TypedDict):
+    """Everything on which the pictures depend, except the content of their input files."""
+
+    results: str
+    captions: str
+    formats: list[str]
+    run: dict[str, Any]
+    names: dict[str, str]
+    ranked: list[RankedJob]
+    gaps: list[GapJob]
+
+
+def overall_job(settings: Settings, root: Path) -> OverallJob:
+    """Return the plain data on which the pictures depend."""
+    shortened = bool(settings.shortened)
+    experiments = [e for paper in settings.papers.values() for e in paper.experiments.values()]
+    return {
+        "results": settings.results,
+        "captions": str(caption_folder(root, KEY)),
+        "formats": list(settings.formats),
+        "run": {"seed": settings.seed, "scale": "shortened" if shortened else "paper"},
+        "names": {key: name_of(key, paper.title) for key, paper in settings.papers.items()},
+        "ranked": [_ranked(e, settings.results) for e in experiments if e.ranked],
+        "gaps": [
+            {"paper": e.paper, "experiment": e.id, "methods": methods}
+            for e in experiments
+            if settings.papers[e.paper].kind == "paper" and (methods := _compared(e))
+        ],
+    }
+
+
+def _ranked(experiment: Experiment, results: str) -> RankedJob:
+    task = experiment.parts["task"] or {}
+    return {
+        "results": results,
+        "paper": experiment.paper,
+        "experiment": experiment.id,
+        "methods": [m for m, method in experiment.methods.items() if method.protocol],
+        "task": str(experiment.ranked["task"]),
+        "metric": experiment.metrics[0],
+        "unit": "counts" if task.get("kind") == "frequency" else None,
+        "where": dict(experiment.ranked.get("where", {})),
+    }
+
+
+def _compared(experiment: Experiment) -> dict[str, str]:
+    both = {"printed", "exact"}
+    return {
+        m: experiment.metrics[0] if method.protocol else method.returns
+        for m, method in experiment.methods.items()
+        if both <= set(method.accounting or experiment.accounting)
+    }
+
+
+def protocols(job: OverallJob, settings: Settings) -> list[str]:
+    """Return the protocols of the ranking, sorted."""
+    return sorted(
+        {
+            str(settings.papers[one["paper"]].experiments[one["experiment"]].methods[m].protocol)
+            for one in job["ranked"]
+            for m in one["methods"]
+        }
+    )
+
+
+def bundles(job: OverallJob) -> list[Bundle]:
+    """Return the results that the job reads."""
+    asked = {
+        (str(one["paper"]), str(one["experiment"]), m): None
+        for one in (*job["ranked"], *job["gaps"])
+        for m in one["methods"]
+    }
+    return [Bundle.of(Path(job["results"]), *setup) for setup in asked]
+
+
+def output_files(results: Path, formats: Sequence[str]) -> list[Path]:
+    """Return the files that the job writes."""
+    folder = figure_folder(results, KEY)
+    own = [folder / f"{name}.{end}" for name in FIGURES for end in (*formats, "csv", "rst")]
+    return [folder / MANIFEST, folder / CHECKSUMS, *own, *(folder / f"{RANKING}.{e}" for e in ("csv", "rst"))]
+
+
+# -- numbers -------------------------------------------------------------------------------------------------------
+
+
+def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the best protocols of each task at its first setting under each trust, in units of the curator's error."""
+    found = []
+    for task in dict.fromkeys(rows["task"]):
+        own = rows[rows["task"] == task]
+        here = at(own, first_setting(own))
+        here = here[here["over_curator"].notna() & ~here["guarantee"].isin(IN_DOUBT)]
+        found += [here[here["trust"] == trust].head(MOST_ROWS) for trust in _SHOWN_TRUST]
+    columns = ["task", "users", "values", "eps", "delta", "trust", "label"]
+    columns += ["printed_over_curator", "over_curator", "accounting", "bits"]
+    return pd.concat([rows.head(0), *found], ignore_index=True)[columns]
+
+
+def verdicts(claims: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Return the number of claims of each paper by verdict."""
+    own = claims[claims["kind"] == "claim"].drop_duplicates("id")
+    counts = own.groupby(["paper", "overall"]).size()
+    rows = [
+        {"paper": names[key], "verdict": verdict, "claims": int(counts.get((key, verdict), 0))}
+        for key in dict.fromkeys(own["paper"])
+        for verdict in VERDICTS
+    ]
+    return pd.DataFrame(rows, columns=["paper", "verdict", "claims"])
+
+
+def printed_over_exact(job: OverallJob) -> pd.DataFrame:
+    """Return least, median and greatest ratio of printed to exact numbers of every method, over its common points."""
+    ratios: dict[tuple[str, str, str], list[float]] = {}
+    for one in job["gaps"]:
+        files = {
+            m: Bundle.of(Path(job["results"]), one["paper"], one["experiment"], m) for m in one["methods"]
+        }
+        known = read(files)
+        summary = known.summary()
+        for method, quantity in one["methods"].items():
+            cells = known.cells[(known.cells["method"] == method) & (known.cells["status"] == "ok")]
+            if cells.empty:
+                continue
+            numbers = by_cell(cells, summary, quantity)
+            by_point = {
+                a: rows.set_index("point")["cell"].map(numbers) for a, rows in cells.groupby("accounting")
+            }
+            if not {"printed", "exact"} <= set(by_point):
+                continue
+            found = (by_point["printed"] / by_point["exact"]).dropna()
+            key = (one["paper"], str(cells["label"].iloc[0]), QUANTITIES.get(quantity, quantity))
+            ratios.setdefault(key, []).extend(float(ratio) for ratio in found if 0 < ratio < float("inf"))
+    rows = [
+        (
+            job["names"][paper],
+            label,
+            quantity,
+            min(some),
+            float(pd.Series(some).median()),
+            max(some),
+            len(some),
+        )
+        for (paper, label, quantity), some in ratios.items()
+        if some
+    ]
+    columns = ["paper", "method", "quantity", "least", "median", "greatest", "points"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+# -- pictures ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Line of a picture: a heading, or a label with its row of the table."""
+
+    text: str
+    row: Mapping[str, Any] | None = None
+    strong: bool = False
+    remark: str = ""
+
+
+def _columns(groups: Sequence[Sequence[_Line]], most: int) -> list[list[_Line]]:
+    """Return the groups in columns of about equal height."""
+    total, columns = sum(map(len, groups)), [[] for _ in range(most)]  # type: list[list[_Line]]
+    place = 0
+    for group in groups:
+        if columns[place] and place < most - 1 and len(columns[place]) + len(group) / 2 > total / most:
+            place += 1
+        columns[place].extend(group)
+    return [column for column in columns if column]
+
+
+def _sheet(
+    columns: Sequence[Sequence[_Line]], label: str, limits: tuple[float, float]
+) -> tuple[Figure, list[Axes]]:
+    """Return a picture with a row per line and a logarithmic axis of ratios below each column."""
+    tall = max(map(len, columns)) * _ROW
+    names, plot, edge = 2.3, 2.5, 0.15
+    width, height = len(columns) * (names + plot + edge), tall + 0.95
+    figure, axes = Figure(figsize=(width, height)), []
+    for number, column in enumerate(columns):
+        left = (number * (names + plot + edge) + names) / width
+        high = len(column) * _ROW
+        ax = figure.add_axes((left, (height - 0.3 - high) / height, plot / width, high / height))
+        ax.set(ylim=(len(column) - 0.4, -0.6), xlim=limits, xscale="log", yticks=[])
+        ax.minorticks_off()
+        ax.spines["left"].set_visible(False)
+        ax.set_xlabel(label, fontsize=8)
+        for i, line in enumerate(column):
+            settings: dict[str, Any] = {"fontweight": "bold"} if line.strong else {}
+            color = SETTINGS["axes.edgecolor"] if line.row is not None or line.strong else "#6a6a6a"
+            ax.annotate(
+                line.text, (0, i), (-4, 0), ("axes fraction", "data"), textcoords="offset points",
+                ha="right", va="center", fontsize=_SIZE, color=color, **settings,
+            )  # fmt: skip
+            if line.row is not None:
+                ax.axhline(i, color="#e9e9e9", lw=0.6, zorder=0)
+            if line.remark:
+                own: dict[str, Any] = {
+                    "va": "center",
+                    "fontsize": _SIZE,
+                    "color": "#6a6a6a",
+                    "backgroundcolor": "white",
+                }
+                ax.annotate(line.remark, (0.02, i), xycoords=("axes fraction", "data"), **own)
+        axes.append(ax)
+    return figure, axes
+
+
+def _limits(numbers: pd.Series) -> tuple[float, float]:
+    return float(min(numbers.min(), 1.0)) / 1.5, float(max(numbers.max(), 1.0)) * 2.5
+
+
+def draw_dumbbells(table: pd.DataFrame) -> Figure:
+    """Draw printed and exact errors of the best protocols, in units of the curator's."""
+    if table.empty:
+        return said("No protocol of this run can be compared with a curator.")
+    groups = []
+    for _, own in table.groupby("task", sort=False):
+        group = [_Line(str(own["task"].iloc[0]), strong=True, remark=_setting(records(own)[0]))]
+        for trust, rows in own.groupby("trust", sort=False):
+            group.append(_Line(str(trust)))
+            group += [_Line(_short(str(row["label"])), row) for row in records(rows)]
+        groups.append(group)
+    columns = _columns(groups, 2)
+    ends = pd.concat([table["over_curator"], table["printed_over_curator"]]).dropna()
+    figure, axes = _sheet(columns, "squared error over the curator's", _limits(ends))
+    for ax, column in zip(axes, columns, strict=True):
+        ax.axvline(1.0, color="#262626", lw=0.8, zorder=1)
+        for i, line in enumerate(column):
+            if line.row is None:
+                continue
+            exact, printed = line.row["over_curator"], line.row["printed_over_curator"]
+            if line.row["accounting"] == "exact":
+                if not pd.isna(printed):
+                    ax.plot([printed, exact], [i, i], color="#bdbdbd", lw=1.2, zorder=2)
+                    ax.plot([printed], [i], "o", color=GRAY, ms=4.2, zorder=3)
+                ax.plot([exact], [i], "o", color=COLORS[0], ms=4.8, zorder=4)
+            else:
+                ax.plot([exact], [i], "o", color=GRAY, ms=4.2, zorder=3)
+    _keys(figure, (("as printed", GRAY), ("exact", COLORS[0])), "1 is the curator's error")
+    return figure
+
+
+def _keys(figure: Figure, keys: Sequence[tuple[str, str]], remark: str) -> None:
+    """Write a line with the colors above the columns."""
+    width, height = figure.get_size_inches()
+    x, y = 0.1 / width, 1 - 0.13 / height
+    for text, color in keys:
+        figure.text(x, y, "●", color=color, fontsize=9, va="center")
+        figure.text(x + 0.14 / width, y, text, fontsize=8, va="center")
+        x += (0.35 + 0.075 * len(text)) / width
+    figure.text(x, y, remark, fontsize=8, va="center")
+
+
+def _setting(row: Mapping[str, Any]) -> str:
+    parts = [f"n = {row['users']:,.0f}"]
+    parts += [f"k = {row['values']:,.0f}"] if row["values"] > 0 else []
+    return ", ".join([*parts, f"eps = {row['eps']:g}", f"delta = {power(row['delta'])}"])
+
+
+def _short(text: str, most: int = 38) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip(' ,')}…"
+
+
+def draw_verdicts(table: pd.DataFrame) -> Figure:
+    """Draw the numbers of claims by verdict, a bar per paper."""
+    if table.empty:
+        return said("No paper of this run has claims.")
+    papers = list(dict.fromkeys(table["paper"]))
+    wide, tall = 4.4, 0.3 * len(papers)
+    figure = Figure(figsize=(wide + 2.6, tall + 0.85))
+    width, height = figure.get_size_inches()
+    ax = figure.add_axes((2.4 / width, 0.45 / height, wide / width, tall / height))
+    for i, paper in enumerate(papers):
+        left = 0
+        for verdict, count in table.loc[table["paper"] == paper, ["verdict", "claims"]].to_numpy().tolist():
+            ax.barh(
+                i, count, left=left, height=0.68, color=VERDICTS[verdict], edgecolor="white", linewidth=0.6
+            )
+            if count:
+                dark = verdict in ("holds", "fails")
+                ax.text(left + count / 2, i, str(count), ha="center", va="center", fontsize=_SIZE,
+                        color="white" if dark else "black")  # fmt: skip
+            left += count
+        ax.annotate(
+            _short(paper),
+            (0, i),
+            (-4, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=_SIZE,
+        )
+    ax.set(ylim=(len(papers) - 0.5, -0.5), yticks=[])
+    ax.set_xlabel("number of claims")
+    ax.spines["left"].set_visible(False)
+    _keys(figure, tuple(VERDICTS.items()), "")
+    return figure
+
+
+def draw_gaps(table: pd.DataFrame) -> Figure:
+    """Draw the ratios of printed to exact numbers: a line from the least to the greatest, a dot at the median."""
+    if table.empty:
+        return said("No method of this run has printed and exact numbers.")
+    groups = []
+    for paper, rows in table.groupby("paper", sort=False):
+        groups.append([_Line(_short(str(paper), 44), strong=True)])
+        for row in records(rows):
+            words = f"{row['method']}, {row['quantity']}"
+            groups[-1].append(_Line(_short(words, 44), row))
+    columns = _columns(groups, 2)
+    figure, axes = _sheet(
+        columns, "printed over exact", _limits(pd.concat([table["least"], table["greatest"]]))
+    )
+    for ax, column in zip(axes, columns, strict=True):
+        ax.axvline(1.0, color="#262626", lw=0.8, zorder=1)
+        for i, line in enumerate(column):
+            if line.row is not None:
+                ax.plot([line.row["least"], line.row["greatest"]], [i, i], color=COLORS[0], lw=1.6, zorder=2)
+                ax.plot([line.row["median"]], [i], "o", color=COLORS[0], ms=4.4, zorder=3)
+    _keys(figure, (("median", COLORS[0]),), "lines go from the least to the greatest ratio; 1 is no gap")
+    return figure
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
+
+
+def publish_overall(job: OverallJob) -> None:
+    """Write the ranking and the pictures with their numbers, captions, manifest and checksums."""
+    results = Path(job["results"])
+    claims = results / "claims/claims.csv"
+    judged = pd.read_csv(
+        io.BytesIO(read_verified(claims, claims.with_suffix(".sha256"))), dtype=str, keep_default_na=False
+    )
+    rows = ranking(job["ranked"])
+    tables = {
+        "dumbbells": dumbbells(rows),
+        "verdicts": verdicts(judged, job["names"]),
+        "gaps": printed_over_exact(job),
+    }
+    folder = figure_folder(results, KEY)
+    made = [_table(job, rows), *(_figure(job, name, table) for name, table in tables.items())]
+    contents = {folder / name: content for _, files in made for name, content in files.items()}
+    commits = {str(about["commit"]) for about in _provenance(job)}
+    drawn = DrawnPaper(
+        key=KEY,
+        kind="study",
+        title=TITLE,
+        citation="",
+        doi=None,
+        run=Run(
+            version=__version__, python=platform.python_version(), commit=", ".join(sorted(commits - {""})),
+            **job["run"],
+        ),
+        entries=tuple(entry for entry, _ in made),
+    )  # fmt: skip
+    contents[folder / MANIFEST] = f"{drawn.model_dump_json(indent=2)}\n".encode()
+    publish(folder / CHECKSUMS, contents, folders=2)
+
+
+def _provenance(job: OverallJob) -> Iterator[Mapping[str, Any]]:
+    for bundle in bundles(job):
+        yield json.loads(bundle.provenance.read_text(encoding="utf-8"))
+
+
+TITLES = {
+    "dumbbells": "Printed and exact error of the best protocols, a line per protocol",
+    "verdicts": "Claims by verdict, a bar per paper",
+    "gaps": "Printed over exact numbers, a line per method",
+}
+"""Title of each picture."""
+_DRAW: Mapping[str, Callable[[pd.DataFrame], Figure]] = {
+    "dumbbells": draw_dumbbells,
+    "verdicts": draw_verdicts,
+    "gaps": draw_gaps,
+}
+
+
+def _figure(job: OverallJob, name: str, table: pd.DataFrame) -> tuple[Entry, dict[str, bytes]]:
+    with figure_style():
+        figure = _DRAW[name](table)
+        files = {f"{name}.{end}": rendered(figure, end) for end in job["formats"]}
+    return _entry(job, name, "figure", TITLES[name], table, files)
+
+
+def _table(job: OverallJob, rows: pd.DataFrame) -> tuple[Entry, dict[str, bytes]]:
+    return _entry(job, RANKING, "table", "All protocols at every setting", rows, {})
+
+
+def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
+    sound = table[(table["accounting"] == "exact") & (table["trust"] == TRUST["shuffler"])]
+    return {"best": next(iter(records(sound)), None)}
+
+
+def _of_verdicts(table: pd.DataFrame) -> dict[str, Any]:
+    holding = table.loc[table["verdict"] == "holds", "claims"]
+    return {"every": int(table["claims"].sum()), "holding": int(holding.sum())}
+
+
+def _of_gaps(table: pd.DataFrame) -> dict[str, Any]:
+    return {"widest": max(records(table), key=lambda row: float(row["greatest"]), default=None)}
+
+
+def _of_ranking(table: pd.DataFrame) -> dict[str, Any]:
+    return {"protocols": table["protocol"].nunique(), "settings": len(table[list(SETTING)].drop_duplicates())}
+
+
+_FACTS: Mapping[str, Callable[[pd.DataFrame], dict[str, Any]]] = {
+    "dumbbells": _of_dumbbells,
+    "verdicts": _of_verdicts,
+    "gaps": _of_gaps,
+    RANKING: _of_ranking,
+}
+"""Names in the caption of each picture and table."""
+
+
+def _entry(
+    job: OverallJob, name: str, kind: Any, title: str, table: pd.DataFrame, files: Mapping[str, bytes]
+) -> tuple[Entry, dict[str, bytes]]:
+    prose = render(Path(job["captions"]) / f"{name}.rst", _FACTS[name](table))
+    csv = table.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
+    own = {**files, f"{name}.csv": csv, f"{name}.rst": prose.encode()}
+    ends = [*(job["formats"] if kind == "figure" else ()), "csv"]
+    entry = Entry(
+        id=name,
+        drawing=name,
+        variant="",
+        by="",
+        finding=" ".join(prose.partition("\n\n")[0].split()),
+        chart=None,
+        kind=kind,
+        title=title,
+        alt=title,
+        caption=Path(f"{name}.rst"),
+        files={end: Path(f"{name}.{end}") for end in ends},
+        settings=(),
+        note="",
+        infeasible=(),
+    )
+    return entry, own

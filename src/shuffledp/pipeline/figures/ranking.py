@@ -1,0 +1,140 @@
+"""The ranking: every protocol of a task at every computed setting, best first under equal trust."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
+from shuffledp.pipeline.figures.drawing_jobs import RankedJob
+from shuffledp.pipeline.figures.fronts import Offer, front
+from shuffledp.pipeline.figures.names import TRUST
+from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching
+
+SETTING = ("task", "users", "values", "eps", "delta")
+"""Columns that name a setting of the ranking."""
+COLUMNS = (
+    *SETTING,
+    *(
+        "trust",
+        "rank",
+        "front",
+        "label",
+        "protocol",
+        "error",
+        "over_curator",
+        "printed",
+        "printed_over_curator",
+    ),
+    *("messages", "bits", "accounting", "guarantee", "why_in_doubt", "reason", "parameters"),
+)
+"""Columns of the ranking."""
+ACCOUNTINGS = ["exact", "corrected", "printed"]
+"""A method is ranked under the first of these that it has."""
+USUAL = {"eps": 1.0, "users": 1e5}
+"""Among the settings with the most protocols the first one is nearest to these, by ratios."""
+_POINT = ["users_expected", "domain_size", "eps", "delta"]
+
+
+def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
+    """Return the rows of all settings, tasks with most protocols first, then `first_setting`, trust and error."""
+    rows = pd.DataFrame([row for job in jobs for row in _of_experiment(job)], columns=list(COLUMNS))
+    rows = rows.drop_duplicates([*SETTING, "label"], ignore_index=True)
+    if rows.empty:
+        return rows
+    of_settings = rows.groupby(list(SETTING), sort=False, dropna=False)
+    ranked = pd.concat([_ranked(own) for _, own in of_settings], ignore_index=True)
+    first = {str(task): first_setting(own) for task, own in ranked.groupby("task", sort=False)}
+    tasks = sorted(first, key=lambda task: -len(at(ranked, first[task])))
+    behind = [not _is(row, first[str(row["task"])]) for row in records(ranked)]
+    order = ranked.assign(place=ranked["task"].map(tasks.index), behind=behind)
+    order = order.assign(trust=order["trust"].map(TRUST))
+    return order.sort_values(["place", "behind"], kind="stable")[list(COLUMNS)].reset_index(drop=True)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table by column."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def first_setting(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return the setting of a task with the most ranked protocols, among several the nearest to `USUAL`."""
+    settings = (
+        rows.groupby(list(SETTING), sort=False, dropna=False)["error"].count().reset_index(name="count")
+    )
+
+    def key(one: Mapping[str, Any]) -> tuple[float, ...]:
+        return (-one["count"], *(abs(math.log(one[name] / usual)) for name, usual in USUAL.items()))
+
+    best = min(records(settings), key=key)
+    return {name: best[name] for name in SETTING}
+
+
+def at(rows: pd.DataFrame, setting: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows of one setting."""
+    return rows[[_is(row, setting) for row in records(rows)]]
+
+
+def _is(row: Mapping[str, Any], setting: Mapping[str, Any]) -> bool:
+    return all(row[n] == setting[n] or (pd.isna(row[n]) and pd.isna(setting[n])) for n in SETTING)
+
+
+def _of_experiment(job: RankedJob) -> Iterator[dict[str, Any]]:
+    bundles = {m: Bundle.of(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]}
+    known = read(bundles)
+    cells = matching(known.cells, job["where"])
+    good = cells[cells["status"] == "ok"]
+    if good.empty:
+        return
+    errors = by_cell(good, known.summary(), job["metric"], job["unit"])
+    printed = {
+        (row["method"], *_point(row)): errors.get(row["cell"], math.nan)
+        for row in records(good[good["accounting"] == "printed"])
+    }
+    for row in records(chosen(cells, {"accounting": ACCOUNTINGS})):
+        users, values, eps, delta = _point(row)
+        ok = row["status"] == "ok"
+        yield {
+            **dict(zip(SETTING, (job["task"], users, values, eps, delta), strict=True)),
+            "trust": row["trust"],
+            "label": row["label"],
+            "protocol": row["protocol"],
+            "error": float(errors.get(row["cell"], math.nan)) if ok else math.nan,
+            "printed": float(printed.get((row["method"], users, values, eps, delta), math.nan)),
+            "messages": row["messages_per_user"] if ok else math.nan,
+            "bits": row["bits_per_user"] if ok else math.nan,
+            "accounting": row["accounting"],
+            "guarantee": row["guarantee"] if ok else "",
+            "why_in_doubt": row["guarantee_note"] if ok and row["guarantee"] in IN_DOUBT else "",
+            "reason": "" if ok else row["reason"],
+            "parameters": row["parameters"] if ok else "",
+        }
+
+
+def _point(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in _POINT)
+
+
+def _ranked(own: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of one setting with ranks, fronts and ratios, sorted by trust and error; doubtful ones follow."""
+    central = own.loc[own["trust"] == "central", "error"].min()
+    sound = own["error"].notna() & ~own["guarantee"].isin(IN_DOUBT)
+    offers = [
+        Offer(str(row["label"]), str(row["trust"]), str(row["guarantee"]), "", row["bits"], row["error"])
+        for row in records(own[sound])
+    ]
+    best = {(o.trust, o.method) for trust in TRUST for o in front([o for o in offers if o.trust == trust])}
+    order = own.assign(
+        over_curator=own["error"] / central,
+        printed_over_curator=own["printed"] / central,
+        front=["yes" if pair in best else "" for pair in zip(own["trust"], own["label"], strict=True)],
+        place=own["trust"].map(list(TRUST).index),
+        unsound=~sound,
+        infeasible=own["error"].isna(),
+    ).sort_values(["place", "infeasible", "unsound", "error"], kind="stable")
+    ranks = (~order["unsound"]).groupby(order["place"]).cumsum()
+    return order.assign(rank=ranks.where(~order["unsound"]))

@@ -1,0 +1,155 @@
+"""The ranking on the pages: rows by setting, with texts, bars and links."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.pipeline.site.csv_tables import lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shuffledp.pipeline.manifest import Entry
+
+_NAME = "ranking"
+SETTING = ("task", "users", "values", "eps", "delta")
+"""Columns of the ranking that name a setting."""
+SELECTORS = ("task", "users n", "values k", "eps", "delta")
+"""Labels of the fields that choose a setting."""
+_DIGITS = 4
+_LEAST_BAR = 3.0  # per cent, of the least error
+
+
+def is_ranking(entry: Entry) -> bool:
+    """Return whether an entry of a manifest is the ranking."""
+    return entry.kind == "table" and entry.id == _NAME
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Setting and its rows, grouped by the trusted party."""
+
+    key: tuple[str, ...]
+    groups: Mapping[str, tuple[Mapping[str, Any], ...]]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Rows of the ranking as its table has them, the first setting of each task first."""
+
+    rows: tuple[Mapping[str, str], ...] = ()
+
+    @cached_property
+    def settings(self) -> tuple[Setting, ...]:
+        """Settings in the order of the table."""
+        found: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
+        for row in self.rows:
+            found.setdefault(tuple(row[name] for name in SETTING), []).append(row)
+        return tuple(
+            Setting(tuple(_text(name, text) for name, text in zip(SETTING, key, strict=True)), _grouped(rows))
+            for key, rows in found.items()
+        )
+
+    def options(self, place: int) -> tuple[str, ...]:
+        """Return the values of a selector; of those after the task, the values of the first task."""
+        first = self.settings[0].key[0]
+        some = {s.key[place]: None for s in self.settings if not place or s.key[0] == first}
+        return tuple(some) if not place else tuple(sorted(some, key=_size))
+
+    def of(self, protocol: str) -> tuple[Mapping[str, Any], ...]:
+        """Return the rows of a protocol, with their settings."""
+        return tuple(
+            {**row, "setting": setting.key, "of": sum(map(len, setting.groups.values()))}
+            for setting in self.settings
+            for rows in setting.groups.values()
+            for row in rows
+            if row["protocol"] == protocol
+        )
+
+    @cached_property
+    def protocols(self) -> tuple[str, ...]:
+        """Protocols of the ranking, sorted."""
+        return tuple(sorted({row["protocol"] for row in self.rows}))
+
+    def labels(self, protocol: str) -> tuple[str, ...]:
+        """Return the names under which a protocol is ranked."""
+        return tuple(dict.fromkeys(row["label"] for row in self.rows if row["protocol"] == protocol))
+
+    def script(self) -> str:
+        """Return the script with the rows of all settings, as a local page may not read other files."""
+        content = [
+            {
+                "key": s.key,
+                "groups": [[trust, [_for_the_page(r) for r in rows]] for trust, rows in s.groups.items()],
+            }
+            for s in self.settings
+        ]
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+        return f"window.shuffledpRanking = {text};\n"
+
+
+def read(table: Path) -> Ranking:
+    """Return the ranking of a CSV file."""
+    header, rows = lines(table)
+    return Ranking(tuple(dict(zip(header, row, strict=True)) for row in rows))
+
+
+def _grouped(rows: list[Mapping[str, str]]) -> dict[str, tuple[Mapping[str, Any], ...]]:
+    errors = [float(row["error"]) for row in rows if row["error"]]
+    ends = (math.log(min(errors)), math.log(max(errors))) if errors else (0.0, 0.0)
+    return {
+        trust: tuple(_shown(row, ends) for row in rows if row["trust"] == trust)
+        for trust in dict.fromkeys(row["trust"] for row in rows)
+    }
+
+
+def _shown(row: Mapping[str, str], ends: tuple[float, float]) -> Mapping[str, Any]:
+    low, high = ends
+    share = (math.log(float(row["error"])) - low) / (high - low or 1.0) if row["error"] else 0.0
+    gain = float(row["printed"]) / float(row["error"]) if row["printed"] and row["error"] else math.nan
+    return {
+        "rank": row["rank"].removesuffix(".0"),
+        "front": row["front"],
+        "label": row["label"],
+        "protocol": row["protocol"],
+        "error": _number(row["error"]),
+        "bar": f"{_LEAST_BAR + (100 - _LEAST_BAR) * share:.1f}" if row["error"] else "0",
+        "over": _number(row["over_curator"]),
+        "printed": "" if math.isnan(gain) else _number(str(gain)),
+        "messages": _number(row["messages"]),
+        "bits": _number(row["bits"]),
+        "accounting": row["accounting"],
+        "guarantee": row["guarantee"] or "infeasible",
+        "why": row["why_in_doubt"] or row["reason"],
+        "parameters": row["parameters"],
+    }
+
+
+def _for_the_page(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: text for name, text in row.items() if name != "parameters"}
+
+
+def _number(text: str) -> str:
+    if not text:
+        return "–"
+    value = float(text)
+    if value and not 1e-3 <= abs(value) < 1e7:
+        return f"{value:.{_DIGITS - 1}g}"
+    rounded = float(f"{value:.{_DIGITS}g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 10 ** (_DIGITS - 1) else f"{rounded:g}"
+
+
+def _text(name: str, text: str) -> str:
+    if name == "task" or not text:
+        return text
+    value = float(text)
+    return f"{value:,.0f}" if name in ("users", "values") else f"{value:g}"
+
+
+def _size(text: str) -> float:
+    return float(text.replace(",", "")) if text else 0.0

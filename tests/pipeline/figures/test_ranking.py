@@ -1,0 +1,130 @@
+"""The ranking of protocols, and the pictures over all papers."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from shuffledp.pipeline.experiments import results, runner, seeds
+from shuffledp.pipeline.figures import overall, ranking
+from shuffledp.pipeline.figures.selection import load_settings
+from shuffledp.pipeline.provenance import of_job
+from shuffledp.storage import publish
+
+from demo_paper import CONFIG  # isort: skip
+
+PAPER = """\
+study: {title: "Ranked", citation: "our own"}
+experiments:
+  counts:
+    source: "our own"
+    ranked: {task: "histogram", where: {share: 0.1}}
+    task: {kind: frequency, domain_size: $values, truth: participants, metrics: [mse]}
+    data: {name: heavy, share: $share, records: 10000}
+    population: {users: 10000}
+    budget: {eps: $eps, delta: 1.0e-6}
+    grid: {values: [10, 20], eps: [0.5, 1.0], share: [0.1, 0.2]}
+    simulated_at: {values: [10], eps: [1.0]}
+    accounting: [printed, exact]
+    repeats: 2
+    methods:
+      pure_dump: {}
+      grr_blanket: {}
+      central_laplace: {accounting: [exact]}
+"""
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """The settings, the job and its files."""
+    root = tmp_path_factory.mktemp("ranked")
+    (root / "config/experiments").mkdir(parents=True)
+    (root / "config/experiments/demo.yaml").write_text(PAPER)
+    settings = load_settings(CONFIG | {"results": str(root / "results"), "formats": ["png"]}, root)
+    experiment = settings.papers["demo"].experiments["counts"]
+    for method in experiment.methods:
+        job = experiment.job(method, 7)
+        done = runner.run(job, prepared=root, root=root)
+        results.write(
+            results.Bundle.of(root / "results", "demo", "counts", method),
+            done.cells, done.values,
+            of_job(job, seeds.digest(job), {"source": done.data_source, "note": done.data_note}, root),
+        )  # fmt: skip
+    claims = root / "results/claims/claims.csv"
+    judged = (
+        "A-1,claim,demo,holds",
+        "A-1,claim,demo,holds",
+        "A-2,claim,demo,fails",
+        "O-1,ordering,demo,holds",
+    )
+    rows = "\n".join(["id,kind,paper,overall", *judged, ""])
+    publish(claims.with_suffix(".sha256"), {claims: rows.encode()})
+    job = overall.overall_job(settings, root)
+    overall.publish_overall(job)
+    return settings, job, root / "results/figures/overall"
+
+
+def test_a_setting_ranks_its_protocols_by_exact_error_under_equal_trust(drawn):
+    _, _, folder = drawn
+    table = pd.read_csv(folder / "ranking.csv")
+    assert len(table) == 2 * 2 * 3 and set(table["task"]) == {"histogram"}
+    assert (table.loc[:2, "eps"] == 1.0).all()  # with equally many protocols the usual setting is the first
+    first = table.iloc[:3]
+    assert list(first["trust"]) == ["shuffler permutes", "shuffler permutes", "curator"] and list(
+        first["rank"]
+    ) == [1, 2, 1]
+    assert first["error"].iloc[0] < first["error"].iloc[1]
+    assert first["over_curator"].to_list() == pytest.approx(
+        (first["error"] / first["error"].iloc[2]).to_list()
+    )
+    assert (
+        set(first["accounting"]) == {"exact"} and (first["printed"].iloc[:2] > first["error"].iloc[:2]).all()
+    )
+    assert set(json.loads(first["parameters"].iloc[0]))
+    assert ranking.at(table, ranking.first_setting(table)).equals(first)
+
+
+def test_what_is_infeasible_or_doubtful_has_no_rank_and_stands_last():
+    rows = pd.DataFrame(
+        {
+            "label": ["a", "b", "c", "d"],
+            "trust": "shuffler",
+            "error": [4.0, 1.0, float("nan"), 2.0],
+            "printed": float("nan"),
+            "bits": [1.0, 1.0, float("nan"), 3.0],
+            "guarantee": ["upper", "unproven", "", "exact"],
+        }
+    )
+    found = ranking._ranked(rows)
+    assert list(found["label"]) == ["d", "a", "b", "c"]
+    assert found["rank"].fillna(0).to_list() == [1, 2, 0, 0]
+    assert found["front"].to_list() == ["yes", "yes", "", ""]
+
+
+def test_the_files_are_those_that_the_workflow_expects_with_their_numbers(drawn):
+    settings, job, folder = drawn
+    expected = overall.output_files(folder.parents[1], settings.formats)
+    assert {path.name for path in folder.iterdir()} == {path.name for path in expected}
+    assert overall.protocols(job, settings) == ["central_laplace", "grr_blanket", "pure_dump"]
+    assert len(overall.bundles(job)) == 3
+    verdicts = pd.read_csv(folder / "verdicts.csv")
+    assert dict(zip(verdicts["verdict"], verdicts["claims"], strict=True)) == {
+        "holds": 1, "in part": 0, "fails": 1, "untestable": 0,
+    }  # fmt: skip
+    bells = pd.read_csv(folder / "dumbbells.csv")
+    assert len(bells) == 2
+    assert (bells["printed_over_curator"] > bells["over_curator"]).all()
+    assert (folder / "verdicts.rst").read_text().startswith("1 of 2 claims of the papers hold.")
+    assert pd.read_csv(folder / "gaps.csv").empty  # of replicated papers alone
+    assert "no method" in (folder / "gaps.rst").read_text().lower()
+
+
+def test_gaps_are_the_ratios_of_printed_to_exact_numbers_at_common_points(drawn):
+    _, job, folder = drawn
+    gaps = [{"paper": "demo", "experiment": "counts", "methods": {"pure_dump": "mse"}}]
+    found = overall.printed_over_exact(job | {"gaps": gaps})
+    (row,) = found.to_dict("records")
+    table = pd.read_csv(folder / "ranking.csv").query("protocol == 'pure_dump'")
+    ratios = table["printed"] / table["error"]
+    assert row["points"] == 8 and row["quantity"] == "squared error"
+    assert 1 < row["least"] <= ratios.min() * (1 + 1e-9) and row["greatest"] >= ratios.max() * (1 - 1e-9)
