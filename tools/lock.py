@@ -34,10 +34,10 @@ def compile_lock(name: str) -> None:
     command += ["--python-version", "3.11", "--no-emit-index-url", "--custom-compile-command", "make lock"]
     command += ["--no-annotate", *(f"--extra={extra}" for extra in extras(name))]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
-        if name != "run":
-            constraints.write(pins(base))
-            constraints.flush()
-            command += ["--constraint", constraints.name]
+        # The storage plug-in of Snakemake for S3 needs an older version of it than the other packages.
+        constraints.write(pins(base) if name != "run" else "python-dateutil<3\n")
+        constraints.flush()
+        command += ["--constraint", constraints.name]
         subprocess.run([*command, "pyproject.toml", "-o", str(target)], check=True, cwd=ROOT, env=TOOLS)
 
 

@@ -197,7 +197,9 @@ def own_request(wildcards):
 
 def own_source(wildcards):
     """The user's files themselves, which are never uploaded: the data are counted anew when they change."""
-    return [local(str(path)) for path in files_named(ROOT / own_request(wildcards)["path"])]
+    return [
+        local(str(path)) for path in files_named(ROOT / own_request(wildcards)["path"])
+    ]
 
 
 def setup_of(experiment, method):

@@ -89,7 +89,7 @@ rule overall:
         bundles_of_overall(),
         CLAIMS,
         [
-            f"{OVERALL_JOB['captions']}/{name}.rst"
+            local(f"{OVERALL_JOB['captions']}/{name}.rst")
             for name in (*overall.FIGURES, overall.RANKING)
         ],
     output:
@@ -98,6 +98,8 @@ rule overall:
         f"{LOGS}/{RESULTS}/overall.log",
     benchmark:
         f"{LOGS}/{RESULTS}/overall.benchmark.tsv"
+    conda:
+        "../envs/run.yaml"
     params:
         job=OVERALL_JOB,
         code=code_of("draw_overall.py"),

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.figures.overall import publish_overall
-from shuffledp.pipeline.jobs import job as guarded
+from shuffledp.pipeline.jobs import job_of
 
 if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 if __name__ == "__main__":
-    with guarded(snakemake.log[0]):
+    with job_of(snakemake):
         publish_overall(snakemake.params.job)

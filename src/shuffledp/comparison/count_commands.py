@@ -78,7 +78,10 @@ def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: 
         files = files_of(data)
         check_distinct((("-o", out),), files)
         given["per_user"] = per_user = (given["per_user"] or "random") if given["user"] else "random"
-        found = count_column(data, column, values=listed(values), **given, **said(data))
+        say = said(data)
+        found = count_column(
+            data, column, values=listed(values), progress=say["progress"], percent=say["percent"], **given
+        )
         regular = [file for file in files if file.is_file()]
         about = [
             {"name": file.name, "sha256": one} for file, one in zip(regular, checksums(regular), strict=True)

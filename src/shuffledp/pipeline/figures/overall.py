@@ -222,7 +222,8 @@ class _Line:
 
 def _columns(groups: Sequence[Sequence[_Line]], most: int) -> list[list[_Line]]:
     """Return the groups in columns of about equal height."""
-    total, columns = sum(map(len, groups)), [[] for _ in range(most)]  # type: list[list[_Line]]
+    total = sum(map(len, groups))
+    columns: list[list[_Line]] = [[] for _ in range(most)]
     place = 0
     for group in groups:
         if columns[place] and place < most - 1 and len(columns[place]) + len(group) / 2 > total / most:
