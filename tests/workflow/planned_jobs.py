@@ -22,7 +22,7 @@ from shuffledp.pipeline.config import baselines, config_errors, experiments, loa
 from shuffledp.pipeline.config.config_files import paper_files, read_yaml
 from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.experiments.training_jobs import TrainingFiles
-from shuffledp.pipeline.figures import drawings, overall
+from shuffledp.pipeline.figures import drawings
 from shuffledp.pipeline.rerun_digests import digest as code_digest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,6 +102,7 @@ class Workflow:
                 remote_exec=False,
                 overwrite_configfiles=[],
                 is_main_process=False,
+                deployment_settings=SimpleNamespace(deployment_method=frozenset()),
                 modifier=SimpleNamespace(path_modifier=SimpleNamespace(apply_default_storage=str)),
             ),
             "local": str,
@@ -194,10 +195,7 @@ def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
         params = [names["audit_job"](where), names["code_of_audit"](where)]
         yield f"audit_share {share}", _job(params, [], names["with_checksum"](f"audit/{share}"))
     yield "audit", _job([], chain(*names["audit_tables"]()), names["AUDIT"])
-    captions = [
-        f"{names['OVERALL_JOB']['captions']}/{name}.rst" for name in (*overall.FIGURES, overall.RANKING)
-    ]
-    read = [*names["bundles_of_overall"](), *names["CLAIMS"], *captions]
+    read = [*names["bundles_of_overall"](), *names["CLAIMS"]]
     yield "overall", _job(names["OVERALL_JOB"], read, names["OVERALL"])
     shown = [*pages, *names["OVERALL"], *together, *names["AUDIT"], *names["OPEN_QUESTIONS"]]
     yield "pages", _job([list(settings.papers), names["PROTOCOLS"]], shown, [f"{results}/index.html"])

@@ -450,7 +450,7 @@ def audit_tables():
 
 
 # The ranking and the pictures over all papers.
-OVERALL_JOB = overall.overall_job(SETTINGS, ROOT)
+OVERALL_JOB = overall.overall_job(SETTINGS)
 OVERALL = [str(path) for path in overall.output_files(Path(RESULTS), SETTINGS.formats)]
 PROTOCOLS = overall.protocols(OVERALL_JOB, SETTINGS)
 

@@ -88,10 +88,6 @@ rule overall:
     input:
         bundles_of_overall(),
         CLAIMS,
-        [
-            local(f"{OVERALL_JOB['captions']}/{name}.rst")
-            for name in (*overall.FIGURES, overall.RANKING)
-        ],
     output:
         OVERALL,
     log:

@@ -59,7 +59,7 @@ def drawn(tmp_path_factory):
     )
     rows = "\n".join(["id,kind,paper,overall", *judged, ""])
     publish(claims.with_suffix(".sha256"), {claims: rows.encode()})
-    job = overall.overall_job(settings, root)
+    job = overall.overall_job(settings)
     overall.publish_overall(job)
     return settings, job, root / "results/figures/overall"
 

@@ -20,7 +20,7 @@ from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
 from shuffledp.pipeline.figures.axes import power
 from shuffledp.pipeline.figures.captions import render
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
-from shuffledp.pipeline.figures.drawings import caption_folder, figure_folder
+from shuffledp.pipeline.figures.drawings import PAPERS, figure_folder
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.palette import COLORS, GRAY
 from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, ranking, records
@@ -28,11 +28,12 @@ from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.sheet import said
 from shuffledp.pipeline.figures.style import SETTINGS, figure_style, rendered
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, Run, name_of
-from shuffledp.storage import publish, read_verified
+from shuffledp.storage import publish, read_verified, sha256_of
 
 KEY = "overall"
 """Key of the page, and name of the folder of its figures."""
 TITLE = "All protocols and claims together"
+_CAPTIONS = PAPERS / KEY / "captions"
 RANKING = "ranking"
 FIGURES = ("dumbbells", "verdicts", "gaps")
 """Pictures, in the order of the page."""
@@ -62,7 +63,7 @@ class OverallJob(TypedDict):
     """Everything on which the pictures depend, except the content of their input files."""
 
     results: str
-    captions: str
+    captions: dict[str, str]
     formats: list[str]
     run: dict[str, Any]
     names: dict[str, str]
@@ -70,13 +71,13 @@ class OverallJob(TypedDict):
     gaps: list[GapJob]
 
 
-def overall_job(settings: Settings, root: Path) -> OverallJob:
+def overall_job(settings: Settings) -> OverallJob:
     """Return the plain data on which the pictures depend."""
     shortened = bool(settings.shortened)
     experiments = [e for paper in settings.papers.values() for e in paper.experiments.values()]
     return {
         "results": settings.results,
-        "captions": str(caption_folder(root, KEY)),
+        "captions": {name: sha256_of(_CAPTIONS / f"{name}.rst") for name in (*FIGURES, RANKING)},
         "formats": list(settings.formats),
         "run": {"seed": settings.seed, "scale": "shortened" if shortened else "paper"},
         "names": {key: name_of(key, paper.title) for key, paper in settings.papers.items()},
@@ -480,7 +481,7 @@ _FACTS: Mapping[str, Callable[[pd.DataFrame], dict[str, Any]]] = {
 def _entry(
     job: OverallJob, name: str, kind: Any, title: str, table: pd.DataFrame, files: Mapping[str, bytes]
 ) -> tuple[Entry, dict[str, bytes]]:
-    prose = render(Path(job["captions"]) / f"{name}.rst", _FACTS[name](table))
+    prose = render(_CAPTIONS / f"{name}.rst", _FACTS[name](table))
     csv = table.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
     own = {**files, f"{name}.csv": csv, f"{name}.rst": prose.encode()}
     ends = [*(job["formats"] if kind == "figure" else ()), "csv"]
