@@ -23,7 +23,7 @@ from shuffledp.pipeline.experiments.entry_points import entries
 from shuffledp.pipeline.experiments.sources.user_file import files_of as files_of_own
 from shuffledp.pipeline.experiments.user_files import files_named
 from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingFiles
-from shuffledp.pipeline.figures import drawings, overall
+from shuffledp.pipeline.figures import drawings, overall_jobs
 from shuffledp.pipeline.figures.names import in_natural_order
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.site.site_files import outputs as site_files
@@ -450,15 +450,17 @@ def audit_tables():
 
 
 # The ranking and the pictures over all papers.
-OVERALL_JOB = overall.overall_job(SETTINGS)
-OVERALL = [str(path) for path in overall.output_files(Path(RESULTS), SETTINGS.formats)]
-PROTOCOLS = overall.protocols(OVERALL_JOB, SETTINGS)
+OVERALL_JOB = overall_jobs.overall_job(SETTINGS)
+OVERALL = [
+    str(path) for path in overall_jobs.output_files(Path(RESULTS), SETTINGS.formats)
+]
+PROTOCOLS = overall_jobs.protocols(OVERALL_JOB, SETTINGS)
 
 
 def bundles_of_overall():
     return [
         str(path)
-        for b in overall.bundles(OVERALL_JOB)
+        for b in overall_jobs.bundles(OVERALL_JOB)
         for path in (b.cells, b.values, b.provenance, b.checksum)
     ]
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from shuffledp.pipeline.experiments import results, runner, seeds
-from shuffledp.pipeline.figures import overall, ranking
+from shuffledp.pipeline.figures import overall, overall_jobs, ranking
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.provenance import of_job
 from shuffledp.storage import publish
@@ -59,7 +59,7 @@ def drawn(tmp_path_factory):
     )
     rows = "\n".join(["id,kind,paper,overall", *judged, ""])
     publish(claims.with_suffix(".sha256"), {claims: rows.encode()})
-    job = overall.overall_job(settings)
+    job = overall_jobs.overall_job(settings)
     overall.publish_overall(job)
     return settings, job, root / "results/figures/overall"
 
@@ -103,10 +103,10 @@ def test_what_is_infeasible_or_doubtful_has_no_rank_and_stands_last():
 
 def test_the_files_are_those_that_the_workflow_expects_with_their_numbers(drawn):
     settings, job, folder = drawn
-    expected = overall.output_files(folder.parents[1], settings.formats)
+    expected = overall_jobs.output_files(folder.parents[1], settings.formats)
     assert {path.name for path in folder.iterdir()} == {path.name for path in expected}
-    assert overall.protocols(job, settings) == ["central_laplace", "grr_blanket", "pure_dump"]
-    assert len(overall.bundles(job)) == 3
+    assert overall_jobs.protocols(job, settings) == ["central_laplace", "grr_blanket", "pure_dump"]
+    assert len(overall_jobs.bundles(job)) == 3
     verdicts = pd.read_csv(folder / "verdicts.csv")
     assert dict(zip(verdicts["verdict"], verdicts["claims"], strict=True)) == {
         "holds": 1, "in part": 0, "fails": 1, "untestable": 0,

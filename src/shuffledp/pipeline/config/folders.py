@@ -8,7 +8,19 @@ from pathlib import Path
 
 OTHERS = frozenset(
     (
-        *("benchmarks", "build", "config", "data", "dist", "docs", "locks", "logs", "notebooks", "profiles"),
+        *(
+            "benchmarks",
+            "build",
+            "config",
+            "data",
+            "dist",
+            "docs",
+            "locks",
+            "logs",
+            "notebooks",
+            "paper",
+            "profiles",
+        ),
         *("reference", "src", "tests", "tools", "workflow"),
     )
 )

@@ -8,35 +8,34 @@ import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from shuffledp import __version__
-from shuffledp.pipeline.config import Experiment, Settings
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
 from shuffledp.pipeline.figures.axes import power
 from shuffledp.pipeline.figures.captions import render
-from shuffledp.pipeline.figures.drawing_jobs import RankedJob
-from shuffledp.pipeline.figures.drawings import PAPERS, figure_folder
+from shuffledp.pipeline.figures.drawings import figure_folder
 from shuffledp.pipeline.figures.names import TRUST
+from shuffledp.pipeline.figures.overall_jobs import (
+    CAPTIONS,
+    KEY,
+    RANKING,
+    TITLE,
+    OverallJob,
+    bundles,
+)
 from shuffledp.pipeline.figures.palette import COLORS, GRAY
 from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, ranking, records
 from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.sheet import said
 from shuffledp.pipeline.figures.style import SETTINGS, figure_style, rendered
-from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, Run, name_of
-from shuffledp.storage import publish, read_verified, sha256_of
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, Run
+from shuffledp.storage import publish, read_verified
 
-KEY = "overall"
-"""Key of the page, and name of the folder of its figures."""
-TITLE = "All protocols and claims together"
-_CAPTIONS = PAPERS / KEY / "captions"
-RANKING = "ranking"
-FIGURES = ("dumbbells", "verdicts", "gaps")
-"""Pictures, in the order of the page."""
 VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#B2182B", "untestable": "#b8b8b8"}
 """Verdicts on claims with their colors."""
 MOST_ROWS = 6
@@ -49,96 +48,6 @@ QUANTITIES = {
 """Words for the compared quantities; the others are named as they are."""
 _SHOWN_TRUST = [TRUST[trust] for trust in ("shuffler", "shuffler_adds", "secure_sum")]
 _ROW, _SIZE = 0.165, 7.5
-
-
-class GapJob(TypedDict):
-    """Methods of an experiment that have printed and exact numbers, and the compared quantity of each."""
-
-    paper: str
-    experiment: str
-    methods: dict[str, str]
-
-
-class OverallJob(TypedDict):
-    """Everything on which the pictures depend, except the content of their input files."""
-
-    results: str
-    captions: dict[str, str]
-    formats: list[str]
-    run: dict[str, Any]
-    names: dict[str, str]
-    ranked: list[RankedJob]
-    gaps: list[GapJob]
-
-
-def overall_job(settings: Settings) -> OverallJob:
-    """Return the plain data on which the pictures depend."""
-    shortened = bool(settings.shortened)
-    experiments = [e for paper in settings.papers.values() for e in paper.experiments.values()]
-    return {
-        "results": settings.results,
-        "captions": {name: sha256_of(_CAPTIONS / f"{name}.rst") for name in (*FIGURES, RANKING)},
-        "formats": list(settings.formats),
-        "run": {"seed": settings.seed, "scale": "shortened" if shortened else "paper"},
-        "names": {key: name_of(key, paper.title) for key, paper in settings.papers.items()},
-        "ranked": [_ranked(e, settings.results) for e in experiments if e.ranked],
-        "gaps": [
-            {"paper": e.paper, "experiment": e.id, "methods": methods}
-            for e in experiments
-            if settings.papers[e.paper].kind == "paper" and (methods := _compared(e))
-        ],
-    }
-
-
-def _ranked(experiment: Experiment, results: str) -> RankedJob:
-    task = experiment.parts["task"] or {}
-    return {
-        "results": results,
-        "paper": experiment.paper,
-        "experiment": experiment.id,
-        "methods": [m for m, method in experiment.methods.items() if method.protocol],
-        "task": str(experiment.ranked["task"]),
-        "metric": experiment.metrics[0],
-        "unit": "counts" if task.get("kind") == "frequency" else None,
-        "where": dict(experiment.ranked.get("where", {})),
-    }
-
-
-def _compared(experiment: Experiment) -> dict[str, str]:
-    both = {"printed", "exact"}
-    return {
-        m: experiment.metrics[0] if method.protocol else method.returns
-        for m, method in experiment.methods.items()
-        if both <= set(method.accounting or experiment.accounting)
-    }
-
-
-def protocols(job: OverallJob, settings: Settings) -> list[str]:
-    """Return the protocols of the ranking, sorted."""
-    return sorted(
-        {
-            str(settings.papers[one["paper"]].experiments[one["experiment"]].methods[m].protocol)
-            for one in job["ranked"]
-            for m in one["methods"]
-        }
-    )
-
-
-def bundles(job: OverallJob) -> list[Bundle]:
-    """Return the results that the job reads."""
-    asked = {
-        (str(one["paper"]), str(one["experiment"]), m): None
-        for one in (*job["ranked"], *job["gaps"])
-        for m in one["methods"]
-    }
-    return [Bundle.of(Path(job["results"]), *setup) for setup in asked]
-
-
-def output_files(results: Path, formats: Sequence[str]) -> list[Path]:
-    """Return the files that the job writes."""
-    folder = figure_folder(results, KEY)
-    own = [folder / f"{name}.{end}" for name in FIGURES for end in (*formats, "csv", "rst")]
-    return [folder / MANIFEST, folder / CHECKSUMS, *own, *(folder / f"{RANKING}.{e}" for e in ("csv", "rst"))]
 
 
 # -- numbers -------------------------------------------------------------------------------------------------------
@@ -481,7 +390,7 @@ _FACTS: Mapping[str, Callable[[pd.DataFrame], dict[str, Any]]] = {
 def _entry(
     job: OverallJob, name: str, kind: Any, title: str, table: pd.DataFrame, files: Mapping[str, bytes]
 ) -> tuple[Entry, dict[str, bytes]]:
-    prose = render(_CAPTIONS / f"{name}.rst", _FACTS[name](table))
+    prose = render(CAPTIONS / f"{name}.rst", _FACTS[name](table))
     csv = table.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
     own = {**files, f"{name}.csv": csv, f"{name}.rst": prose.encode()}
     ends = [*(job["formats"] if kind == "figure" else ()), "csv"]

@@ -1,0 +1,112 @@
+"""Plain data of the job that draws the pictures over all papers, and the files that it reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+from shuffledp.pipeline.config import Experiment, Settings
+from shuffledp.pipeline.experiments.bundle import Bundle
+from shuffledp.pipeline.figures.drawing_jobs import RankedJob
+from shuffledp.pipeline.figures.drawings import PAPERS, figure_folder
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, name_of
+from shuffledp.storage import sha256_of
+
+KEY = "overall"
+"""Key of the page, and name of the folder of its figures."""
+TITLE = "All protocols and claims together"
+CAPTIONS = PAPERS / KEY / "captions"
+RANKING = "ranking"
+FIGURES = ("dumbbells", "verdicts", "gaps")
+"""Pictures, in the order of the page."""
+
+
+class GapJob(TypedDict):
+    """Methods of an experiment that have printed and exact numbers, and the compared quantity of each."""
+
+    paper: str
+    experiment: str
+    methods: dict[str, str]
+
+
+class OverallJob(TypedDict):
+    """Everything on which the pictures depend, except the content of their input files."""
+
+    results: str
+    captions: dict[str, str]
+    formats: list[str]
+    run: dict[str, Any]
+    names: dict[str, str]
+    ranked: list[RankedJob]
+    gaps: list[GapJob]
+
+
+def overall_job(settings: Settings) -> OverallJob:
+    """Return the plain data on which the pictures depend."""
+    shortened = bool(settings.shortened)
+    experiments = [e for paper in settings.papers.values() for e in paper.experiments.values()]
+    return {
+        "results": settings.results,
+        "captions": {name: sha256_of(CAPTIONS / f"{name}.rst") for name in (*FIGURES, RANKING)},
+        "formats": list(settings.formats),
+        "run": {"seed": settings.seed, "scale": "shortened" if shortened else "paper"},
+        "names": {key: name_of(key, paper.title) for key, paper in settings.papers.items()},
+        "ranked": [_ranked(e, settings.results) for e in experiments if e.ranked],
+        "gaps": [
+            {"paper": e.paper, "experiment": e.id, "methods": methods}
+            for e in experiments
+            if settings.papers[e.paper].kind == "paper" and (methods := _compared(e))
+        ],
+    }
+
+
+def _ranked(experiment: Experiment, results: str) -> RankedJob:
+    task = experiment.parts["task"] or {}
+    return {
+        "results": results,
+        "paper": experiment.paper,
+        "experiment": experiment.id,
+        "methods": [m for m, method in experiment.methods.items() if method.protocol],
+        "task": str(experiment.ranked["task"]),
+        "metric": experiment.metrics[0],
+        "unit": "counts" if task.get("kind") == "frequency" else None,
+        "where": dict(experiment.ranked.get("where", {})),
+    }
+
+
+def _compared(experiment: Experiment) -> dict[str, str]:
+    both = {"printed", "exact"}
+    return {
+        m: experiment.metrics[0] if method.protocol else method.returns
+        for m, method in experiment.methods.items()
+        if both <= set(method.accounting or experiment.accounting)
+    }
+
+
+def protocols(job: OverallJob, settings: Settings) -> list[str]:
+    """Return the protocols of the ranking, sorted."""
+    return sorted(
+        {
+            str(settings.papers[one["paper"]].experiments[one["experiment"]].methods[m].protocol)
+            for one in job["ranked"]
+            for m in one["methods"]
+        }
+    )
+
+
+def bundles(job: OverallJob) -> list[Bundle]:
+    """Return the results that the job reads."""
+    asked = {
+        (str(one["paper"]), str(one["experiment"]), m): None
+        for one in (*job["ranked"], *job["gaps"])
+        for m in one["methods"]
+    }
+    return [Bundle.of(Path(job["results"]), *setup) for setup in asked]
+
+
+def output_files(results: Path, formats: Sequence[str]) -> list[Path]:
+    """Return the files that the job writes."""
+    folder = figure_folder(results, KEY)
+    own = [folder / f"{name}.{end}" for name in FIGURES for end in (*formats, "csv", "rst")]
+    return [folder / MANIFEST, folder / CHECKSUMS, *own, *(folder / f"{RANKING}.{e}" for e in ("csv", "rst"))]
