@@ -321,6 +321,7 @@ IN_FUNCTIONS = {
     "shuffledp.accounting.general.random_users",
     "shuffledp.accounting.general.rdp",
     "shuffledp.accounting.general.renyi_curve",
+    "shuffledp.accounting.general.spent",
     "shuffledp.accounting.general.worst_population",
     "shuffledp.accounting.public_functions",
     "shuffledp.accounting.random_population.best_dummies",

@@ -35,6 +35,7 @@ EVERY_SET = {"name": "uniform", "split": "25-50-25"}
 PAGE_SETS = {"name": "msnbc", "column": "sets", "split": "25-50-25"}
 GRADIENTS = {"name": "mnist", "column": "train_gradients"}
 OWN = {"name": "file", "path": "a.csv"}
+OWN_COUNTS = {"name": "file", "counts": "a.json", "values": ["x", "y"]}
 OWN_VALUES = {**OWN, "column": "a", "values": ["x", "y"]}
 OWN_NUMBERS = {**OWN, "column": "a", "low": 0, "high": 9}
 OWN_SETS = {**OWN, "user": "a", "item": "b", "split": "25-50-25", "padding": "categories"}
@@ -102,7 +103,19 @@ DIFFERENT = [
     *(
         (setting, (task, own, USERS), (task, {**own, setting: other}, USERS))
         for task, own, others in (
-            (VALUES, OWN_VALUES, {"path": "b.csv", "column": "b", "values": ["x", "z"]}),
+            (
+                VALUES,
+                OWN_VALUES,
+                {
+                    "path": "b.csv",
+                    "column": "b",
+                    "values": ["x", "z"],
+                    "user": "u",
+                    "per_user": "first",
+                    "delimiter": ";",
+                },
+            ),
+            (VALUES, OWN_COUNTS, {"counts": "b.json"}),
             (NUMBERS, OWN_NUMBERS, {"low": 1, "high": 8}),
             (SETS, OWN_SETS, {"user": "c", "item": "c"}),
             (SETS, OWN_LISTS, {"separator": "|"}),
