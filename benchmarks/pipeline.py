@@ -38,6 +38,7 @@ KINDS = {
     "audit.py": "the audit",
     "audit_together.py": "its table",
     "draw_paper.py": "drawing",
+    "draw_overall.py": "pictures over all papers",
     "pages.py": "the site",
     "prepare_dataset.py": "data sets",
 }

@@ -10,7 +10,7 @@ import pytest
 from shuffledp.pipeline.doc_blocks import read_block, write_block
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "ARTIFACT-APPENDIX.md"]
 _BLOCK = re.compile(r"write_block\((?:PAGE|page), \"([a-z ]+)\"")
 
 

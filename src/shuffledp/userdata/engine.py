@@ -86,7 +86,7 @@ class Table:
         with needed():
             import duckdb
 
-        self._duckdb, self._path, self._percent = duckdb, path, percent
+        self._duckdb, self.path, self._percent = duckdb, path, percent
         self.files = files_of(path)
         self._folder = tempfile.TemporaryDirectory(prefix="shuffledp-")
         self.kind = format_of(self.files[0]) or "csv"
@@ -235,7 +235,7 @@ class Table:
         cells = [self._hive(c) if c not in names else None for c in columns]
         for cell, column in zip(cells, columns, strict=True):
             if cell is None:
-                place_of(self._path, column, names)
+                place_of(self.path, column, names)
         kept = [one or f'"{c.replace(chr(34), chr(34) * 2)}"' for one, c in zip(cells, columns, strict=True)]
         return self._select(kept, "file_row_number + 1", read)
 
@@ -262,12 +262,12 @@ class Table:
             yield
         except self._duckdb.OutOfMemoryException:
             raise ValueError(
-                f"{self._path}: the memory for reading is too small: give more memory."
+                f"{self.path}: the memory for reading is too small: give more memory."
             ) from None
         except self._duckdb.Error as error:
             kind = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines"}[self.kind]
             raise ValueError(
-                f"{self._path} is not a {kind} file, or damaged: {_sentence(str(error))}."
+                f"{self.path} is not a {kind} file, or damaged: {_sentence(str(error))}."
             ) from None
 
     def _watch(self, done: threading.Event) -> None:

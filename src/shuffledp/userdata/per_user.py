@@ -24,6 +24,7 @@ class Tally(Protocol):
 
 def grouped(table: Table, tally: Tally, faults: FileFaults) -> int:
     """Count the value of every row; return the number of rows."""
+    _type_of_values(table)
     query = f"SELECT c0, count(*) FROM {table.source(rejects=True)} GROUP BY c0"
     good, bad = _taken(table.fetched(query), tally, faults)
     table.damaged(faults)
@@ -49,7 +50,7 @@ def kept_rows(
 ) -> Iterator[int]:
     """Make the table of good values of users, and yield the number of their rows; then describe the bad rows."""
     source = table.source(rejects=True)
-    is_text = table.all(f"SELECT typeof(c0) FROM {table.source()} LIMIT 1")[:1] in ([], [("VARCHAR",)])
+    is_text = _type_of_values(table) == "VARCHAR"
     cells = f"{trimmed('c0') if is_text else 'c0'} AS c0, coalesce({trimmed('c1')}, '') AS u"
     if per_user == "first":
         rows = f"SELECT {cells}, 1 AS n, row_number() OVER () AS rank FROM {source}"
@@ -72,6 +73,15 @@ def kept_rows(
     _name(table, faults, bad, trimmed("c0") if is_text else "c0")
     if nobody:
         _name(table, faults, {None: "empty user", "": "empty user"}, trimmed("c1"))
+
+
+def _type_of_values(table: Table) -> str:
+    """Return the type of DuckDB of the values; raise ValueError for lists and structures."""
+    found = table.all(f"SELECT typeof(c0) FROM {table.source()} LIMIT 1")
+    kind = str(found[0][0]) if found else "VARCHAR"
+    if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
+        raise ValueError(f"{table.path}: the column holds {kind}, not one value per row.")
+    return kind
 
 
 def _chosen(per_user: str) -> str:
