@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import nbinom
+from scipy.optimize import brentq
+from scipy.stats import binom, nbinom, poisson
 
 from protocols.test_poisoning import BUILT_INS, K, N, calibrated
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.spent import PRECISION, spent_epsilon
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import get
@@ -41,6 +43,65 @@ def test_reference_numbers(name, k, colluding, tenth, half):
     for share, eps in ((0.1, tenth), (0.5, half)):
         found = protocol.remaining_epsilon(share, SCALE, colluding=colluding)
         assert eps - 1e-5 <= found <= eps * (1 + 1.1 * PRECISION)
+
+
+def moved(noise):
+    """Return the law of two noisy counts of which the first has one more, by (first, second)."""
+    return np.outer(np.append(0, noise), np.append(noise, 0))
+
+
+def eps_at(delta_of, delta=1e-8):
+    """Return the eps at which a function of eps has a delta."""
+    return brentq(lambda eps: math.log(delta_of(eps) / delta), 0.5, 4.0, xtol=1e-7)
+
+
+def swapped(law):
+    """Return the function of eps that is the hockey-stick divergence of a law and its transpose."""
+    return lambda eps: float(np.maximum(law - math.exp(eps) * law.T, 0).sum())
+
+
+def test_reference_laws():
+    """Numbers for laws that no protocol has as they stand; the tolerance is the last digit that is known."""
+    sizes = np.arange(250)
+    for share, bits, gaussian, few, many in (
+        (0.1, 1.07045, 1.05715, 1.07670, 1.07103),
+        (0.5, 1.65364, 1.44259, 1.79122, 1.66497),
+    ):
+        # Bits of a one-hot vector, each turned over at random, if all others hold a third value.
+        flip = 1 / (1 + math.exp(14.77114 / 2))
+        noise = binom.pmf(sizes, round((1 - share) * N) - 1, flip)
+        high, low = (np.convolve(noise, [1 - one, one]) for one in (1 - flip, flip))
+        assert eps_at(swapped(np.outer(high, low))) == pytest.approx(bits, abs=1e-5)
+        # Gaussian noise in shares, of sensitivity sqrt(2).
+        ratio = math.sqrt(2 / (1 - share)) / 7.21293
+        assert eps_at(lambda eps, m=ratio: math.exp(log_gaussian_delta(m, eps))) == pytest.approx(
+            gaussian, abs=1e-5
+        )
+        # Poisson dummies of 100 or 1000 designated users, of whom a random number remains. The ratio of the laws does
+        # not depend on the mean, so that the mean delta is that of the mean law.
+        for designated, eps in ((100, few), (1000, many)):
+            left = np.arange(designated + 1)
+            masses = binom.pmf(left, designated, 1 - share)
+            means = 62.0930 * left / designated
+            law = sum(
+                m * moved(poisson.pmf(sizes, mean))
+                for m, mean in zip(masses, means, strict=True)
+                if m > 1e-13
+            )
+            assert eps_at(swapped(law)) == pytest.approx(eps, abs=2e-5)
+    for name in ("sageo", "central_laplace"):  # noise of others than users
+        protocol = calibrated("frequency", name, N, K, 1e-8)
+        assert protocol.remaining_epsilon(0.5, SCALE, colluding=True) == 1.0
+
+
+def test_symmetric_rappor_at_scale():
+    """The proven bound is above what a data set attains: others who hold a third value."""
+    protocol = calibrated("frequency", "symmetric_rappor", N, K, 1e-8)
+    for share in (0.1, 0.5):
+        noise = binom.pmf(np.arange(250), round((1 - share) * N) - 1, protocol.other_rate)
+        high, low = (np.convolve(noise, [1 - one, one]) for one in (protocol.own_rate, protocol.other_rate))
+        found = protocol.remaining_epsilon(share, SCALE, colluding=True)
+        assert 0.85 * found < eps_at(swapped(np.outer(high, low))) < found
 
 
 def test_named_users_at_scale():
