@@ -261,9 +261,7 @@ class Table:
         try:
             yield
         except self._duckdb.OutOfMemoryException:
-            raise ValueError(
-                f"{self.path}: the memory for reading is too small: give more memory."
-            ) from None
+            raise ValueError(f"{self.path}: the memory for reading is too small: give more memory.") from None
         except self._duckdb.Error as error:
             kind = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines"}[self.kind]
             raise ValueError(
