@@ -457,6 +457,26 @@ OVERALL = [
 PROTOCOLS = overall_jobs.protocols(OVERALL_JOB, SETTINGS)
 
 
+def overall_in_report():
+    """The files of the pictures over all papers; the report shows one format of each picture."""
+    ending = "svg" if "svg" in SETTINGS.formats else SETTINGS.formats[0]
+    names = {f"{name}.{ending}": name for name in overall_jobs.FIGURES}
+
+    def entry(path):
+        name = names.get(Path(path).name)
+        if name is None:
+            return path
+        return report(
+            path,
+            caption="../report/overall.rst",
+            category=overall_jobs.TITLE,
+            subcategory=name,
+            labels={"figure": overall_jobs.TITLES[name]},
+        )
+
+    return [entry(path) for path in OVERALL]
+
+
 def bundles_of_overall():
     return [
         str(path)

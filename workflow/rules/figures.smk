@@ -89,7 +89,7 @@ rule overall:
         bundles_of_overall(),
         CLAIMS,
     output:
-        OVERALL,
+        overall_in_report(),
     log:
         f"{LOGS}/{RESULTS}/overall.log",
     benchmark:

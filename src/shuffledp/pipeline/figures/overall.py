@@ -25,6 +25,7 @@ from shuffledp.pipeline.figures.overall_jobs import (
     KEY,
     RANKING,
     TITLE,
+    TITLES,
     OverallJob,
     bundles,
 )
@@ -336,12 +337,6 @@ def _provenance(job: OverallJob) -> Iterator[Mapping[str, Any]]:
         yield json.loads(bundle.provenance.read_text(encoding="utf-8"))
 
 
-TITLES = {
-    "dumbbells": "Printed and exact error of the best protocols, a line per protocol",
-    "verdicts": "Claims by verdict, a bar per paper",
-    "gaps": "Printed over exact numbers, a line per method",
-}
-"""Title of each picture."""
 _DRAW: Mapping[str, Callable[[pd.DataFrame], Figure]] = {
     "dumbbells": draw_dumbbells,
     "verdicts": draw_verdicts,

@@ -20,6 +20,12 @@ CAPTIONS = PAPERS / KEY / "captions"
 RANKING = "ranking"
 FIGURES = ("dumbbells", "verdicts", "gaps")
 """Pictures, in the order of the page."""
+TITLES = {
+    "dumbbells": "Printed and exact error of the best protocols, a line per protocol",
+    "verdicts": "Claims by verdict, a bar per paper",
+    "gaps": "Printed over exact numbers, a line per method",
+}
+"""Title of each picture."""
 
 
 class GapJob(TypedDict):
