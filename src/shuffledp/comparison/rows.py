@@ -117,7 +117,7 @@ class Compared:
         analyzer, or drops out; nats. inf if no finite eps is left, nan if no bound is known. See ``remaining_epsilon``
         of `shuffledp.protocols.ProtocolBase`.
     when_absent : str
-        What hides a value then.
+        Sentence on what hides a user's value if other users collude or drop out.
     parameters : mapping of str to float
         Calibrated parameters.
     beyond : mapping of str to float

@@ -5,7 +5,7 @@ could publish an older result; it therefore ends itself within a second. On anot
 takes longer; a script there publishes only after one.
 
 With a storage provider of Snakemake the inputs of a job are local copies below a folder of their own, and its outputs
-are uploaded from there. A job works in that folder, so that its relative paths are those of a run without storage.
+are uploaded from there. A job works in that folder, so that its relative paths do not change with the storage.
 """
 
 from __future__ import annotations

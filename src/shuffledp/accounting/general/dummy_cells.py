@@ -50,7 +50,7 @@ _OMITTED, _FIRST_TAIL = 1e-9, 1e-30
 _BEYOND = -36.0
 #: Deviations of the tilted sum that the grid has at least and at most, and their step.
 _REACH, _FURTHER, _MOST_REACH = 8.0, 2.0, 400.0
-#: Least variance of a tilted sum, relative to that of the sum.
+#: Least variance of a tilted sum, relative to the variance of the untilted sum.
 _LEAST_SPREAD = 1e-6
 #: Rounding of a transform of M numbers, in units of log2 M; of a product; of a mass, relative; of all else, relative.
 _TRANSFORM, _PRODUCT, _MASS, _ROUNDING = 16 * 2.0**-53, 8 * 2.0**-53, 1e-13, 1e-9

@@ -67,7 +67,7 @@ def _above(look: Look) -> float:
 
 
 def _level(ax: Axes, strand: Strand, look: Look, number: int) -> None:
-    """Draw a level line, without a marker unless it is gray: gray lines are told apart by nothing else."""
+    """Draw a level line; only gray lines have markers, because they share a color."""
     if look.color != GRAY:
         look = replace(look, marker="")
     at, transform = [0.0, 0.15 + 0.13 * (number % 6), 1.0], ax.get_yaxis_transform()

@@ -25,7 +25,7 @@ from shuffledp.protocols.frequency._secret_shares import (
 )
 from shuffledp.tasks import Budget, Floats, Ints, Participants
 
-#: Parts of the planned noise that a profile for fewer users tells apart.
+#: Number of equal parts of the planned noise; a profile for fewer users counts whole parts.
 _PARTS = 512
 
 
