@@ -16,7 +16,8 @@ PARTS = ("Snakefile", "workflow", "config", "profiles", "data/summaries")
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
 #: Seconds after which a run is taken to hang, on a machine with much else to do as well.
 HANGING = 3600
-METHOD_DONE = re.compile(r"^[a-z0-9_]+\.[a-z0-9_]+\.([a-z0-9_]+): \d+ cells in", flags=re.M)
+#: Not bound to the start of a line: Snakemake writes the end of a line by itself, and a job may write before it.
+METHOD_DONE = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+\.([a-z0-9_]+): \d+ cells in")
 
 
 TINY = """
