@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.request import ProxyHandler, Request, build_opener
+from urllib.request import Request
 
 import pytest
 
 from pipeline_project import Project, copy_of_project
-from waiting import wait_until
+from s3_server import BUCKET, opened, s3
 
 CONFIG = os.environ.get("STORAGE_CONFIG", "config/tiny.yaml")
 NEEDED = ("snakemake_storage_plugin_fs", "snakemake_storage_plugin_s3", "moto")
@@ -29,7 +24,6 @@ pytestmark = [
         bool(MISSING), reason=f"not installed: {', '.join(MISSING)} (make storage; apt-get install rsync)"
     ),
 ]
-BUCKET = "results-of-a-test"
 BY_RULE = {
     "dataset_adult": "data/prepared/adult.sha256",
     "method": "results/quick/runs/tiny/adult/local.sha256",
@@ -40,8 +34,6 @@ BY_RULE = {
     "pages": "results/quick/site.sha256",
 }
 """One output of each kind of job of the tiny paper; the search of open questions reads nothing."""
-
-opened = build_opener(ProxyHandler({})).open
 
 
 @dataclass(frozen=True)
@@ -67,32 +59,6 @@ def kept(folder: Path) -> dict[str, bytes]:
     files = [path for top in ("results", "data/prepared") for path in (folder / top).rglob("*")]
     named = {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
     return {name: path.read_bytes() for name, path in named.items() if "/drawn/" not in name}
-
-
-@contextmanager
-def s3(log: Path) -> Iterator[str]:
-    """The address of an S3 server of this test's own, with a bucket."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-
-    def answers() -> bool:
-        try:
-            with opened(Request(f"{address}/{BUCKET}", method="PUT")) as answer:
-                return bool(answer.status == 200)
-        except OSError:
-            return False
-
-    with log.open("w") as sink:
-        command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-        server = subprocess.Popen(command, stdout=sink, stderr=sink)
-        try:
-            assert wait_until(answers), log.read_text()
-            yield address
-        finally:
-            server.terminate()
-            server.wait()
 
 
 def uploaded(address: str, name: str) -> bytes:

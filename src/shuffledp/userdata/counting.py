@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_count, check_positive
 from shuffledp.userdata.engine import FileFaults, Percent, Table
-from shuffledp.userdata.files import is_small
+from shuffledp.userdata.files import address, is_small
 from shuffledp.userdata.per_user import grouped, one_per_user
 from shuffledp.userdata.reading import (
     Block,
@@ -146,7 +146,8 @@ def count_column(
     data : str, Path, data frame, series or array
         A CSV file with a header, UTF-8; a data frame of pandas; or a series or array of cells. With the extra ``data``
         also Parquet files, lines of JSON, packed files (``.gz``, ``.zst``), a folder, a pattern such as
-        ``part-*.csv``, and folders of hive partitions. One row per user, unless ``user`` is given.
+        ``part-*.csv``, and folders of hive partitions; with the extra ``s3`` all of these at an address ``s3://..``.
+        One row per user, unless ``user`` is given.
     column : str, optional
         Name of the column, for a file or a data frame.
     domain_size : int, optional
@@ -197,7 +198,7 @@ def count_column(
         raise ValueError("levels is for sums and needs max_value.")
     if low and max_value is None:
         raise ValueError("low is for sums and needs max_value.")
-    about = str(data) if is_file(data) else "the data"
+    about = address(data) if is_file(data) else "the data"
     where = about if column is None else f"{about}, column {column!r}"
 
     def _tally() -> _Texts | _Places | _Levels:

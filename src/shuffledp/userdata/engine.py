@@ -1,8 +1,8 @@
 """Columns of files of any size, read and grouped by DuckDB.
 
 Memory is bounded: larger intermediate tables go to a temporary folder, which only its owner reads. DuckDB installs and
-loads no extension. Cells reach Python as values that occur, with their number of rows. `shuffledp.userdata.counting`
-judges them as it judges the cells of a small file.
+loads no extension; pyarrow reads S3 for it. Cells reach Python as values that occur, with their number of rows.
+`shuffledp.userdata.counting` judges them as it judges the cells of a small file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.optional_dependencies import needed
-from shuffledp.userdata.files import files_of, format_of
+from shuffledp.userdata.files import address, files_of, format_of, is_remote, s3
 from shuffledp.userdata.reading import NAMED, Faults, place_of, text_of
 
 #: Memory of DuckDB if none is given.
@@ -103,6 +103,8 @@ class Table:
             self.connection = self._duckdb.connect(
                 config={**options, "memory_limit": memory or MEMORY, "temp_directory": self._folder.name}
             )
+            if is_remote(self.files[0]):
+                self.connection.register_filesystem(s3())
             self._source = " UNION ALL ".join(self._parts(columns, delimiter))
 
     def __enter__(self) -> Table:
@@ -218,7 +220,7 @@ class Table:
         """Return the separator of the cells, and the names of the columns."""
         query = "SELECT line FROM read_csv(?, columns={line: 'VARCHAR'}, auto_detect=false, header=false, "
         query += "delim='\x01', quote='', escape='', ignore_errors=true) LIMIT 1"
-        rows = self.all(query, [glob.escape(str(file))])
+        rows = self.all(query, [glob.escape(address(file))])
         first = rows[0][0] or "" if rows else ""
         plain = file.with_suffix("") if file.suffix.lower() in (".gz", ".zst") else file
         marks = "\t" if plain.suffix.lower() == ".tsv" else _MARKS
@@ -261,11 +263,13 @@ class Table:
         try:
             yield
         except self._duckdb.OutOfMemoryException:
-            raise ValueError(f"{self.path}: the memory for reading is too small: give more memory.") from None
+            raise ValueError(
+                f"{address(self.path)}: the memory for reading is too small: give more memory."
+            ) from None
         except self._duckdb.Error as error:
             kind = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines"}[self.kind]
             raise ValueError(
-                f"{self.path} is not a {kind} file, or damaged: {_sentence(str(error))}."
+                f"{address(self.path)} is not a {kind} file, or damaged: {_sentence(str(error))}."
             ) from None
 
     def _watch(self, done: threading.Event) -> None:
@@ -275,7 +279,7 @@ class Table:
 
 
 def _list(files: Sequence[Path]) -> str:
-    return "[" + ", ".join(quoted(glob.escape(str(file))) for file in files) + "]"
+    return "[" + ", ".join(quoted(glob.escape(address(file))) for file in files) + "]"
 
 
 def _cells(error: str) -> str:

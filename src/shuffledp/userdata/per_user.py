@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from shuffledp.userdata.engine import FileFaults, Table, missing, quoted, trimmed
+from shuffledp.userdata.files import address
 from shuffledp.userdata.reading import text_of
 
 #: Hexadecimal digits of a hash that are compared: they fit into 63 bits.
@@ -80,7 +81,7 @@ def _type_of_values(table: Table) -> str:
     found = table.all(f"SELECT typeof(c0) FROM {table.source()} LIMIT 1")
     kind = str(found[0][0]) if found else "VARCHAR"
     if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
-        raise ValueError(f"{table.path}: the column holds {kind}, not one value per row.")
+        raise ValueError(f"{address(table.path)}: the column holds {kind}, not one value per row.")
     return kind
 
 

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.userdata.files import is_small
+from shuffledp.userdata.files import address, is_small
 
 #: Rows of a block of a data frame.
 BLOCK = 16_384
@@ -194,7 +194,9 @@ def _lists_of_table(path: Path, column: str, faults: Faults, progress: Progress 
                 elif missing(value):
                     faults.add((file, "row", row), "empty")
                 else:
-                    raise ValueError(f"{path}, column {column!r} holds {shown(text_of(value))}, not lists.")
+                    raise ValueError(
+                        f"{address(path)}, column {column!r} holds {shown(text_of(value))}, not lists."
+                    )
             read += len(rows)
             sizes = np.array([len(entries) for entries in held], np.int64)
             yield Lists(lines, sizes, [entry for entries in held for entry in entries])
@@ -213,10 +215,10 @@ def place_of(path: Path, column: str, names: Sequence[str]) -> int:
     """Return the index of a column."""
     if column not in names:
         raise ValueError(
-            f"{path} has no column {column!r}. It has: {_listed(names) or 'none'}.{_separated(names)}"
+            f"{address(path)} has no column {column!r}. It has: {_listed(names) or 'none'}.{_separated(names)}"
         )
     if list(names).count(column) > 1:
-        raise ValueError(f"{path} has several columns {column!r}.")
+        raise ValueError(f"{address(path)} has several columns {column!r}.")
     return list(names).index(column)
 
 

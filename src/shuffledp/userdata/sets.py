@@ -22,6 +22,7 @@ from shuffledp.userdata.counting import (
     tell,
 )
 from shuffledp.userdata.engine import FileFaults, Percent, Table
+from shuffledp.userdata.files import address
 from shuffledp.userdata.per_user import kept_rows
 from shuffledp.userdata.reading import Faults, Progress, blocks, faults_of, is_file, lists, shown, text_of
 
@@ -136,8 +137,8 @@ def group_sets(
         pairs = table.all(f"SELECT size, count(*) FROM ({sized}) GROUP BY size ORDER BY size")
         held = table.all(f"SELECT c0, size, count(*) FROM kept JOIN ({sized}) USING (u) GROUP BY ALL")
     if not pairs:
-        raise ValueError(f"{path} has no set.{f' {faults.named[0]}.' if faults.named else ''}")
-    _, names = items.domain(str(path))
+        raise ValueError(f"{address(path)} has no set.{f' {faults.named[0]}.' if faults.named else ''}")
+    _, names = items.domain(address(path))
     order = items.order()
     sizes, with_size = np.array(pairs, np.int64).T
     places = np.array([order[items.place(text_of(value))] for value, _, _ in held], np.int64)
@@ -187,7 +188,7 @@ def collect_sets(
         raise ValueError("Give domain_size or values, not both.")
     if separator is not None and (column is None or not separator.strip(" ")):
         raise ValueError(f"separator must not be blank and needs column, got {separator!r}.")
-    where = str(data) if is_file(data) else "The data frame"
+    where = address(data) if is_file(data) else "The data frame"
     items = _Items(None if domain_size is None else integers(domain_size), values)
     faults = faults_of(data)
     if column is not None:
