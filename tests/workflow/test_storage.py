@@ -13,6 +13,7 @@ import pytest
 
 from pipeline_project import Project, copy_of_project
 from s3_server import BUCKET, opened, s3
+from shuffledp.userdata import files
 
 CONFIG = os.environ.get("STORAGE_CONFIG", "config/tiny.yaml")
 NEEDED = ("snakemake_storage_plugin_fs", "snakemake_storage_plugin_s3", "moto")
@@ -107,6 +108,36 @@ def test_a_run_that_keeps_its_files_in_s3_gives_the_same_bytes(
         project.succeeds("--configfile", CONFIG)
         assert not kept(project.folder)
         assert [name for name, content in expected.items() if uploaded(address, name) != content] == []
+
+
+@pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
+def test_an_experiment_reads_data_of_s3_anew_when_they_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = f"{{name: file, path: 's3://{BUCKET}/visits', column: color}}"
+    (tmp_path / "project").mkdir()
+    project = copy_of_project(tmp_path / "project")
+    paper = project.folder / "config/experiments/tiny.yaml"
+    data = "{name: adult, column: sex, draw: without_replacement}"
+    text = (
+        paper.read_text()
+        .replace(data, own)
+        .replace("{law: binomial, trials: 48841, rate: 0.05}", "{users: 500}")
+    )
+    paper.write_text(text)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "none")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "none")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with s3(tmp_path / "server.log") as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        target = ("runs", "--configfile", CONFIG)
+        for rows in (600, 700):
+            with files.s3().open(f"s3://{BUCKET}/visits/day.csv", "wb") as upload:
+                upload.write(b"color\n" + b"0\n1\n" * rows)
+            assert project.jobs_of(project.succeeds(*target)) == {"local", "amplified"}
+        assert "Nothing to be done" in project.succeeds(*target)
+    (about,) = (project.folder / "data/prepared").glob("file_*.json")
+    assert '"users": 1400' in about.read_text()
 
 
 @pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
