@@ -129,6 +129,10 @@ test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all 
 	@# One process more than there are cores, because these tests wait for what they started.
 	@$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m whole_run tests/workflow tests/test_guides.py
 
+.PHONY: test-data
+test-data: .venv/.installed-test  ## Count all published data with both readers and compare (needs SHUFFLEDP_MIRROR)
+	@SHUFFLEDP_WHOLE_DATA=1 $(SINGLE) $(BIN)/python -m pytest -rs -k published tests/userdata/test_engine.py
+
 .PHONY: test-slurm
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)
 	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/workflow/test_slurm.py
@@ -203,6 +207,11 @@ OWN_ROWS ?= 100000000
 .PHONY: own-data
 own-data: .venv/.installed-run  ## Count the columns of a CSV file of 10^8 rows (OWN_ROWS; about 1 GB), for docs/benchmarks.md
 	@$(SINGLE) $(BIN)/python benchmarks/own_data.py --rows $(OWN_ROWS) --page
+
+ROWS ?= 1000000000
+.PHONY: billion-rows
+billion-rows: .venv/.installed-test  ## Count 10^9 rows (ROWS) in 100 files by one query, by jobs and from S3 (about 3 GB in FOLDER), for docs/benchmarks.md
+	@$(SINGLE) $(BIN)/python benchmarks/billion_rows.py --rows $(ROWS) $(if $(FOLDER),--folder $(FOLDER)) --page
 
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
