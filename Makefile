@@ -138,7 +138,7 @@ test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through 
 	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/workflow/test_slurm.py
 
 .PHONY: test-storage
-test-storage: .venv/.installed-test .venv/.installed-storage  ## Run the workflow with a folder and an S3 server as storage (needs rsync); STORAGE_CONFIG=config/quick.yaml
+test-storage: .venv/.installed-test .venv/.installed-storage .venv/.installed-cluster  ## Run the workflow with a folder and an S3 server as storage (needs rsync), also by Slurm if it is there; STORAGE_CONFIG=config/quick.yaml
 	@$(SINGLE) $(BIN)/python -m pytest -rs -m storage tests/workflow/test_storage.py
 
 .PHONY: test-spark

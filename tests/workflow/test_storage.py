@@ -11,9 +11,10 @@ from urllib.request import Request
 
 import pytest
 
-from pipeline_project import Project, copy_of_project
+from pipeline_project import SNAKEMAKE, Project, copy_of_project
 from s3_server import BUCKET, opened, s3
 from shuffledp.userdata import files
+from slurm_machine import Slurm, slurm, what_is_missing
 
 CONFIG = os.environ.get("STORAGE_CONFIG", "config/tiny.yaml")
 NEEDED = ("snakemake_storage_plugin_fs", "snakemake_storage_plugin_s3", "moto")
@@ -49,6 +50,21 @@ class Stored(Project):
 
     def command(self, *arguments: str) -> list[str]:
         return super().command(*self.options, "--shared-fs-usage", "none", *arguments)
+
+
+@dataclass(frozen=True)
+class StoredByCluster(Stored):
+    """The same, whose jobs are Slurm's: they share the folder of the run, and no results."""
+
+    cluster: Slurm
+
+    def environment(self) -> dict[str, str]:
+        return super().environment() | self.cluster.environment
+
+    def command(self, *arguments: str) -> list[str]:
+        shared = ("--shared-fs-usage", "persistence", "software-deployment", "sources", "source-cache")
+        profile = ("--workflow-profile", "profiles/slurm")
+        return [str(SNAKEMAKE), *profile, *self.options, *shared, *arguments]
 
 
 def in_folder(folder: Path) -> tuple[str, ...]:
@@ -108,6 +124,30 @@ def test_a_run_that_keeps_its_files_in_s3_gives_the_same_bytes(
         project.succeeds("--configfile", CONFIG)
         assert not kept(project.folder)
         assert [name for name, content in expected.items() if uploaded(address, name) != content] == []
+
+
+@pytest.mark.slurm
+@pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
+@pytest.mark.skipif((lacking := what_is_missing()) is not None, reason=f"no Slurm: {lacking}")
+@pytest.mark.parametrize("provider", ["fs", "s3"])
+def test_jobs_of_slurm_with_a_storage_provider_give_the_same_bytes(
+    provider: str, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "slurm").mkdir()
+    runs = {name: content for name, content in expected.items() if "/runs/" in name or "prepared/" in name}
+    with slurm(tmp_path / "slurm") as cluster, s3(tmp_path / "server.log") as address:
+        monkeypatch.setenv("SNAKEMAKE_STORAGE_S3_ENDPOINT_URL", address)
+        there = ("--default-storage-provider", "s3", "--default-storage-prefix", f"s3://{BUCKET}/a/run")
+        options = in_folder(tmp_path / "store") if provider == "fs" else there
+        project = StoredByCluster(copy_of_project(tmp_path / "project").folder, options, cluster)
+        project.succeeds("--configfile", CONFIG, "--", "runs")
+        assert set(cluster.jobs().values()) == {"COMPLETED"}
+        assert not kept(project.folder)
+        if provider == "fs":
+            assert kept(tmp_path / "store") == runs
+        else:
+            assert [name for name, content in runs.items() if uploaded(address, name) != content] == []
 
 
 @pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
