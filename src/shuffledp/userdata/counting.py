@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_count, check_positive
-from shuffledp.userdata.engine import FileFaults, Percent, Table
+from shuffledp.userdata.engine import Percent, Table
 from shuffledp.userdata.files import address, is_small
 from shuffledp.userdata.per_user import grouped, one_per_user
 from shuffledp.userdata.reading import (
@@ -213,7 +213,7 @@ def count_column(
         raise ValueError("The sum of a user's numbers needs max_value, to which it is clipped.")
     dropped = 0
     if is_file(data) and column is not None and (user or delimiter or not is_small(Path(data))):
-        found = FileFaults("")
+        faults = Faults()
         with Table(
             Path(data),
             [column] if user is None else [column, user],
@@ -222,10 +222,9 @@ def count_column(
             percent=percent,
         ) as table:
             if user is None:
-                rows = grouped(table, tally, found)
+                rows = grouped(table, tally, faults)
             else:
-                rows, dropped = one_per_user(table, tally, _tally(), found, per_user, key)
-        faults: Faults = found
+                rows, dropped = one_per_user(table, tally, _tally(), faults, per_user, key)
         if progress is not None:
             progress(rows)
     elif user is not None:

@@ -14,7 +14,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,26 +48,6 @@ def quoted(text: str) -> str:
 def trimmed(column: str) -> str:
     """Return the expression of a column as text without blanks at its ends."""
     return f"trim(CAST({column} AS VARCHAR), {quoted(BLANKS)})"
-
-
-@dataclass
-class FileFaults(Faults):
-    """Bad rows by file; rows of Parquet files have a number, damaged lines a line."""
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """Descriptions of the first bad rows, each with its file."""
-        first = sorted(self._first, key=lambda one: (one[0][0], one[0][2] is None, one[0][2] or 0, one[1]))[
-            :NAMED
-        ]
-        return tuple(
-            f"{file}{'' if place is None else f', {word} {place}'}: {what}"
-            for (file, word, place), what in first
-        )
-
-    def describe(self, first: list[tuple[Any, str]]) -> None:
-        """Add descriptions of rows that are counted already."""
-        self._first += first
 
 
 class Table:
@@ -145,7 +124,7 @@ class Table:
         """Return all rows of a query with few rows."""
         return [row for rows in self.fetched(query, values) for row in rows]
 
-    def damaged(self, faults: FileFaults) -> None:
+    def damaged(self, faults: Faults) -> None:
         """Add the lines that no columns could be read from, after a query with `rejects`."""
         if self.kind != "csv":
             return
@@ -160,11 +139,11 @@ class Table:
         lines = f"(SELECT file_path, line, min(error_message) AS what FROM {scans} GROUP BY ALL)"
         faults.count += self.all(f"SELECT count(*) FROM {lines}")[0][0]
         first = self.all(f"SELECT * FROM {lines} ORDER BY ALL LIMIT {NAMED}")
-        faults.describe([((file, "line", line), _cells(what)) for file, line, what in first])
+        for file, line, what in first:
+            faults.describe((file, "line", line), _cells(what))
 
-    def name(self, faults: FileFaults, bad: Sequence[Any], column: str, what: Callable[[Any], str]) -> None:
+    def name(self, faults: Faults, bad: Sequence[Any], column: str, what: Callable[[Any], str]) -> None:
         """Describe the first rows with a bad value of a column; `faults` has their number already."""
-        word = "row"
         query = f"SELECT file, row, {column} FROM {self.source()} WHERE {column} IN (SELECT unnest(?))"
         if None in bad:
             query += f" OR {column} IS NULL"
@@ -172,7 +151,8 @@ class Table:
         if not known:
             query = query.replace("IN (SELECT unnest(?))", "IS NULL")
         rows = self.all(f"{query} ORDER BY 1, 2 LIMIT {NAMED}", [known] if known else [])
-        faults.describe([((file, word, row), what(value)) for file, row, value in rows])
+        for file, row, value in rows:
+            faults.describe((file, "row", row), what(value))
 
     # -- the files as parts of one table ---------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from shuffledp.userdata.counting import (
     integers,
     tell,
 )
-from shuffledp.userdata.engine import FileFaults, Percent, Table
+from shuffledp.userdata.engine import Percent, Table
 from shuffledp.userdata.files import address
 from shuffledp.userdata.per_user import kept_rows
 from shuffledp.userdata.reading import Faults, Progress, blocks, faults_of, is_file, lists, shown, text_of
@@ -130,7 +130,7 @@ def group_sets(
     if domain_size is not None and values is not None:
         raise ValueError("Give domain_size or values, not both.")
     items = _Items(None if domain_size is None else integers(domain_size), values)
-    faults = FileFaults("")
+    faults = Faults()
     sized = "SELECT u, count(*) AS size FROM kept GROUP BY u"
     options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
     with Table(path, [item, user], **options) as table, kept_rows(table, items, faults):
