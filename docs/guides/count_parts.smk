@@ -21,7 +21,7 @@ rule merge:
     output:
         "all.json",
     shell:
-        "shuffledp merge {input} -o {output}"
+        "shuffledp merge {input:q} -o {output:q}"
 
 
 rule count:
@@ -30,4 +30,4 @@ rule count:
     output:
         "parts/{file}.json",
     shell:
-        "shuffledp count {input} {config[options]} -o {output}"
+        "shuffledp count {input:q} {config[options]} -o {output:q}"
