@@ -18,7 +18,7 @@ CACHE_THERE := mkdir -p "$(CACHE)" 2> /dev/null || { echo "Snakemake cannot keep
 SNAKEMAKE := $(CACHE_THERE) $(SINGLE) $(BIN)/snakemake --cores $(CORES)
 # A run starts hundreds of short processes: each would compile the library anew where a machine forbids keeping byte code.
 unexport PYTHONDONTWRITEBYTECODE
-LOCKS := run library test learning notebooks cluster storage benchmarks paper docs dev mutants auditors
+LOCKS := run library test learning notebooks cluster storage spark benchmarks paper docs dev mutants auditors
 
 .PHONY: help
 help:  ## Show this list
@@ -104,12 +104,12 @@ WORKERS = $(if $(filter all,$(CORES)),$$(getconf _NPROCESSORS_ONLN),$(CORES))
 PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -rs
 
 .PHONY: test
-test: .venv/.installed-test .venv/.installed-learning  ## Run linters, type checks, and all tests but those that run the pipeline, Slurm and storage
+test: .venv/.installed-test .venv/.installed-learning  ## Run linters, type checks, and all tests but those that run the pipeline, Slurm, storage and Spark
 	@$(MAKE) -j2 lint tests
 
 .PHONY: tests
 tests: .venv/.installed-test .venv/.installed-learning
-	@$(PYTEST) -m "not whole_run and not slurm and not storage"
+	@$(PYTEST) -m "not whole_run and not slurm and not storage and not spark"
 
 .PHONY: test-times
 test-times: .venv/.installed-test .venv/.installed-learning  ## Run the tests, and measure the CPU seconds of each file for docs/benchmarks.md
@@ -129,13 +129,22 @@ test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all 
 	@# One process more than there are cores, because these tests wait for what they started.
 	@$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m whole_run tests/workflow tests/test_guides.py
 
+.PHONY: test-data
+test-data: .venv/.installed-test  ## Count all published data with both readers and compare (needs SHUFFLEDP_MIRROR)
+	@SHUFFLEDP_WHOLE_DATA=1 $(SINGLE) $(BIN)/python -m pytest -rs -k published tests/userdata/test_engine.py
+
 .PHONY: test-slurm
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)
 	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/workflow/test_slurm.py
 
 .PHONY: test-storage
-test-storage: .venv/.installed-test .venv/.installed-storage  ## Run the workflow with a folder and an S3 server as storage (needs rsync); STORAGE_CONFIG=config/quick.yaml
+test-storage: .venv/.installed-test .venv/.installed-storage .venv/.installed-cluster  ## Run the workflow with a folder and an S3 server as storage (needs rsync), also by Slurm if it is there; STORAGE_CONFIG=config/quick.yaml
 	@$(SINGLE) $(BIN)/python -m pytest -rs -m storage tests/workflow/test_storage.py
+
+.PHONY: test-spark
+test-spark: .venv/.installed-test .venv/.installed-spark  ## Run the documented SQL in Spark on this machine and compare its counts with those of `shuffledp count` (needs Java 17)
+	@command -v java > /dev/null || { echo "Spark needs Java: apt-get install openjdk-17-jre-headless" >&2; exit 1; }
+	@$(SINGLE) $(BIN)/python -m pytest -rs -m spark tests/userdata
 
 .PHONY: faults
 faults: .venv/.installed-test  ## Disturb a small run at 50 random moments (MOMENTS=5), start it again, compare every byte
@@ -198,6 +207,11 @@ OWN_ROWS ?= 100000000
 .PHONY: own-data
 own-data: .venv/.installed-run  ## Count the columns of a CSV file of 10^8 rows (OWN_ROWS; about 1 GB), for docs/benchmarks.md
 	@$(SINGLE) $(BIN)/python benchmarks/own_data.py --rows $(OWN_ROWS) --page
+
+ROWS ?= 1000000000
+.PHONY: billion-rows
+billion-rows: .venv/.installed-test  ## Count 10^9 rows (ROWS) in 100 files by one query, by jobs and from S3 (about 3 GB in FOLDER), for docs/benchmarks.md
+	@$(SINGLE) $(BIN)/python benchmarks/billion_rows.py --rows $(ROWS) $(if $(FOLDER),--folder $(FOLDER)) --page
 
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings

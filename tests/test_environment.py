@@ -56,7 +56,7 @@ def test_environment_yml_pins_what_the_run_lock_pins():
 
 
 #: Locks that are not named as the one extra that they hold.
-LOCK_OF = {"pipeline": "run", "central": "run", "data": "run", "opendp": "test"}
+LOCK_OF = {"pipeline": "run", "central": "run", "data": "run", "s3": "run", "opendp": "test"}
 
 
 @pytest.mark.parametrize("extra", project()["optional-dependencies"])
@@ -114,7 +114,7 @@ INSTALLED_AS = {
 }
 # Declared for what they do when called or found, nobody imports them.
 CALLED = {
-    "test": r"import-linter|ipykernel|mypy|ruff|snakefmt|(pandas|scipy)-stubs|types-.*",
+    "test": r"import-linter|ipykernel|moto.*|mypy|ruff|snakefmt|(pandas|scipy)-stubs|types-.*",
     "docs": r"mkdocs-material|mkdocstrings\[python\]|mkdocstrings|pymdown-extensions",
     "notebooks": "ipykernel|jupyterlab",
     "benchmarks": "statsmodels|xxhash",  # the first is missing in what pure-ldp declares; it needs the second below 4
@@ -217,7 +217,13 @@ def test_the_library_alone_imports_what_it_requires_and_what_an_extra_of_its_own
 def test_the_extra_of_every_package_is_the_one_that_declares_it():
     extras = {INSTALLED_AS.get(name, name).replace("_", "-"): extra for name, extra in EXTRA_OF.items()}
     ours = dict.fromkeys(declared("pipeline") - declared("central") - declared("data"), "pipeline")
-    ours |= {"dp-accounting": "central", "duckdb": "data", "jax": "learning", "opendp": "opendp"}
+    ours |= {
+        "dp-accounting": "central",
+        "duckdb": "data",
+        "fsspec": "s3",
+        "jax": "learning",
+        "opendp": "opendp",
+    }
     assert extras == ours
 
 
@@ -248,7 +254,11 @@ def test_other_errors_of_imports_pass_as_they_are():
 )
 def test_what_other_folders_import_is_declared_and_nothing_else(extra, folder):
     neighbors = {path.stem.replace("_", "-"): path for path in (ROOT / folder).rglob("*.py")}
-    used = third_parties(source(folder)) - set(neighbors) - {"jax", "golden", "odd-module", "protocols"}
+    used = (
+        third_parties(source(folder))
+        - set(neighbors)
+        - {"jax", "golden", "odd-module", "protocols", "s3-server"}
+    )
     if folder == "tests":  # they import what they test in these folders by its name, and need what that needs
         tested = {
             path.stem.replace("_", "-"): path

@@ -32,6 +32,7 @@ ELSEWHERE = {
     "test_config_schema.py": "tools/config_schema.py",
     "test_artifact.py": "tools/artifact.py and ARTIFACT-APPENDIX.md",
     "test_audit_seeds.py": "tools/audit_seeds.py",
+    "test_billion_rows.py": "benchmarks/billion_rows.py",
     "test_conformance_seeds.py": "tools/conformance_seeds.py",
     "test_documents.py": "README.md, CONTRIBUTING.md, CHANGELOG.md and docs/",
     "test_faults.py": "tools/faults.py",

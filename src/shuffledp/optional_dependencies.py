@@ -21,6 +21,7 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
     {
         "dp_accounting": "central",
         "duckdb": "data",
+        "fsspec": "s3",
         "jax": "learning",
         "opendp": "opendp",
         **dict.fromkeys(_PIPELINE, "pipeline"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import stat
 from pathlib import Path
 
@@ -12,8 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from shuffledp.cli import main
-from shuffledp.userdata.counting import count_column
-from shuffledp.userdata.counts import counted_of, read
+from shuffledp.userdata.counts import read
 
 PAGE = Path(__file__).parents[2] / "docs/guides/data.md"
 SETTING = ("--eps", "1", "--delta", "1e-6", "--rows-only", "--json")
@@ -79,17 +79,40 @@ def test_parts_that_differ_or_are_counted_twice_are_refused(folder):
     assert "do not add up to rows" in refused("compare", "--counts", "a.json", *SETTING)
 
 
-def test_the_query_of_the_page_makes_the_same_file(tmp_path, monkeypatch):
+def in_duckdb(query: str) -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE visits AS FROM read_csv('visits.csv', all_varchar=true)")
+        connection.execute(query)
+
+
+def in_spark(query: str) -> None:
+    if shutil.which("java") is None:
+        pytest.skip("needs Java (apt-get install openjdk-17-jre-headless)")
+    sql = pytest.importorskip("pyspark.sql", reason="needs pyspark (make test-spark)")
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+    }
+    spark = sql.SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
+    try:
+        spark.read.csv("visits.csv", header=True).createTempView("visits")
+        Path("part.json").write_text(spark.sql(query.rstrip(";\n")).first()[0])
+    finally:
+        spark.stop()
+
+
+@pytest.mark.parametrize(
+    ("opening", "run"), [("COPY", in_duckdb), pytest.param("WITH", in_spark, marks=pytest.mark.spark)]
+)
+def test_a_query_of_the_page_makes_the_same_file(tmp_path, monkeypatch, opening, run):
     monkeypatch.chdir(tmp_path)
     colors = ("red", "green", "blue", "white", " red ")
     rows = [f"{colors[i * 7 % 5]},{'' if i % 50 == 0 else i * i % 271}" for i in range(3000)]
     Path("visits.csv").write_text("color,who\n" + "\n".join(rows) + "\n")
-    (query,) = re.findall(r"```sql\n(COPY .*?)```", PAGE.read_text(), re.S)
-    with duckdb.connect() as connection:
-        connection.execute("CREATE TABLE visits AS FROM read_csv('visits.csv', all_varchar=true)")
-        connection.execute(query)
-    counted = count_column("visits.csv", "color", user="who", values=["red", "green", "blue"])
-    made = counted_of(read(Path("part.json")))
-    assert made.counts.tolist() == counted.counts.tolist()
-    assert (made.values, made.bad_rows, made.dropped) == (counted.values, counted.bad_rows, counted.dropped)
-    assert counted.dropped > 100 < counted.bad_rows
+    run(re.findall(rf"```sql\n({opening} .*?)```", PAGE.read_text(), re.S)[0])
+    options = ("--column", "color", "--user", "who", "--values", "red,green,blue")
+    call("count", "visits.csv", *options, "-o", "counted.json")
+    made, counted = read(Path("part.json")), read(Path("counted.json"))
+    assert made | {"files": counted["files"]} == counted
+    assert counted["dropped"] > 100 < counted["left_out"]

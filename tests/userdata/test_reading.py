@@ -43,7 +43,7 @@ def test_a_row_with_several_missing_cells_is_one_fault(tmp_path):
 
 
 def test_the_first_faults_are_named_whatever_their_order():
-    faults = Faults("row")
+    faults = Faults()
     for line in range(100, 0, -1):
         faults.add(line, "no")
     assert faults.count == 100

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from shuffledp.userdata import reading, sets
+from shuffledp.userdata import counting, reading, sets
 from shuffledp.userdata.sets import collect_sets
 
 LONG = "user,page\nann,home\nbob,news\nann,news\nann,home\n\ncy,\nbob,shop\nann,\ndee,zoo\n"
@@ -94,7 +94,7 @@ def test_memory_is_bounded(long, tmp_path, monkeypatch):
     monkeypatch.setattr(sets, "MOST_ENTRIES", 3)
     with pytest.raises(ValueError, match="more than 3 entries"):
         collect_sets(long, user="user", item="page")
-    monkeypatch.setattr(sets, "MOST_VALUES", 1)
+    monkeypatch.setattr(counting, "MOST_VALUES", 1)
     with pytest.raises(ValueError, match="more than 1 different items"):
         collect_sets(long, user="user", item="page")
 

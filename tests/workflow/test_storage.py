@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.request import ProxyHandler, Request, build_opener
+from urllib.request import Request
 
 import pytest
 
-from pipeline_project import Project, copy_of_project
-from waiting import wait_until
+from pipeline_project import SNAKEMAKE, Project, copy_of_project
+from s3_server import BUCKET, opened, s3
+from shuffledp.userdata import files
+from slurm_machine import Slurm, slurm, what_is_missing
 
 CONFIG = os.environ.get("STORAGE_CONFIG", "config/tiny.yaml")
 NEEDED = ("snakemake_storage_plugin_fs", "snakemake_storage_plugin_s3", "moto")
@@ -29,7 +26,6 @@ pytestmark = [
         bool(MISSING), reason=f"not installed: {', '.join(MISSING)} (make storage; apt-get install rsync)"
     ),
 ]
-BUCKET = "results-of-a-test"
 BY_RULE = {
     "dataset_adult": "data/prepared/adult.sha256",
     "method": "results/quick/runs/tiny/adult/local.sha256",
@@ -40,8 +36,6 @@ BY_RULE = {
     "pages": "results/quick/site.sha256",
 }
 """One output of each kind of job of the tiny paper; the search of open questions reads nothing."""
-
-opened = build_opener(ProxyHandler({})).open
 
 
 @dataclass(frozen=True)
@@ -58,6 +52,21 @@ class Stored(Project):
         return super().command(*self.options, "--shared-fs-usage", "none", *arguments)
 
 
+@dataclass(frozen=True)
+class StoredByCluster(Stored):
+    """The same, whose jobs are Slurm's: they share the folder of the run, and no results."""
+
+    cluster: Slurm
+
+    def environment(self) -> dict[str, str]:
+        return super().environment() | self.cluster.environment
+
+    def command(self, *arguments: str) -> list[str]:
+        shared = ("--shared-fs-usage", "persistence", "software-deployment", "sources", "source-cache")
+        profile = ("--workflow-profile", "profiles/slurm")
+        return [str(SNAKEMAKE), *profile, *self.options, *shared, *arguments]
+
+
 def in_folder(folder: Path) -> tuple[str, ...]:
     return "--default-storage-provider", "fs", "--default-storage-prefix", str(folder)
 
@@ -67,32 +76,6 @@ def kept(folder: Path) -> dict[str, bytes]:
     files = [path for top in ("results", "data/prepared") for path in (folder / top).rglob("*")]
     named = {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
     return {name: path.read_bytes() for name, path in named.items() if "/drawn/" not in name}
-
-
-@contextmanager
-def s3(log: Path) -> Iterator[str]:
-    """The address of an S3 server of this test's own, with a bucket."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-
-    def answers() -> bool:
-        try:
-            with opened(Request(f"{address}/{BUCKET}", method="PUT")) as answer:
-                return bool(answer.status == 200)
-        except OSError:
-            return False
-
-    with log.open("w") as sink:
-        command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-        server = subprocess.Popen(command, stdout=sink, stderr=sink)
-        try:
-            assert wait_until(answers), log.read_text()
-            yield address
-        finally:
-            server.terminate()
-            server.wait()
 
 
 def uploaded(address: str, name: str) -> bytes:
@@ -141,6 +124,60 @@ def test_a_run_that_keeps_its_files_in_s3_gives_the_same_bytes(
         project.succeeds("--configfile", CONFIG)
         assert not kept(project.folder)
         assert [name for name, content in expected.items() if uploaded(address, name) != content] == []
+
+
+@pytest.mark.slurm
+@pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
+@pytest.mark.skipif((lacking := what_is_missing()) is not None, reason=f"no Slurm: {lacking}")
+@pytest.mark.parametrize("provider", ["fs", "s3"])
+def test_jobs_of_slurm_with_a_storage_provider_give_the_same_bytes(
+    provider: str, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "slurm").mkdir()
+    runs = {name: content for name, content in expected.items() if "/runs/" in name or "prepared/" in name}
+    with slurm(tmp_path / "slurm") as cluster, s3(tmp_path / "server.log") as address:
+        monkeypatch.setenv("SNAKEMAKE_STORAGE_S3_ENDPOINT_URL", address)
+        there = ("--default-storage-provider", "s3", "--default-storage-prefix", f"s3://{BUCKET}/a/run")
+        options = in_folder(tmp_path / "store") if provider == "fs" else there
+        project = StoredByCluster(copy_of_project(tmp_path / "project").folder, options, cluster)
+        project.succeeds("--configfile", CONFIG, "--", "runs")
+        assert set(cluster.jobs().values()) == {"COMPLETED"}
+        assert not kept(project.folder)
+        if provider == "fs":
+            assert kept(tmp_path / "store") == runs
+        else:
+            assert [name for name, content in runs.items() if uploaded(address, name) != content] == []
+
+
+@pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")
+def test_an_experiment_reads_data_of_s3_anew_when_they_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = f"{{name: file, path: 's3://{BUCKET}/visits', column: color}}"
+    (tmp_path / "project").mkdir()
+    project = copy_of_project(tmp_path / "project")
+    paper = project.folder / "config/experiments/tiny.yaml"
+    data = "{name: adult, column: sex, draw: without_replacement}"
+    text = (
+        paper.read_text()
+        .replace(data, own)
+        .replace("{law: binomial, trials: 48841, rate: 0.05}", "{users: 500}")
+    )
+    paper.write_text(text)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "none")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "none")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with s3(tmp_path / "server.log") as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        target = ("runs", "--configfile", CONFIG)
+        for rows in (600, 700):
+            with files.s3().open(f"s3://{BUCKET}/visits/day.csv", "wb") as upload:
+                upload.write(b"color\n" + b"0\n1\n" * rows)
+            assert project.jobs_of(project.succeeds(*target)) == {"local", "amplified"}
+        assert "Nothing to be done" in project.succeeds(*target)
+    (about,) = (project.folder / "data/prepared").glob("file_*.json")
+    assert '"users": 1400' in about.read_text()
 
 
 @pytest.mark.skipif(CONFIG != "config/tiny.yaml", reason="needs the tiny paper")

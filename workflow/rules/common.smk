@@ -22,6 +22,7 @@ from shuffledp.pipeline.config.trial_calibrations import try_methods
 from shuffledp.pipeline.experiments.entry_points import entries
 from shuffledp.pipeline.experiments.sources.user_file import files_of as files_of_own
 from shuffledp.pipeline.experiments.user_files import files_named
+from shuffledp.userdata.files import is_remote, located, state_of
 from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingFiles
 from shuffledp.pipeline.figures import drawings, overall_jobs
 from shuffledp.pipeline.figures.names import in_natural_order
@@ -197,9 +198,16 @@ def own_request(wildcards):
 
 def own_source(wildcards):
     """The user's files themselves, which are never uploaded: the data are counted anew when they change."""
-    return [
-        local(str(path)) for path in files_named(ROOT / own_request(wildcards)["path"])
-    ]
+    return [local(str(path)) for path in own_paths(wildcards) if not is_remote(path)]
+
+
+def own_objects(wildcards):
+    """Times and sizes of the user's files on S3, which are no files of Snakemake: a change is a changed parameter."""
+    return [str(state_of(path)) for path in own_paths(wildcards) if is_remote(path)]
+
+
+def own_paths(wildcards):
+    return files_named(located(ROOT, own_request(wildcards)["path"]))
 
 
 def setup_of(experiment, method):

@@ -43,6 +43,7 @@ rule own_data:
         "../envs/run.yaml"
     params:
         asked=own_request,
+        objects=own_objects,
         code=code_of("prepare_own.py"),
         root=str(ROOT),
     script:

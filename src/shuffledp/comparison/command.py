@@ -55,7 +55,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     "--csv",
     "data",
     type=click.Path(path_type=Path),
-    help="File, folder or pattern of data, by default a row per user: CSV with a header, Parquet, lines of JSON.",
+    help="File, folder, pattern or s3:// address, a row per user by default: CSV with a header, Parquet, JSON lines.",
 )
 @click.option(
     "--counts", type=_file, help="File of `shuffledp count` or `shuffledp merge`, instead of --data."

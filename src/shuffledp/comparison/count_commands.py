@@ -32,15 +32,17 @@ PATIENCE = 1.0
 RAW = "counts are raw data, not a private release: anyone who reads them learns about single users."
 
 
-def said(data: object) -> dict[str, Callable[[Any], None]]:
+def said(data: Path) -> dict[str, Callable[[Any], None]]:
     """Return functions that print the rows or the percentage of the data that are read, on the standard error."""
+    from shuffledp.userdata.files import address
+
     last = time.monotonic()
 
     def say(text: str) -> None:
         nonlocal last
         if time.monotonic() - last > PATIENCE:
             last = time.monotonic()
-            click.echo(f"{data}: {text}", err=True)
+            click.echo(f"{address(data)}: {text}", err=True)
 
     return {
         "progress": lambda rows: say(f"{rows:,} rows read"),
@@ -63,7 +65,7 @@ def said(data: object) -> dict[str, Callable[[Any], None]]:
 @MEMORY
 @_OUT
 def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: Any) -> None:
-    """Count one column of DATA (a file, a folder or a pattern) into a file that merges with those of other parts.
+    """Count a column of DATA (file, folder, pattern, s3:// address) into a file that merges with those of other parts.
 
     For example: shuffledp count visits/ --column color --values red,green,blue -o part.json
     """
@@ -72,7 +74,7 @@ def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: 
     from shuffledp.storage import write_atomically
     from shuffledp.userdata.counting import count_column
     from shuffledp.userdata.counts import record, written
-    from shuffledp.userdata.files import checksums, files_of
+    from shuffledp.userdata.files import checksums, files_of, is_remote
 
     try:
         files = files_of(data)
@@ -82,7 +84,7 @@ def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: 
         found = count_column(
             data, column, values=listed(values), progress=say["progress"], percent=say["percent"], **given
         )
-        regular = [file for file in files if file.is_file()]
+        regular = [file for file in files if is_remote(file) or file.is_file()]
         about = [
             {"name": file.name, "sha256": one} for file, one in zip(regular, checksums(regular), strict=True)
         ]

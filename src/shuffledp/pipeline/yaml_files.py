@@ -50,6 +50,10 @@ for _each in (_Loader, _QuickLoader):
     _each.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _named_mapping)
 
 
+#: Errors of the loaders: of the 31st of February, of a text without the form of its tag, of a text that is no YAML.
+_FAILURES = (ValueError, LookupError, AttributeError, yaml.YAMLError)
+
+
 def parse(text: str, place: str) -> Any:
     """Return the content of a YAML text; `YamlError` has the text's name `place` and the line of an error."""
     if len(text) > LONGEST:
@@ -57,13 +61,13 @@ def parse(text: str, place: str) -> Any:
     try:
         try:
             content = yaml.load(text, Loader=_QuickLoader)
-        except (ValueError, yaml.YAMLError):
+        except _FAILURES:
             content = yaml.load(text, Loader=_Loader)
         json.dumps(content, default=str)  # refuses an alias within what it names
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise YamlError(f"{place}{line}: {error.problem}.") from None
-    except (ValueError, RecursionError, yaml.YAMLError) as error:  # the 31st of February
+    except (RecursionError, *_FAILURES) as error:
         raise YamlError(f"{place}: cannot be read as YAML: {error}") from None
     return content
 

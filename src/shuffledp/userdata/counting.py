@@ -6,16 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_count, check_positive
-from shuffledp.userdata.engine import FileFaults, Percent, Table
-from shuffledp.userdata.files import is_small
+from shuffledp.userdata.engine import Percent, Table
+from shuffledp.userdata.files import address, is_small
 from shuffledp.userdata.per_user import grouped, one_per_user
 from shuffledp.userdata.reading import (
     Block,
@@ -146,7 +146,8 @@ def count_column(
     data : str, Path, data frame, series or array
         A CSV file with a header, UTF-8; a data frame of pandas; or a series or array of cells. With the extra ``data``
         also Parquet files, lines of JSON, packed files (``.gz``, ``.zst``), a folder, a pattern such as
-        ``part-*.csv``, and folders of hive partitions. One row per user, unless ``user`` is given.
+        ``part-*.csv``, and folders of hive partitions; with the extra ``s3`` all of these at an address ``s3://..``.
+        One row per user, unless ``user`` is given.
     column : str, optional
         Name of the column, for a file or a data frame.
     domain_size : int, optional
@@ -197,22 +198,20 @@ def count_column(
         raise ValueError("levels is for sums and needs max_value.")
     if low and max_value is None:
         raise ValueError("low is for sums and needs max_value.")
-    about = str(data) if is_file(data) else "the data"
+    about = address(data) if is_file(data) else "the data"
     where = about if column is None else f"{about}, column {column!r}"
 
-    def _tally() -> _Texts | _Places | _Levels:
+    def _tally() -> Values | _Levels:
         if max_value is not None:
             return _Levels(low, max_value, _size_of(low, max_value, levels))
-        if domain_size is not None:
-            return _Places(_Integers(_held("domain_size", check_count("domain_size", domain_size, 2))))
-        return _Texts(where) if values is None else _Places(Listed.of(values))
+        return Values(domain_of(domain_size, values, Found(where)))
 
     tally = _tally()
     if per_user == "sum" and user is not None and max_value is None:
         raise ValueError("The sum of a user's numbers needs max_value, to which it is clipped.")
     dropped = 0
     if is_file(data) and column is not None and (user or delimiter or not is_small(Path(data))):
-        found = FileFaults("")
+        faults = Faults()
         with Table(
             Path(data),
             [column] if user is None else [column, user],
@@ -221,10 +220,9 @@ def count_column(
             percent=percent,
         ) as table:
             if user is None:
-                rows = grouped(table, tally, found)
+                rows = grouped(table, tally, faults)
             else:
-                rows, dropped = one_per_user(table, tally, _tally(), found, per_user, key)
-        faults: Faults = found
+                rows, dropped = one_per_user(table, tally, _tally(), faults, per_user, key)
         if progress is not None:
             progress(rows)
     elif user is not None:
@@ -291,6 +289,44 @@ class Listed:
         return f"{shown(text)} is not one of the {len(self.values)} values"
 
 
+@dataclass(frozen=True)
+class Found:
+    """Domain of the texts that occur in the data, with indices in order of appearance."""
+
+    where: str
+    noun: str = "value"
+    places: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The sorted texts; raise ValueError for a single one."""
+        if len(self.places) < 2:
+            one = shown(next(iter(self.places)))
+            raise ValueError(f"{self.where} has a single {self.noun}, {one}; a domain needs at least two.")
+        return tuple(sorted(self.places))
+
+    def place(self, text: str) -> int:
+        """Return the index of a text, which may be new."""
+        place = self.places.setdefault(text, len(self.places))
+        if place >= MOST_VALUES:
+            raise ValueError(f"{self.where} has more than {MOST_VALUES} different {self.noun}s.")
+        return place
+
+    def fault(self, text: str) -> str:
+        """Return an empty message: no text is outside of this domain."""
+        return ""
+
+
+Domain: TypeAlias = _Integers | Listed | Found
+
+
+def domain_of(domain_size: int | None, values: Sequence[Any] | None, found: Found, least: int = 2) -> Domain:
+    """Return the domain 0..size-1, that of given values, or without both the one found."""
+    if domain_size is not None:
+        return _Integers(_held("domain_size", check_count("domain_size", domain_size, least)))
+    return found if values is None else Listed.of(values)
+
+
 def _plain_numbers(texts: list[str]) -> NDArray[np.float64] | None:
     """Return the numbers of all texts, read at once; None if a text is not a finite number."""
     if "_" in "".join(texts):  # see `_digits`
@@ -307,11 +343,6 @@ def _digits(text: str) -> str:
     if "_" in text:
         raise ValueError
     return text
-
-
-def integers(size: int) -> _Integers:
-    """Return the domain 0..size-1."""
-    return _Integers(_held("domain_size", check_count("domain_size", size, 1)))
 
 
 def distinct(cells: Cells) -> dict[str, int]:
@@ -334,49 +365,22 @@ def tell(block: Block, bad: Mapping[str, str], faults: Faults, column: int = 0) 
 # -- tallies -------------------------------------------------------------------------------------------------------
 
 
-class _Texts:
-    """Counter of texts, whose domain is taken from the data."""
+class Values:
+    """Counter of the values of a domain."""
 
-    def __init__(self, where: str) -> None:
-        self._where = where
-        self._counts: Counter[str] = Counter()
-
-    @property
-    def users(self) -> int:
-        return self._counts.total()
-
-    def add(self, block: Block, faults: Faults) -> None:
-        self.take(distinct(block.columns[0]))
-
-    def take(self, counts: Mapping[str, int]) -> dict[str, str]:
-        """Add texts with their number of rows; no text is bad."""
-        self._counts.update(counts)
-        if len(self._counts) > MOST_VALUES:
-            raise ValueError(f"{self._where} has more than {MOST_VALUES} different values.")
-        return {}
-
-    def counted(self, faults: Faults) -> Counted:
-        if len(self._counts) < 2:
-            raise ValueError(
-                f"{self._where} has a single value, {shown(next(iter(self._counts)))}; a domain needs at least two."
-            )
-        values = tuple(sorted(self._counts))
-        counts = np.array([self._counts[value] for value in values], np.int64)
-        return Counted(counts, values, found=True, bad_rows=faults.count, faults=faults.named)
-
-
-class _Places:
-    """Counter of the values of a given domain."""
-
-    def __init__(self, domain: _Integers | Listed) -> None:
+    def __init__(self, domain: Domain) -> None:
         self._domain = domain
-        self._counts = np.zeros(len(domain.values), np.int64)
+        found = isinstance(domain, Found)
+        self._counts: Any = Counter[int]() if found else np.zeros(len(domain.values), np.int64)
 
     @property
     def users(self) -> int:
-        return int(self._counts.sum())
+        """Number of counted rows."""
+        counts = self._counts
+        return int(counts.total() if isinstance(counts, Counter) else counts.sum())
 
     def add(self, block: Block, faults: Faults) -> None:
+        """Add the first column of a block."""
         if bad := self.take(distinct(block.columns[0])):
             tell(block, bad, faults)
 
@@ -392,7 +396,12 @@ class _Places:
         return bad
 
     def counted(self, faults: Faults) -> Counted:
-        return Counted(self._counts, self._domain.values, bad_rows=faults.count, faults=faults.named)
+        """Return the counts in the order of the domain."""
+        values, counts = self._domain.values, self._counts
+        found = isinstance(self._domain, Found)
+        if found:
+            counts = np.array([counts[self._domain.place(value)] for value in values], np.int64)
+        return Counted(counts, values, found=found, bad_rows=faults.count, faults=faults.named)
 
 
 class _Levels:

@@ -1,8 +1,8 @@
 """Columns of files of any size, read and grouped by DuckDB.
 
 Memory is bounded: larger intermediate tables go to a temporary folder, which only its owner reads. DuckDB installs and
-loads no extension. Cells reach Python as values that occur, with their number of rows. `shuffledp.userdata.counting`
-judges them as it judges the cells of a small file.
+loads no extension; pyarrow reads S3 for it. Cells reach Python as values that occur, with their number of rows.
+`shuffledp.userdata.counting` judges them as it judges the cells of a small file.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shuffledp.optional_dependencies import needed
-from shuffledp.userdata.files import files_of, format_of
+from shuffledp.userdata.files import address, files_of, format_of, is_remote, s3
 from shuffledp.userdata.reading import NAMED, Faults, place_of, text_of
 
 #: Memory of DuckDB if none is given.
@@ -49,26 +48,6 @@ def quoted(text: str) -> str:
 def trimmed(column: str) -> str:
     """Return the expression of a column as text without blanks at its ends."""
     return f"trim(CAST({column} AS VARCHAR), {quoted(BLANKS)})"
-
-
-@dataclass
-class FileFaults(Faults):
-    """Bad rows by file; rows of Parquet files have a number, damaged lines a line."""
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """Descriptions of the first bad rows, each with its file."""
-        first = sorted(self._first, key=lambda one: (one[0][0], one[0][2] is None, one[0][2] or 0, one[1]))[
-            :NAMED
-        ]
-        return tuple(
-            f"{file}{'' if place is None else f', {word} {place}'}: {what}"
-            for (file, word, place), what in first
-        )
-
-    def describe(self, first: list[tuple[Any, str]]) -> None:
-        """Add descriptions of rows that are counted already."""
-        self._first += first
 
 
 class Table:
@@ -103,6 +82,8 @@ class Table:
             self.connection = self._duckdb.connect(
                 config={**options, "memory_limit": memory or MEMORY, "temp_directory": self._folder.name}
             )
+            if is_remote(self.files[0]):
+                self.connection.register_filesystem(s3())
             self._source = " UNION ALL ".join(self._parts(columns, delimiter))
 
     def __enter__(self) -> Table:
@@ -143,7 +124,7 @@ class Table:
         """Return all rows of a query with few rows."""
         return [row for rows in self.fetched(query, values) for row in rows]
 
-    def damaged(self, faults: FileFaults) -> None:
+    def damaged(self, faults: Faults) -> None:
         """Add the lines that no columns could be read from, after a query with `rejects`."""
         if self.kind != "csv":
             return
@@ -158,11 +139,11 @@ class Table:
         lines = f"(SELECT file_path, line, min(error_message) AS what FROM {scans} GROUP BY ALL)"
         faults.count += self.all(f"SELECT count(*) FROM {lines}")[0][0]
         first = self.all(f"SELECT * FROM {lines} ORDER BY ALL LIMIT {NAMED}")
-        faults.describe([((file, "line", line), _cells(what)) for file, line, what in first])
+        for file, line, what in first:
+            faults.describe((file, "line", line), _cells(what))
 
-    def name(self, faults: FileFaults, bad: Sequence[Any], column: str, what: Callable[[Any], str]) -> None:
+    def name(self, faults: Faults, bad: Sequence[Any], column: str, what: Callable[[Any], str]) -> None:
         """Describe the first rows with a bad value of a column; `faults` has their number already."""
-        word = "row"
         query = f"SELECT file, row, {column} FROM {self.source()} WHERE {column} IN (SELECT unnest(?))"
         if None in bad:
             query += f" OR {column} IS NULL"
@@ -170,7 +151,8 @@ class Table:
         if not known:
             query = query.replace("IN (SELECT unnest(?))", "IS NULL")
         rows = self.all(f"{query} ORDER BY 1, 2 LIMIT {NAMED}", [known] if known else [])
-        faults.describe([((file, word, row), what(value)) for file, row, value in rows])
+        for file, row, value in rows:
+            faults.describe((file, "row", row), what(value))
 
     # -- the files as parts of one table ---------------------------------------------------------------------------
 
@@ -218,7 +200,7 @@ class Table:
         """Return the separator of the cells, and the names of the columns."""
         query = "SELECT line FROM read_csv(?, columns={line: 'VARCHAR'}, auto_detect=false, header=false, "
         query += "delim='\x01', quote='', escape='', ignore_errors=true) LIMIT 1"
-        rows = self.all(query, [glob.escape(str(file))])
+        rows = self.all(query, [glob.escape(address(file))])
         first = rows[0][0] or "" if rows else ""
         plain = file.with_suffix("") if file.suffix.lower() in (".gz", ".zst") else file
         marks = "\t" if plain.suffix.lower() == ".tsv" else _MARKS
@@ -261,11 +243,13 @@ class Table:
         try:
             yield
         except self._duckdb.OutOfMemoryException:
-            raise ValueError(f"{self.path}: the memory for reading is too small: give more memory.") from None
+            raise ValueError(
+                f"{address(self.path)}: the memory for reading is too small: give more memory."
+            ) from None
         except self._duckdb.Error as error:
             kind = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines"}[self.kind]
             raise ValueError(
-                f"{self.path} is not a {kind} file, or damaged: {_sentence(str(error))}."
+                f"{address(self.path)} is not a {kind} file, or damaged: {_sentence(str(error))}."
             ) from None
 
     def _watch(self, done: threading.Event) -> None:
@@ -275,7 +259,7 @@ class Table:
 
 
 def _list(files: Sequence[Path]) -> str:
-    return "[" + ", ".join(quoted(glob.escape(str(file))) for file in files) + "]"
+    return "[" + ", ".join(quoted(glob.escape(address(file))) for file in files) + "]"
 
 
 def _cells(error: str) -> str:

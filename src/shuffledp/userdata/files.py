@@ -1,14 +1,17 @@
-"""Files that a path of the user names: a file, a folder, a pattern or the folders of hive partitions."""
+"""Files that a path of the user names: a file, a folder, a pattern or hive partitions, on this machine or on S3."""
 
 from __future__ import annotations
 
 import glob
 import hashlib
 import os
+import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+from shuffledp.optional_dependencies import needed
 from shuffledp.storage import sha256_of
 
 #: Formats by the suffix of a file, without the suffix of its packing.
@@ -24,6 +27,42 @@ PACKINGS = (".gz", ".zst")
 SMALL = 16 << 20
 
 
+#: Beginning of an address on S3, of which a path keeps one slash.
+_S3 = re.compile("s3:/+")
+
+
+def is_remote(path: Path) -> bool:
+    """Return True for an address on S3."""
+    return _S3.match(str(path)) is not None
+
+
+def address(path: Path | str) -> str:
+    """Return a path as text, with both slashes of ``s3://``."""
+    return re.sub(r"^s3:/+", "s3://", str(path))
+
+
+def located(root: Path, name: str) -> Path:
+    """Return the path of a name that is relative to a folder, unless it is absolute or an address on S3."""
+    return Path(name) if is_remote(Path(name)) else root / name
+
+
+def s3() -> Any:
+    """Return the file system of S3 for DuckDB; server, region and keys come from the environment of AWS."""
+    with needed():
+        from fsspec.implementations.arrow import ArrowFSWrapper
+        from pyarrow.fs import S3FileSystem
+
+    class _S3Files(ArrowFSWrapper):  # type: ignore[misc, unused-ignore]
+        protocol = "s3"
+
+        @classmethod
+        def _strip_protocol(cls, path: str) -> str:  # keeps "?" and "#", which are no parts of a URL here
+            return address(path).removeprefix("s3://").rstrip("/")
+
+    server = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    return _S3Files(S3FileSystem(endpoint_override=server))
+
+
 def format_of(path: Path) -> str | None:
     """Return csv, parquet or json by the suffix of a file; None for another suffix."""
     plain = path.with_suffix("") if path.suffix.lower() in PACKINGS else path
@@ -32,15 +71,14 @@ def format_of(path: Path) -> str | None:
 
 def files_of(path: Path) -> list[Path]:
     """Return the files of a path in the order of their names; raise ValueError if there is none."""
-    if path.is_dir():
-        found = [Path(folder) / name for folder, _, names in os.walk(path) for name in names]
-        found = [
-            one
-            for one in found
-            if format_of(one) and not any(part.startswith((".", "_")) for part in one.relative_to(path).parts)
-        ]
-        if not found:
-            raise ValueError(f"{path} has no .csv, .tsv, .parquet or .jsonl file.")
+    if is_remote(path):
+        found = _on_s3(path)
+        if found != [path] and not glob.has_magic(str(path)):
+            found = _with_data(path, found)
+    elif path.is_dir():
+        found = _with_data(
+            path, [Path(folder) / name for folder, _, names in os.walk(path) for name in names]
+        )
     elif not path.exists() and glob.has_magic(str(path)):
         base = Path(path.anchor)
         found = [one for one in base.glob(str(path.relative_to(path.anchor))) if one.is_file()]
@@ -57,9 +95,54 @@ def files_of(path: Path) -> list[Path]:
     kinds = {format_of(one) or "csv" for one in found}
     if len(kinds) > 1:
         raise ValueError(
-            f"{path} has files of several formats ({', '.join(sorted(kinds))}): name those of one."
+            f"{address(path)} has files of several formats ({', '.join(sorted(kinds))}): name those of one."
         )
     return sorted(found)
+
+
+def _with_data(folder: Path, files: Sequence[Path]) -> list[Path]:
+    """Return the files of a folder that have a format of data; raise ValueError if there is none."""
+    found = [
+        one
+        for one in files
+        if format_of(one) and not any(part.startswith((".", "_")) for part in one.relative_to(folder).parts)
+    ]
+    if not found:
+        raise ValueError(f"{address(folder)} has no .csv, .tsv, .parquet or .jsonl file.")
+    return found
+
+
+def _on_s3(path: Path) -> list[Path]:
+    """Return the files of an address: one file, those of a folder, or those that fit a pattern."""
+    name, files = address(path), s3()
+    try:
+        found = files.find(name) or [
+            one for one, about in files.glob(name, detail=True).items() if about["type"] == "file"
+        ]
+        bucket = name.split("/")[2]
+        if not found and not files.exists(bucket):
+            raise ValueError(f"There is no bucket {bucket!r} for {name}.")
+    except OSError as error:
+        raise ValueError(f"{name} cannot be read: {_reason(str(error))}.") from None
+    if not found:
+        raise ValueError(f"There is no file {name}.")
+    return [Path(f"s3:/{one}") for one in found]
+
+
+def _reason(error: str) -> str:
+    """Return the reason of an error of S3; what names no reason is the first line of its message."""
+    if re.search("ACCESS_DENIED|INVALID_ACCESS_KEY|INVALID_CLIENT_TOKEN|SIGNATURE|HTTP status 40[13]", error):
+        return "access is denied; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+    return error.splitlines()[0].rpartition("Details: ")[2].rstrip(". ")
+
+
+def state_of(file: Path) -> tuple[Any, int]:
+    """Return the time of the last change of a file, and its size."""
+    if is_remote(file):
+        about = s3().info(address(file))
+        return about["mtime"], about["size"]
+    found = file.stat()
+    return found.st_mtime_ns, found.st_size
 
 
 def files_or_path(path: Path) -> list[Path]:
@@ -72,7 +155,12 @@ def files_or_path(path: Path) -> list[Path]:
 
 def checksums(files: Sequence[Path]) -> list[str]:
     """Return the sha256 of every file."""
-    return [sha256_of(file) for file in files]
+    return [_sha256(file) if is_remote(file) else sha256_of(file) for file in files]
+
+
+def _sha256(file: Path) -> str:
+    with s3().open(address(file)) as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def together(sums: Sequence[str]) -> str:
@@ -82,6 +170,8 @@ def together(sums: Sequence[str]) -> str:
 
 def is_small(path: Path) -> bool:
     """Return True for a plain CSV file or a pipe that the reader of the standard library reads."""
+    if is_remote(path):
+        return False
     if path.is_dir() or not path.exists():
         return not path.exists() and not glob.has_magic(str(path))
     if path.suffix.lower() in (*PACKINGS, ".tsv") or format_of(path) in ("parquet", "json"):

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from shuffledp.userdata.engine import FileFaults, Table, missing, quoted, trimmed
-from shuffledp.userdata.reading import text_of
+from shuffledp.userdata.engine import Table, missing, quoted, trimmed
+from shuffledp.userdata.files import address
+from shuffledp.userdata.reading import Faults, text_of
 
 #: Hexadecimal digits of a hash that are compared: they fit into 63 bits.
 _DIGITS = 15
@@ -22,7 +23,7 @@ class Tally(Protocol):
         """Add texts with their number of rows."""
 
 
-def grouped(table: Table, tally: Tally, faults: FileFaults) -> int:
+def grouped(table: Table, tally: Tally, faults: Faults) -> int:
     """Count the value of every row; return the number of rows."""
     _type_of_values(table)
     query = f"SELECT c0, count(*) FROM {table.source(rejects=True)} GROUP BY c0"
@@ -33,20 +34,20 @@ def grouped(table: Table, tally: Tally, faults: FileFaults) -> int:
 
 
 def one_per_user(
-    table: Table, tally: Tally, judge: Tally, faults: FileFaults, per_user: str, key: str
+    table: Table, tally: Tally, judge: Tally, faults: Faults, per_user: str, key: str
 ) -> tuple[int, int]:
     """Count one value per user; return the number of rows, and of good rows beyond one per user.
 
     `judge` is an empty tally that finds the bad values.
     """
     with kept_rows(table, judge, faults, per_user, key) as good:
-        users, _ = _taken(table.fetched(_chosen(per_user)), tally, FileFaults(""))
+        users, _ = _taken(table.fetched(_chosen(per_user)), tally, Faults())
     return good + faults.count, good - users
 
 
 @contextmanager
 def kept_rows(
-    table: Table, judge: Tally, faults: FileFaults, per_user: str = "random", key: str = "0"
+    table: Table, judge: Tally, faults: Faults, per_user: str = "random", key: str = "0"
 ) -> Iterator[int]:
     """Make the table of good values of users, and yield the number of their rows; then describe the bad rows."""
     source = table.source(rejects=True)
@@ -80,7 +81,7 @@ def _type_of_values(table: Table) -> str:
     found = table.all(f"SELECT typeof(c0) FROM {table.source()} LIMIT 1")
     kind = str(found[0][0]) if found else "VARCHAR"
     if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
-        raise ValueError(f"{table.path}: the column holds {kind}, not one value per row.")
+        raise ValueError(f"{address(table.path)}: the column holds {kind}, not one value per row.")
     return kind
 
 
@@ -96,7 +97,7 @@ def _chosen(per_user: str) -> str:
 
 
 def _taken(
-    found: Iterator[list[tuple[Any, ...]]], tally: Tally, faults: FileFaults
+    found: Iterator[list[tuple[Any, ...]]], tally: Tally, faults: Faults
 ) -> tuple[int, dict[Any, str]]:
     """Give values with their number of rows to a tally; return the good rows, and the bad values with a message."""
     good, bad = 0, dict[Any, str]()
@@ -118,7 +119,7 @@ def _taken(
     return good, bad
 
 
-def _name(table: Table, faults: FileFaults, bad: Mapping[Any, str], column: str) -> None:
+def _name(table: Table, faults: Faults, bad: Mapping[Any, str], column: str) -> None:
     """Describe the first rows with a bad value; those without a value are empty."""
     if bad:
         table.name(faults, list(bad), column, lambda value: bad.get(value, "empty"))

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.userdata.files import is_small
+from shuffledp.userdata.files import address, is_small
 
 #: Rows of a block of a data frame.
 BLOCK = 16_384
@@ -42,29 +42,47 @@ _BREAK = re.compile("\r\n|\r|\n")
 
 Cells: TypeAlias = list[str] | NDArray[Any]
 """Cells of some rows: stripped texts, or an array of integers or floats."""
+Place: TypeAlias = tuple[str, str, int | None]
+"""File, "line" or "row", and its number; an empty file for records in memory, None where there is no number."""
 Progress = Callable[[int], None]
 """Function called after each block with the number of rows read."""
 
 
 @dataclass
 class Faults:
-    """Bad rows: their number, and descriptions of the first ones."""
+    """Bad rows: their number, and descriptions of the first ones, each with file, line or row, and its number."""
 
-    source: str
+    file: str = ""
+    word: str = "row"
     count: int = 0
-    _first: list[tuple[Any, str]] = field(default_factory=list)
+    _first: list[tuple[Place, str]] = field(default_factory=list)
 
-    def add(self, line: Any, what: str) -> None:
-        """Add a bad row, in any order within a block."""
+    def add(self, place: Any, what: str) -> None:
+        """Add a bad row, in any order; a number is its place in the one file of these faults."""
         self.count += 1
-        self._first.append((line, what))
+        self.describe(place if isinstance(place, tuple) else (self.file, self.word, place), what)
+
+    def describe(self, place: Place, what: str) -> None:
+        """Add the description of a row that is counted already."""
+        self._first.append((place, what))
         if len(self._first) > 2 * NAMED:
-            self._first = sorted(self._first)[:NAMED]
+            self._first = self._sorted()
+
+    def _sorted(self) -> list[tuple[Place, str]]:
+        return sorted(self._first, key=lambda one: (one[0][0], one[0][2] is None, one[0][2] or 0, one[1]))[
+            :NAMED
+        ]
 
     @property
     def named(self) -> tuple[str, ...]:
         """Descriptions of the first bad rows, each with its place."""
-        return tuple(f"{self.source} {line}: {what}" for line, what in sorted(self._first)[:NAMED])
+        return tuple(f"{_shown_place(*place)}: {what}" for place, what in self._sorted())
+
+
+def _shown_place(file: str, word: str, number: int | None) -> str:
+    if number is None:
+        return file
+    return f"{file}, {word} {number}" if file else f"{word} {number}"
 
 
 @dataclass(frozen=True)
@@ -91,13 +109,8 @@ def is_file(data: Any) -> bool:
 
 def faults_of(data: Any) -> Faults:
     """Return an empty collection of faults for these records."""
-    if not is_file(data):
-        return Faults("row")
-    if is_small(Path(data)):
-        return Faults(f"{Path(data)}, line")
-    from shuffledp.userdata.engine import FileFaults
-
-    return FileFaults("")
+    small = is_file(data) and is_small(Path(data))
+    return Faults(str(Path(data)), "line") if small else Faults()
 
 
 def columns_of(path: Path) -> list[str]:
@@ -160,18 +173,23 @@ def _lists_of_frame(data: Any, column: str, faults: Faults, progress: Progress |
     """Yield lists, tuples, sets or arrays of a data frame; missing cells and cells of other types are faults."""
     cells = _series(data, column)
     for start in range(0, len(cells), BLOCK):
-        lines, held = [], []
+        held: list[tuple[Any, Any]] = []
         for line, cell in enumerate(cells[start : start + BLOCK], start=start + 1):
             if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
-                lines.append(line)
-                held.append([None if _is_none(entry) else text_of(entry) for entry in cell])
+                held.append((line, cell))
             else:
                 faults.add(line, "empty" if _is_none(cell) else f"{shown(str(cell))} is no list")
-        sizes = np.array([len(entries) for entries in held], np.int64)
-        if lines:
-            yield Lists(lines, sizes, [entry for entries in held for entry in entries])
+        if held:
+            yield _lists(held, _is_none)
         if progress is not None:
             progress(min(start + BLOCK, len(cells)))
+
+
+def _lists(held: Sequence[tuple[Any, Any]], is_none: Callable[[Any], bool]) -> Lists:
+    """Return a block of lists, each with its line."""
+    sizes = np.array([len(cell) for _, cell in held], np.int64)
+    entries = [None if is_none(entry) else text_of(entry) for _, cell in held for entry in cell]
+    return Lists([line for line, _ in held], sizes, entries)
 
 
 def _is_none(cell: Any) -> bool:
@@ -185,19 +203,19 @@ def _lists_of_table(path: Path, column: str, faults: Faults, progress: Progress 
     read = 0
     with Table(path, [column]) as table:
         for rows in table.fetched(f"SELECT c0, file, row FROM {table.source()}"):
-            lines, held = [], []
+            held: list[tuple[Any, Any]] = []
             for cell, file, row in rows:
                 value = json.loads(cell) if table.kind == "json" and cell and cell[0] == "[" else cell
                 if isinstance(value, list):
-                    lines.append((file, "row", row))
-                    held.append([None if missing(entry) else text_of(entry) for entry in value])
+                    held.append(((file, "row", row), value))
                 elif missing(value):
                     faults.add((file, "row", row), "empty")
                 else:
-                    raise ValueError(f"{path}, column {column!r} holds {shown(text_of(value))}, not lists.")
+                    raise ValueError(
+                        f"{address(path)}, column {column!r} holds {shown(text_of(value))}, not lists."
+                    )
             read += len(rows)
-            sizes = np.array([len(entries) for entries in held], np.int64)
-            yield Lists(lines, sizes, [entry for entries in held for entry in entries])
+            yield _lists(held, missing)
             if progress is not None:
                 progress(read)
 
@@ -213,10 +231,10 @@ def place_of(path: Path, column: str, names: Sequence[str]) -> int:
     """Return the index of a column."""
     if column not in names:
         raise ValueError(
-            f"{path} has no column {column!r}. It has: {_listed(names) or 'none'}.{_separated(names)}"
+            f"{address(path)} has no column {column!r}. It has: {_listed(names) or 'none'}.{_separated(names)}"
         )
     if list(names).count(column) > 1:
-        raise ValueError(f"{path} has several columns {column!r}.")
+        raise ValueError(f"{address(path)} has several columns {column!r}.")
     return list(names).index(column)
 
 
@@ -347,17 +365,18 @@ def _lines(before: int, rows: list[list[str]]) -> list[int]:
 def _of_frame(data: Any, columns: Sequence[str | None], faults: Faults) -> Iterator[tuple[int, Block]]:
     found = [_series(data, column) for column in columns]
     for start in range(0, len(found[0]), BLOCK):
-        parts = [series[start : start + BLOCK] for series in found]
-        known = np.ones(len(parts[0]), bool)
-        for part in parts:
-            known &= ~_missing(part)
-        lines = _without(known, start, faults)
-        arrays = [np.asarray(part)[known] for part in parts]
-        cells: list[Cells] = [
-            array if array.dtype.kind in "iuf" else [text_of(cell) for cell in array.tolist()]
-            for array in arrays
-        ]
-        yield len(known), _whole(lines, cells, faults)
+        cells = [_cells(series[start : start + BLOCK]) for series in found]
+        read = len(cells[0])
+        yield read, _whole(range(start + 1, start + 1 + read), cells, faults)
+
+
+def _cells(part: Any) -> Cells:
+    """Return numbers as an array, others as texts; missing cells are nan or empty texts."""
+    array = np.asarray(part)
+    if array.dtype.kind in "iuf":
+        return array
+    empty = part.isna() if hasattr(part, "isna") else (cell is None for cell in array.tolist())
+    return ["" if none else text_of(cell) for none, cell in zip(empty, array.tolist(), strict=True)]
 
 
 def _series(data: Any, column: str | None) -> Any:
@@ -377,26 +396,6 @@ def _series(data: Any, column: str | None) -> Any:
     if getattr(found, "ndim", 1) != 1:
         raise ValueError(f"Records are one column, got {found.ndim} dimensions.")
     return getattr(found, "array", found)  # without its index, which need not count from 0
-
-
-def _missing(part: Any) -> NDArray[np.bool_]:
-    if hasattr(part, "isna"):
-        return np.asarray(part.isna(), bool)
-    array = np.asarray(part)
-    if array.dtype.kind == "f":
-        return np.asarray(np.isnan(array))
-    return np.array([cell is None for cell in array.tolist()], bool)
-
-
-def _without(known: NDArray[np.bool_], before: int, faults: Faults) -> Sequence[int]:
-    """Return the lines of the rows that have a cell, and add the other rows to the faults."""
-    if known.all():
-        return range(before + 1, before + 1 + len(known))
-    lines = np.arange(before + 1, before + 1 + len(known))
-    for line in lines[~known].tolist():
-        faults.add(line, "empty")
-    kept: list[int] = lines[known].tolist()
-    return kept
 
 
 def _whole(lines: Sequence[Any], columns: Sequence[Cells], faults: Faults) -> Block:

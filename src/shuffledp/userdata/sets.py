@@ -5,7 +5,7 @@ Sets, unlike counts, are held in memory: a few bytes per entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.userdata.counting import (
-    MOST_VALUES,
-    Listed,
+    Domain,
+    Found,
+    Values,
     bad_rows_remark,
+    domain_of,
     domain_remark,
-    integers,
     tell,
 )
-from shuffledp.userdata.engine import FileFaults, Percent, Table
+from shuffledp.userdata.engine import Percent, Table
+from shuffledp.userdata.files import address
 from shuffledp.userdata.per_user import kept_rows
-from shuffledp.userdata.reading import Faults, Progress, blocks, faults_of, is_file, lists, shown, text_of
+from shuffledp.userdata.reading import Faults, Progress, blocks, faults_of, is_file, lists, text_of
 
 #: Entries of all sets that are held.
 MOST_ENTRIES = 100_000_000
@@ -126,24 +128,24 @@ def group_sets(
     percent: Percent | None = None,
 ) -> Grouped:
     """Group files with a row per user and item; only users by size of set and items by size are held in memory."""
-    if domain_size is not None and values is not None:
-        raise ValueError("Give domain_size or values, not both.")
-    items = _Items(None if domain_size is None else integers(domain_size), values)
-    faults = FileFaults("")
+    where = address(path)
+    items, faults = _items(domain_size, values, where), Faults()
     sized = "SELECT u, count(*) AS size FROM kept GROUP BY u"
     options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
-    with Table(path, [item, user], **options) as table, kept_rows(table, items, faults):
+    with Table(path, [item, user], **options) as table, kept_rows(table, Values(items), faults):
         pairs = table.all(f"SELECT size, count(*) FROM ({sized}) GROUP BY size ORDER BY size")
         held = table.all(f"SELECT c0, size, count(*) FROM kept JOIN ({sized}) USING (u) GROUP BY ALL")
     if not pairs:
-        raise ValueError(f"{path} has no set.{f' {faults.named[0]}.' if faults.named else ''}")
-    _, names = items.domain(str(path))
-    order = items.order()
+        raise ValueError(f"{where} has no set.{f' {faults.named[0]}.' if faults.named else ''}")
+    names = items.values
+    order = _order(items, names)
     sizes, with_size = np.array(pairs, np.int64).T
     places = np.array([order[items.place(text_of(value))] for value, _, _ in held], np.int64)
     item_sizes, holders = np.array([row[1:] for row in held], np.int64).T
     nothing = np.empty(0, np.int64)
-    about = Collected(nothing, nothing.astype(np.int32), names, items.found, faults.count, faults.named)
+    about = Collected(
+        nothing, nothing.astype(np.int32), names, isinstance(items, Found), faults.count, faults.named
+    )
     return Grouped(sizes, with_size, places, item_sizes, holders, about)
 
 
@@ -183,13 +185,10 @@ def collect_sets(
     """Return the sets of a file or a data frame."""
     if (column is None) == (user is None or item is None) or (user is None) != (item is None):
         raise ValueError("Give either column, which holds lists, or the two columns user and item.")
-    if domain_size is not None and values is not None:
-        raise ValueError("Give domain_size or values, not both.")
     if separator is not None and (column is None or not separator.strip(" ")):
         raise ValueError(f"separator must not be blank and needs column, got {separator!r}.")
-    where = str(data) if is_file(data) else "The data frame"
-    items = _Items(None if domain_size is None else integers(domain_size), values)
-    faults = faults_of(data)
+    where = address(data) if is_file(data) else "The data frame"
+    items, faults = _items(domain_size, values, where), faults_of(data)
     if column is not None:
         entries = _of_lists(data, column, separator, items, faults, progress)
     else:
@@ -198,75 +197,37 @@ def collect_sets(
     if not users:
         first = f" {faults.named[0]}." if faults.named else ""
         raise ValueError(f"{where} has no set.{first}")
-    if items.nothing:
+    found = isinstance(items, Found)
+    if found and not len(held):
         raise ValueError(f"{where} has no item.")
-    size, names = items.domain(where)
+    names = items.values
+    size = len(names)
     keys = np.unique(
-        owners.astype(np.int64) * size + items.order()[held]
+        owners.astype(np.int64) * size + _order(items, names)[held]
     )  # each item of a user once, users in order
     return Collected(
         np.bincount(keys // size, minlength=users).astype(np.int64),
         (keys % size).astype(np.int32),
         names,
-        items.found,
+        found,
         faults.count,
         faults.named,
     )
 
 
-class _Items:
-    """Indices of items, in a given domain or in order of appearance."""
+def _items(domain_size: int | None, values: Sequence[Any] | None, where: str) -> Domain:
+    """Return the domain of items; raise ValueError if it is given twice."""
+    if domain_size is not None and values is not None:
+        raise ValueError("Give domain_size or values, not both.")
+    return domain_of(domain_size, values, Found(where, "item"), least=1)
 
-    def __init__(self, given: Any, values: Sequence[Any] | None) -> None:
-        self._given = Listed.of(values) if values is not None else given
-        self._places: dict[str, int] = {}
 
-    @property
-    def found(self) -> bool:
-        return self._given is None
-
-    @property
-    def nothing(self) -> bool:
-        """True if the domain is taken from the data and no item was found."""
-        return self.found and not self._places
-
-    def place(self, text: str) -> int:
-        """Return the index of an item; -1 outside of a given domain."""
-        if text not in self._places:
-            if self._given is not None:
-                place = self._given.place(text)
-                if place < 0:
-                    return -1
-                self._places[text] = place
-            elif len(self._places) >= MOST_VALUES:
-                raise ValueError(f"There are more than {MOST_VALUES} different items.")
-            else:
-                self._places[text] = len(self._places)
-        return self._places[text]
-
-    def take(self, counts: Mapping[str, int]) -> dict[str, str]:
-        """Return the texts outside of a given domain with a message each."""
-        return {text: self.fault(text) for text in counts if self.place(text) < 0}
-
-    def fault(self, text: str) -> str:
-        return str(self._given.fault(text))
-
-    def domain(self, where: str) -> tuple[int, tuple[Any, ...]]:
-        """Return the size and the values of the domain; found values are sorted."""
-        if self._given is not None:
-            return len(self._given.values), self._given.values
-        if len(self._places) < 2:
-            raise ValueError(
-                f"{where} has a single item, {shown(next(iter(self._places)))}; a domain needs at least two."
-            )
-        return len(self._places), tuple(sorted(self._places))
-
-    def order(self) -> NDArray[np.int64]:
-        """Return the final index of each item, by its index in order of appearance."""
-        if self._given is not None:
-            return np.arange(len(self._given.values))
-        rank = {text: i for i, text in enumerate(sorted(self._places))}
-        return np.array([rank[text] for text in self._places], np.int64)
+def _order(items: Domain, names: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the index of each item among the sorted names, by its index in order of appearance."""
+    if not isinstance(items, Found):
+        return np.arange(len(names))
+    rank = {text: i for i, text in enumerate(names)}
+    return np.array([rank[text] for text in items.places], np.int64)
 
 
 _Entries = Iterator[tuple[list[int], list[int], int]]  # owners, items, users so far
@@ -276,7 +237,7 @@ def _of_lists(
     data: Any,
     column: str,
     separator: str | None,
-    items: _Items,
+    items: Domain,
     faults: Faults,
     progress: Progress | None,
 ) -> _Entries:
@@ -284,9 +245,10 @@ def _of_lists(
     for block in lists(data, column, faults, progress, separator):
         owners, held = [], []
         ends = np.cumsum(block.sizes).tolist()
+        places = {text: items.place(text) for text in dict.fromkeys(block.entries) if text}
         for row, (line, end, size) in enumerate(zip(block.lines, ends, block.sizes.tolist(), strict=True)):
             for text in block.entries[end - size : end]:
-                place = -1 if text is None or not text else items.place(text)
+                place = places[text] if text else -1
                 if place < 0:
                     faults.add(line, "empty entry" if not text else items.fault(text))
                 else:
@@ -297,7 +259,7 @@ def _of_lists(
 
 
 def _of_pairs(
-    data: Any, user: str, item: str, items: _Items, faults: Faults, progress: Progress | None
+    data: Any, user: str, item: str, items: Domain, faults: Faults, progress: Progress | None
 ) -> _Entries:
     known: dict[str, int] = {}
     for block in blocks(data, [user, item], faults, progress):

@@ -17,7 +17,7 @@ from shuffledp.pipeline.experiments.sources.user_file import files_of, key_of
 from shuffledp.storage import IntegrityError, publish, read_verified
 from shuffledp.userdata import counts
 from shuffledp.userdata.counting import Counted, count_column
-from shuffledp.userdata.files import checksums, together
+from shuffledp.userdata.files import address, checksums, is_remote, located, state_of, together
 from shuffledp.userdata.files import files_of as files_at
 from shuffledp.userdata.reading import columns_of, place_of
 from shuffledp.userdata.sets import Collected, collect_sets
@@ -29,7 +29,7 @@ SAID_EVERY = 10_000_000
 
 def check(asked: Mapping[str, Any], root: Path) -> None:
     """Raise ``ValueError`` unless the file of a request exists and has the required columns; no rows are read."""
-    path = root / asked["path"]
+    path = located(root, asked["path"])
     try:
         files_named(path)
         if asked.get("counts"):
@@ -50,9 +50,9 @@ def prepare(
     asked: Mapping[str, Any], root: Path, prepared: Path, say: Callable[[str], None] = lambda _: None
 ) -> None:
     """Count a file, or collect its sets; write the numbers, their description and their checksums."""
-    path = root / asked["path"]
+    path = located(root, asked["path"])
     files = files_named(path)
-    before, read = [file.stat() for file in files], 0
+    before, read = [state_of(file) for file in files], 0
 
     def progress(rows: int) -> None:
         nonlocal read
@@ -62,14 +62,11 @@ def prepare(
 
     found = _read(asked, path, progress)
     sha256 = together(checksums(files))
-    after = [file.stat() for file in files_named(path)]
-    if [(one.st_mtime_ns, one.st_size) for one in before] != [
-        (one.st_mtime_ns, one.st_size) for one in after
-    ]:
+    if before != [state_of(file) for file in files_named(path)]:
         raise ValueError(f"{asked['path']} was changed while it was read. Run again.")
     name = Path(asked["path"]).name
     remarks = [
-        remark.replace(str(path), name) for remark in found.remarks(GIVE)
+        remark.replace(address(path), name) for remark in found.remarks(GIVE)
     ]  # no folders of this machine
     for remark in remarks:
         say(f"{asked['path']}: {remark}")
@@ -98,7 +95,9 @@ def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
             about = json.loads(read_verified(checksum.with_suffix(".json"), checksum))
         except IntegrityError:
             continue  # damaged itself
-        path = root / about["request"]["path"]
+        path = located(root, about["request"]["path"])
+        if is_remote(path):
+            continue  # the workflow compares times and sizes
         with suppress(FileNotFoundError):
             if together(checksums(files_named(path))) == about["file"]["sha256"]:
                 continue
@@ -110,7 +109,7 @@ def files_named(path: Path) -> list[Path]:
     try:
         return files_at(path)
     except ValueError:
-        if path.exists():
+        if path.exists() or is_remote(path):
             raise
         raise FileNotFoundError(path) from None
 
