@@ -14,24 +14,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shuffledp.comparison.options import SettingOptions
 from shuffledp.comparison.synthetic_participants import holding
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Fixed, Law, Population
 from shuffledp.protocols.child_process import machine_memory
-from shuffledp.tasks import (
-    Budget,
-    Floats,
-    Frequency,
-    Ints,
-    Participants,
-    Sets,
-    Summation,
-    Task,
-    Vectors,
-)
+from shuffledp.tasks import Budget, Floats, Frequency, Ints, Participants, Sets, Summation, Task, Vectors
 from shuffledp.userdata.counting import MOST_COUNTERS
 
 #: Share of the users that hold the frequent value.
@@ -75,7 +65,7 @@ class Setting:
             weights[order]
         )
 
-    def participants(self, n: Ints, counts: NDArray[np.int64]) -> Participants:
+    def participants(self, n: Ints, counts: Ints) -> Participants:
         """Return R repeats of (R,) users with the counts (R, V)."""
         return holding(self.task, n, counts)
 
@@ -122,7 +112,7 @@ def _sizes(population: Population) -> tuple[Ints, Floats]:
     return 1 + np.rint(means[likely]).astype(np.int64), weights[likely] / weights[likely].sum()
 
 
-def dealt(shares: Floats, n: int) -> NDArray[np.int64]:
+def dealt(shares: Floats, n: int) -> Ints:
     """Return integer counts that sum to n times the sum of the shares, each within one of n times its share."""
     over = shares * n
     counts = np.floor(over * (1 + 1e-12)).astype(np.int64)
@@ -190,7 +180,7 @@ def setting_of(asked: SettingOptions) -> Setting:
     return Setting(law, task, budget, shares, assumed=given is None)
 
 
-def _fitting(counts: NDArray[np.int64], task: Task, size: int) -> NDArray[np.int64]:
+def _fitting(counts: Ints, task: Task, size: int) -> Ints:
     """Return (V,) counts after a check against the task; counts of several privacy levels are added."""
     if isinstance(task, Vectors):
         raise ValueError("counts must be left out for vectors, which are compared without data.")
@@ -215,7 +205,7 @@ def _fitting(counts: NDArray[np.int64], task: Task, size: int) -> NDArray[np.int
     return np.asarray(every)
 
 
-def _check_who(users: int | None, population: Population | None, counts: NDArray[np.int64] | None) -> None:
+def _check_who(users: int | None, population: Population | None, counts: Ints | None) -> None:
     if users is not None and population is not None:
         raise ValueError("Give users or population, not both.")
     if users is None and population is None and counts is None:
@@ -223,7 +213,7 @@ def _check_who(users: int | None, population: Population | None, counts: NDArray
 
 
 def _population(
-    users: int | None, population: Population | None, counts: NDArray[np.int64] | None, held: int
+    users: int | None, population: Population | None, counts: Ints | None, held: int
 ) -> Population:
     """Return the population of the other users, from the number of users or from the counts."""
     if population is not None:
@@ -234,7 +224,7 @@ def _population(
     return Fixed(check_count("users", users, 2) - 1)
 
 
-def _checked_counts(counts: ArrayLike) -> NDArray[np.int64]:
+def _checked_counts(counts: ArrayLike) -> Ints:
     found = np.asarray(counts)
     if found.ndim not in (1, 2) or found.shape[-1] < 2 or not np.issubdtype(found.dtype, np.integer):
         raise ValueError(

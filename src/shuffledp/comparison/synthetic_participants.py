@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.numerics.repeated_indices import pieces, repeated
 from shuffledp.numerics.samplers import without_replacement
@@ -19,7 +18,7 @@ from shuffledp.tasks import Floats, Ints, Participants, Public, Sets, Summation,
 _TOGETHER = 1 << 21
 
 
-def holding(task: Task, n: Ints, counts: NDArray[np.int64]) -> Participants:
+def holding(task: Task, n: Ints, counts: Ints) -> Participants:
     """Return R repeats of (R,) users with the given counts (R, V); the truth is the exact statistic of the counts.
 
     Counts are users per value or number, holders per item, or users whose vector has the length of the clip along each
@@ -55,7 +54,7 @@ def _sets(holders: Ints, n: int, set_size: int) -> Iterator[Users]:
         yield Users(np.column_stack(items), offset=start)
 
 
-def _along_axes(task: Vectors, n: Ints, counts: NDArray[np.int64]) -> VectorParticipants:
+def _along_axes(task: Vectors, n: Ints, counts: Ints) -> VectorParticipants:
     """Return users with vectors along the axes, of the clip's length in either norm."""
 
     def users(repeat: int) -> Iterator[Users]:

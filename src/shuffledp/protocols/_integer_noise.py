@@ -14,7 +14,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-import numpy as np
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.noisy_counts import (
     laplace_profile,
@@ -51,7 +51,7 @@ class DiscreteGaussian:
         eps, delta = budget.largest_eps, positive_delta(budget)
         return math.sqrt(noisy_count_variance(eps, delta, "gaussian", shift=self.shift, counts=self.counts))
 
-    def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+    def draw(self, rng: Generator, shape: tuple[int, ...]) -> Ints:
         """Draw independent noise values of this shape."""
         return discrete_gaussian(self.sigma, rng, shape)
 
@@ -82,7 +82,7 @@ class DiscreteLaplace:
         """Change of all counts together by one user."""
         return self.shift * self.counts
 
-    def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+    def draw(self, rng: Generator, shape: tuple[int, ...]) -> Ints:
         """Draw independent noise values of this shape."""
         return two_sided_geometric(self.change / self.eps, rng, shape)
 

@@ -19,14 +19,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import Guarantee
 from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._requests import users_until_announced
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.tasks import Budget
+from shuffledp.tasks import Budget, Ints
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.random_users import LeastNumbers
@@ -204,7 +203,7 @@ def seats_left(seats: int, users: int, honest: int) -> LeastNumbers:
     seats = min(seats, others)
     found = np.arange(max(0, drawn - (others - seats)), min(seats, drawn) + 1)
 
-    def log_choices(of: int, number: NDArray[np.int64] | int) -> Any:
+    def log_choices(of: int, number: Ints | int) -> Any:
         return gammaln(of + 1) - gammaln(np.add(number, 1)) - gammaln(np.subtract(of + 1, number))
 
     log_mass = (

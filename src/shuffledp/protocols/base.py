@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, final, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
@@ -29,6 +29,7 @@ from shuffledp.protocols.messages import message_bits as message_bits
 from shuffledp.protocols.poisoning import ENFORCED, Enforced
 from shuffledp.protocols.reliance import ABSENCE, RELIANCE, Reliance
 from shuffledp.tasks import (
+    Array,
     Budget,
     Floats,
     Ints,
@@ -331,11 +332,11 @@ class ProtocolBase(metaclass=ABCMeta):
         """
 
     @abstractmethod
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the messages of these users, the local randomizer. It is for simulation, see `shuffledp.sampling`."""
 
     @abstractmethod
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the analyzer's estimates, (R, *estimate_shape), from aggregates (R, A...)."""
 
     @abstractmethod
@@ -378,7 +379,7 @@ class ProtocolBase(metaclass=ABCMeta):
         """Return the protocol that the calibration `fitted` finds; subclasses may limit or replace the population."""
         return fitted(budget, population)
 
-    def announce(self, participants: Participants, rng: np.random.Generator) -> Public:
+    def announce(self, participants: Participants, rng: Generator) -> Public:
         """Return the server's public knowledge before users send messages, R repeats; by default the exact numbers."""
         return participants.public
 
@@ -409,23 +410,23 @@ class ProtocolBase(metaclass=ABCMeta):
         for protocol, repeats in groups.items():
             yield protocol, np.array(repeats)
 
-    def dummies(self, public: Public, rng: np.random.Generator) -> Messages | None:
+    def dummies(self, public: Public, rng: Generator) -> Messages | None:
         """Return the messages that the shuffler or the server adds in one repeat; by default None."""
         return None
 
-    def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
+    def forward(self, messages: Messages, rng: Generator) -> Messages:
         """Return the messages that the shuffler passes on, by default all; other users' messages must have no
         influence.
         """
         return messages
 
-    def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
+    def shuffle(self, messages: Messages, public: Public, rng: Generator) -> Messages:
         """Return the shuffler's output in one repeat: passed messages and dummies, uniformly permuted."""
         passed, added = self.forward(messages, rng), self.dummies(public, rng)
         everything = passed if added is None else Messages.joined(passed, added)
         return Messages(rng.permutation(everything.payload, axis=0))
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the analyzer's statistic of shuffled messages, by default the number of messages of each kind.
 
         Raises
@@ -441,18 +442,18 @@ class ProtocolBase(metaclass=ABCMeta):
             )
         return counts
 
-    def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    def merged(self, first: Array, second: Array) -> Array:
         """Return the aggregate (A...) of two parts of the messages from their aggregates, by default the sum.
 
         Only a ``streamable`` protocol uses it.
         """
         return np.asarray(first + second)
 
-    def simulate_messages(self, users: Users, public: Public, rng: np.random.Generator) -> NDArray[Any]:
+    def simulate_messages(self, users: Users, public: Public, rng: Generator) -> Array:
         """Run one repeat message by message: encode, shuffle, aggregate."""
         return self.aggregate(self.shuffle(self.encode(users, rng), public, rng))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the aggregates of all repeats, (R, A...); by default at the message level, in parts for many users."""
         if participants.users is None:
             raise ValueError(
@@ -476,7 +477,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return self.streamable and type(self).shuffle is ProtocolBase.shuffle
 
     @final
-    def simulate(self, participants: Participants | NDArray[Any], rng: np.random.Generator) -> Floats:
+    def simulate(self, participants: Participants | Array, rng: Generator) -> Floats:
         """Draw the estimates of all repeats, (R, *estimate_shape).
 
         For frequencies, `participants` may be an array of the number of users per value.
@@ -484,7 +485,7 @@ class ProtocolBase(metaclass=ABCMeta):
         who = (
             participants if isinstance(participants, Participants) else Participants.from_counts(participants)
         )
-        check_object(f"{self.name}.simulate: rng", rng, np.random.Generator)
+        check_object(f"{self.name}.simulate: rng", rng, Generator)
         public = self.announce(who, rng)
         known = who if public is who.public else replace(who, public=public)
         groups = list(self.after_first_round(public))
@@ -535,7 +536,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return result
 
     @final
-    def expected_mse(self, counts: NDArray[Any] | Participants) -> float | Floats | None:
+    def expected_mse(self, counts: Array | Participants) -> float | Floats | None:
         """Return the expected squared error per coordinate: a number for (k,) counts, otherwise (R,)."""
         who = counts if isinstance(counts, Participants) else Participants.from_counts(counts)
         squared = self.expectation("squared_error", who)

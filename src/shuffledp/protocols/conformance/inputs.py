@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case
 from shuffledp.protocols.conformance.statistics import generator
-from shuffledp.tasks import Floats, Frequency, Participants, Public, Sets, Summation, Task, Users, Vectors
+from shuffledp.tasks import (
+    Array,
+    Floats,
+    Frequency,
+    Ints,
+    Participants,
+    Public,
+    Sets,
+    Summation,
+    Task,
+    Users,
+    Vectors,
+)
 
 MOST_INPUTS = 6
 
 
-def inputs(task: Task) -> list[NDArray[Any]]:
+def inputs(task: Task) -> list[Array]:
     """Return up to `MOST_INPUTS` possible inputs of a user, as rows of ``Users.values``, the most different first."""
     if isinstance(task, Frequency):
         return [np.array(v) for v in range(min(task.domain_size, MOST_INPUTS))]
@@ -37,7 +47,7 @@ def inputs(task: Task) -> list[NDArray[Any]]:
     raise TypeError(f"no inputs are known for {task}")
 
 
-def unit(task: Task, held: NDArray[Any]) -> NDArray[Any]:
+def unit(task: Task, held: Array) -> Array:
     """Return the sufficient statistic of one user with this input."""
     if isinstance(task, Vectors):
         return np.asarray(held, float)
@@ -53,7 +63,7 @@ def unit(task: Task, held: NDArray[Any]) -> NDArray[Any]:
     return counts
 
 
-def crowd(task: Task, first: NDArray[Any], rest: NDArray[Any], others: NDArray[np.int64]) -> Participants:
+def crowd(task: Task, first: Array, rest: Array, others: Ints) -> Participants:
     """Return user 1 with the input `first` among others with the input `rest`, one repeat per number of others."""
     one, many = unit(task, first), unit(task, rest)
     shape = (len(others), *[1] * one.ndim)
@@ -67,17 +77,17 @@ def crowd(task: Task, first: NDArray[Any], rest: NDArray[Any], others: NDArray[n
     return Participants(Public(n, levels), counts, np.zeros((len(n), *task.estimate_shape)), users)
 
 
-def same(held: NDArray[Any], n: int) -> NDArray[Any]:
+def same(held: Array, n: int) -> Array:
     """Return n equal inputs, one per row."""
     return np.repeat(held[None], n, axis=0)
 
 
-def users_of(task: Task, held: NDArray[Any]) -> Users:
+def users_of(task: Task, held: Array) -> Users:
     """Return users with these inputs, one per row, at the first privacy level if the task has levels."""
     return Users(held, np.zeros(len(held), np.int64) if isinstance(task, Sets) else None)
 
 
-def alike(case: Case, held: NDArray[Any]) -> Participants:
+def alike(case: Case, held: Array) -> Participants:
     """Return the participants of a case, one repeat, where every user has the input `held`."""
     public, task = case.participants(1).public, case.task
     n, levels = int(public.n_users[0]), case.users().levels

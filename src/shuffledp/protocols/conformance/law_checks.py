@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols.base import ProtocolBase
@@ -35,7 +33,7 @@ from shuffledp.protocols.conformance.statistics import (
     mean_and_error,
     variance_and_error,
 )
-from shuffledp.tasks import Public, Summation, Users
+from shuffledp.tasks import Array, Floats, Public, Summation, Users
 
 FIRST_ALONE = 30
 """Users from the first one on, and over the whole list, whose messages are counted alone."""
@@ -130,7 +128,7 @@ def _one_by_one(users: Users) -> Iterator[Users]:
         yield Users(users.values[place : place + 1], levels, int(place))
 
 
-def _different(messages: NDArray[Any]) -> int:
+def _different(messages: Array) -> int:
     """Return the number of different messages. Sorting by columns is faster than sorting whole rows."""
     rows = messages.reshape(len(messages), -1)
     rows = rows[np.lexsort(rows.T)]
@@ -242,9 +240,7 @@ def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
         assert_close(f"{where}: expected_mse", [single, several[0]], float(variance[0].mean()), 0.0)
 
 
-def _compare_variance(
-    protocol: ProtocolBase, case: Case, drawn: NDArray[np.float64], want: NDArray[np.float64], where: str
-) -> None:
+def _compare_variance(protocol: ProtocolBase, case: Case, drawn: Floats, want: Floats, where: str) -> None:
     if protocol.biased:  # half the squared difference of two estimates has the variance as its mean
         half = len(drawn) // 2
         squares = (drawn[:half] - drawn[half : 2 * half]) ** 2 / 2

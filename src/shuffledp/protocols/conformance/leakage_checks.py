@@ -10,10 +10,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols.base import ProtocolBase
@@ -30,7 +28,7 @@ from shuffledp.protocols.conformance.privacy import (
 )
 from shuffledp.protocols.conformance.running import calibrated, has_fast_law
 from shuffledp.protocols.conformance.statistics import generator
-from shuffledp.tasks import Budget, Frequency, Public, Sets, Summation, Task, Users, Vectors
+from shuffledp.tasks import Array, Budget, Frequency, Public, Sets, Summation, Task, Users, Vectors
 
 MOST_INPUTS = 12
 """Inputs that are compared with each other."""
@@ -82,7 +80,7 @@ def _cases(protocol_class: Protocol, accounting: str) -> Iterator[Case]:
         yield Case(budget, Fixed(199), vectors.task, accounting, participating=vectors)
 
 
-def more_inputs(task: Task) -> list[NDArray[Any]]:
+def more_inputs(task: Task) -> list[Array]:
     """Return up to `MOST_INPUTS` possible inputs of a user; all inputs of small domains."""
     if isinstance(task, Frequency):
         return [np.array(v) for v in range(min(task.domain_size, MOST_INPUTS))]
@@ -100,7 +98,7 @@ def more_inputs(task: Task) -> list[NDArray[Any]]:
     return inputs(task)
 
 
-def neighbours(held: Sequence[NDArray[Any]]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+def neighbours(held: Sequence[Array]) -> list[tuple[Array, Array]]:
     """Return pairs of inputs: the first input with every other one, and each input with the next."""
     pairs = {(0, i) for i in range(1, len(held))} | set(pairwise(range(len(held))))
     return [(held[i], held[j]) for i, j in sorted(pairs)]
@@ -180,7 +178,7 @@ def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[tuple[s
     return tuple(by), tuple(missing)
 
 
-def _within(seen: tuple[NDArray[Any], NDArray[Any]], case: Case, where: str) -> None:
+def _within(seen: tuple[Array, Array], case: Case, where: str) -> None:
     found = delta_bound(*seen, case.budget.largest_eps)
     assert found <= case.budget.delta, (
         f"{where}: delta is at least {found:.4g} at the claimed eps, above {case.budget.delta}"
@@ -265,8 +263,8 @@ def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, 
 
 
 def _passed_on(
-    protocol: ProtocolBase, case: Case, held: NDArray[Any], rest: NDArray[Any], seed: int, alone: bool
-) -> list[NDArray[Any]]:
+    protocol: ProtocolBase, case: Case, held: Array, rest: Array, seed: int, alone: bool
+) -> list[Array]:
     """Return the messages of every run where user 1 has the input `held` and all others have the input `rest`."""
     others = np.array([0 if alone else int(case.population.mean)])
     public = crowd(case.task, held, rest, others).public.of_repeat(0)
@@ -274,7 +272,7 @@ def _passed_on(
     return _runs(protocol, users, public, seed, alone)
 
 
-def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone: bool) -> list[NDArray[Any]]:
+def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone: bool) -> list[Array]:
     """Return the messages of every run, rows of (M, width), from the users if `alone`, else from the shuffler."""
     rng, runs = generator(seed), []
     protocol = protocol.refine(public)
@@ -285,9 +283,7 @@ def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone
     return runs
 
 
-def _counted(
-    one: list[NDArray[Any]], two: list[NDArray[Any]]
-) -> tuple[tuple[NDArray[Any], NDArray[Any]], bool]:
+def _counted(one: list[Array], two: list[Array]) -> tuple[tuple[Array, Array], bool]:
     """Return the messages of each kind, or of each range of a coordinate, in every run, and True for few kinds.
 
     The first half of the runs determines kinds and ranges, as it determines the events of `delta_bound`.
@@ -298,7 +294,7 @@ def _counted(
     few = len(kinds) <= BINS
     cuts = [] if few else [np.unique(np.quantile(c, np.linspace(0, 1, BINS + 1)[1:-1])) for c in first.T]
 
-    def count(run: NDArray[Any]) -> NDArray[Any]:
+    def count(run: Array) -> Array:
         if few:
             found = [places.get(tuple(row), len(kinds)) for row in run.tolist()]
             return np.bincount(np.array(found, np.int64), minlength=len(kinds) + 1)

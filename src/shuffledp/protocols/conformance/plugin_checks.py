@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.protocols.base import Messages, ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
@@ -28,7 +26,7 @@ from shuffledp.protocols.conformance.statistics import (
     generator,
     largest_gap,
 )
-from shuffledp.tasks import Public, Sets, Task, Users
+from shuffledp.tasks import Array, Public, Sets, Task, Users
 
 CALLS = 1_500
 """Runs in which users are encoded together, and one after another."""
@@ -111,7 +109,7 @@ def _one_by_one(protocol: ProtocolBase, case: Case, where: str) -> None:
         ]
         return Messages.joined(*(protocol.encode(user, rng) for user in single))
 
-    def drawn(run: Callable[[], Messages], runs: int) -> list[NDArray[Any]]:
+    def drawn(run: Callable[[], Messages], runs: int) -> list[Array]:
         return [np.ravel(protocol.aggregate(run())).astype(float) for _ in range(runs)]
 
     samples = drawn(together, CALLS), drawn(apart, CALLS // 2)

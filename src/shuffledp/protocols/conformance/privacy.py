@@ -14,7 +14,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from shuffledp.populations import Binomial, Fixed, Law
@@ -24,7 +23,7 @@ from shuffledp.protocols.conformance.inputs import crowd, inputs, same, users_of
 from shuffledp.protocols.conformance.law_checks import check_privacy
 from shuffledp.protocols.conformance.running import calibrated, has_fast_law
 from shuffledp.protocols.conformance.statistics import P_VALUE, generator, kinds
-from shuffledp.tasks import Budget, Floats, Sets, Task
+from shuffledp.tasks import Array, Budget, Floats, Ints, Sets, Task
 
 REPORTS = 40_000
 """Reports drawn per input."""
@@ -83,7 +82,7 @@ def _lower(hits: Any, draws: int, rate: float) -> Floats:
     return 1 - _upper(draws - np.asarray(hits, float), draws, rate)
 
 
-def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
+def _labels(*samples: Array) -> list[Ints]:
     """Return the index of each row's outcome; of its range along the difference of means for many outcomes."""
     rows = np.concatenate([sample.reshape(len(sample), -1) for sample in samples])
     found = kinds(rows, MOST_KINDS)
@@ -99,7 +98,7 @@ def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
     return list(np.split(found, np.cumsum([len(sample) for sample in samples])[:-1]))
 
 
-def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
+def ratio_bound(one: Array, two: Array) -> float:
     """Return a lower confidence bound on the largest log ratio of an event's probabilities, in nats, both directions.
 
     It exceeds the true value with a probability of at most `P_VALUE`. With many outcomes, events are ranges.
@@ -114,7 +113,7 @@ def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
     return math.log(best) if best > 0 else -math.inf
 
 
-def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float, rate: float = P_VALUE) -> float:
+def delta_bound(one: Array, two: Array, eps: float, rate: float = P_VALUE) -> float:
     """Return a lower confidence bound on the delta of two laws at eps, too large with a probability of at most `rate`.
 
     The first half of both samples determines an event S, the second half gives ``low(P(S)) - e^eps high(Q(S))``.
@@ -136,9 +135,7 @@ def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float, rate: float = 
 # -- the local randomizer --------------------------------------------------------------------------------------
 
 
-def reports(
-    protocol: ProtocolBase, task: Task, held: NDArray[Any], draws: int, seed: int
-) -> NDArray[Any] | None:
+def reports(protocol: ProtocolBase, task: Task, held: Array, draws: int, seed: int) -> Array | None:
     """Draw independent reports of users with one input; None if a report is not one message."""
     cost = protocol.cost()
     if not (cost.messages_per_user == cost.own_messages == 1):
@@ -263,8 +260,8 @@ def _claim(protocol_class: Protocol, case: Case) -> Iterator[Note]:
 
 
 def views(
-    protocol: ProtocolBase, case: Case, first: NDArray[Any], second: NDArray[Any], rest: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    protocol: ProtocolBase, case: Case, first: Array, second: Array, rest: Array
+) -> tuple[Array, Array] | None:
     """Return the analyzer's view for either input of user 1 among others with the input `rest`, one row per run.
 
     Rows are counts by kind, or the aggregate, which can only hide a loss. None if this needs too many messages.
@@ -310,11 +307,11 @@ def _only_reports(protocol: ProtocolBase) -> bool:
 def _counted(
     protocol: ProtocolBase,
     task: Task,
-    first: NDArray[Any],
-    second: NDArray[Any],
-    rest: NDArray[Any],
+    first: Array,
+    second: Array,
+    rest: Array,
     others: int,
-) -> tuple[NDArray[Any], NDArray[Any]] | None:
+) -> tuple[Array, Array] | None:
     """Return the number of messages of each kind in every run, (VIEWS, kinds) per input; None for many kinds."""
     own = [reports(protocol, task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
     alone = [payload.reshape(len(payload), -1) for payload in own if payload is not None]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
-from shuffledp.tasks import Floats
+from shuffledp.tasks import Array, Floats, Ints
 
 SEED = 20230215
 SIGMAS = 5.0
@@ -103,7 +103,7 @@ def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -
     assert not np.any(off), f"{name}: got {got}, expected {want} within {slack}"
 
 
-def kinds(rows: NDArray[Any], most: int) -> NDArray[np.int64] | None:
+def kinds(rows: Array, most: int) -> Ints | None:
     """Return each row's rank among the different rows in lexicographic order, (N,); None for more than `most`."""
     found = np.zeros(len(rows), np.int64)
     for column in rows.reshape(len(rows), -1).T:
@@ -114,7 +114,7 @@ def kinds(rows: NDArray[Any], most: int) -> NDArray[np.int64] | None:
     return found
 
 
-def _places(column: NDArray[Any]) -> NDArray[np.int64]:
+def _places(column: Array) -> Ints:
     """Return the rank of each number among the different numbers; integers in a short range are not sorted."""
     if column.dtype.kind == "i":
         least = int(column.min())

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Self
 
 import numpy as np
+from numpy.random import Generator
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
@@ -98,11 +99,11 @@ class PolyaShares(SecretShares):
 
         return Profile(delta, "pure eps of the noise of the remaining users; secure sum by Lemma 3")
 
-    def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
+    def user_noise(self, users: int, rng: Generator) -> Ints:
         """Draw Polya noise of every user, (users,)."""
         return polya_difference(1 / self.base_users, self.precision / self.eps, rng, users)
 
-    def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
+    def total_noise(self, n_users: Ints, rng: Generator) -> Ints:
         """Draw the sum of all users' noise, one difference of shape N/n1."""
         return polya_difference(n_users / self.base_users, self.precision / self.eps, rng)
 

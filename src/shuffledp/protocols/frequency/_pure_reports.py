@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.protocols.poisoning import Enforced
-from shuffledp.tasks import Floats, Participants, Public
+from shuffledp.tasks import Array, Floats, Participants, Public
 
 
 def pure_mse(n: int, domain_size: int, p: float, q: float) -> float:
@@ -48,14 +47,14 @@ class PureReports(PlannedUsers):
         _, q, gap = self.two_rates
         return (most - self.rows_per_user * q) / gap
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> Array:
         """Draw the reports of each value, (R, k), binomial and independent over values, at a cost independent of n."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         others = self.rows_per_user * participants.public.n_users[:, None] - held
         p, q, _ = self.two_rates
         return np.asarray(rng.binomial(held, p) + rng.binomial(others, q))
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         share = np.asarray(aggregate, float) / public.users_column
         _, q, gap = self.two_rates

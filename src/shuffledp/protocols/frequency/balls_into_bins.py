@@ -22,10 +22,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
 from shuffledp.accounting.errors import Infeasible
@@ -46,6 +45,7 @@ from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import Client, text
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
+from shuffledp.tasks import Array
 
 _XTOL = 1e-10
 #: Largest power of e that is formed.
@@ -170,7 +170,7 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
         """Guarantee of the accounting; ``violated`` if the exact delta exceeds the delta of the budget."""
         return super().standing if self.sufficient else TOO_FEW
 
-    def noise(self, users: NDArray[Any]) -> CountNoise:
+    def noise(self, users: Array) -> CountNoise:
         """Return the law of one coin per user with probability rho."""
         return coin_noise(users, self.rate)
 

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Annotated, Self
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import log_ndtr
 
 from shuffledp.accounting.errors import Infeasible
@@ -197,11 +198,11 @@ class MultiExpected(SecretShares):
             "hockey stick of the summed discrete Gaussians, averaged over N; secure sum by Lemma 3",
         )
 
-    def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
+    def user_noise(self, users: int, rng: Generator) -> Ints:
         """Draw discrete Gaussian noise of every user, (users,)."""
         return discrete_gaussian(self.tau, rng, users)
 
-    def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
+    def total_noise(self, n_users: Ints, rng: Generator) -> Ints:
         """Draw one discrete Gaussian of variance ``N tau^2``, or for small tau the exact sum, from counts per value."""
         if self.tau >= SMOOTH:
             return discrete_gaussian(self.tau * np.sqrt(n_users), rng)

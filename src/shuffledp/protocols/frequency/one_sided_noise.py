@@ -14,10 +14,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import most_sent
@@ -40,6 +39,7 @@ from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import ROUNDED_UP, Client, shares_part
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts
 from shuffledp.protocols.frequency.silent_users import poisson_dummies
+from shuffledp.tasks import Array
 
 _XTOL = 1e-11
 #: Values of the noise that are summed over, at most.
@@ -177,7 +177,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
         found = one_sided_noise(eps, delta, shape=shape)
         return cls(k, n, found.shape, found.decay)
 
-    def noise(self, users: NDArray[Any]) -> CountNoise:
+    def noise(self, users: Array) -> CountNoise:
         """Return the negative binomial law of the sum of the users' shares."""
         whole, part = OneSidedNoise(self.shape, self.decay), users / self.n_users
         shapes = np.asarray(self.shape * users / self.n_users)

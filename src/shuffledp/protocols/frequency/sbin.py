@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import (
@@ -57,8 +56,9 @@ from shuffledp.protocols.frequency._count_shares import (
     sampled_count_variance,
 )
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise, coin_noise
+from shuffledp.tasks import Array, Floats
 
-Shares = NDArray[np.float64] | np.float64
+Shares = Floats | np.float64
 
 AUGMENTED_ACCOUNTINGS = ("printed", "exact")
 
@@ -148,14 +148,14 @@ def sbin_dummies(
         return _exact_sbin(n / k, eps, delta, share)
     half = min(eps / 2, _MOST_HALF)
 
-    def errors(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def errors(shares: Floats) -> Floats:
         return sampled_count_variance(_printed_coins(half, delta, shares) / 4, shares, n / k)
 
     best = best_share(errors, min(delta / 2, 0.5)) if share is None else share
     return BinomialDummies(best, int(_printed_coins(half, delta, np.float64(best))))
 
 
-def _printed_coins(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
+def _printed_coins(half: float, delta: float, share: Shares) -> Floats:
     """Return M of the closed form, 0 if sufficiently few messages are kept."""
     x = 1 + math.expm1(half) / share
     log_inverse = np.maximum(np.log(4 * share / delta), math.log(2))
@@ -284,7 +284,7 @@ class SBin(ShufflerNoise):
         found = sbin_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
         return cls(k, usual_users, found.share, found.coins)
 
-    def noise(self, users: NDArray[Any]) -> CountNoise:
+    def noise(self, users: Array) -> CountNoise:
         """Return the law of M fair coins, which does not depend on the users."""
         return coin_noise(self.coins, 0.5)
 

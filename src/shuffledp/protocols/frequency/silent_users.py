@@ -18,10 +18,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, most_sent
 from shuffledp.accounting.general.count_pairs import MovingCount, added_message, pair_delta
@@ -43,6 +42,7 @@ from shuffledp.protocols.frequency._count_shares import (
     sampled_count_variance,
 )
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, poisson_noise
+from shuffledp.tasks import Array
 
 #: Relative tolerance of mu, in the result and in the search for p.
 _XTOL, _ROUGH = 1e-11, 1e-5
@@ -199,7 +199,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
         """Probability p that a user sends a value."""
         return self.rate
 
-    def noise(self, users: NDArray[Any]) -> CountNoise:
+    def noise(self, users: Array) -> CountNoise:
         """Return the Poisson law of the sum of the users' shares of mu."""
         return poisson_noise(self.dummy_mean * np.asarray(users, float) / self.n_users)
 

@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, settled_delta
 from shuffledp.accounting.general.profiles import at_each
 from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread
 from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative
 from shuffledp.numerics.argument_types import check_fields
+from shuffledp.tasks import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from shuffledp.accounting.general.profiles import Kind, View
 
@@ -180,7 +179,7 @@ class SubsetExponentialProfile:
         """Kind of the bound: ``upper`` if sound or for one user, otherwise ``approximate``."""
         return "upper" if self.sound or self.n == 1 else "approximate"
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    def delta(self, eps: ArrayLike) -> Floats:
         """Return delta for each eps (nats, >= 0), shape of `eps`. Both directions have the same delta."""
         labels, rate, factor = reduced_pair(self.mechanism, self.sound)
         blanket_at = partial(binomial_blanket, self.n - 1, rate)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import favored_profile
@@ -16,7 +15,7 @@ from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ODDS, Client, odds_below
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse
 from shuffledp.protocols.summation._sums import Numbers
-from shuffledp.tasks import Floats, Participants, Public, Users
+from shuffledp.tasks import Array, Floats, Participants, Public, Users
 
 
 def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Floats:
@@ -75,17 +74,17 @@ class LevelReports(PlannedUsers):
         """Return the cost of one level per user."""
         return Cost(1.0, message_bits(self.levels + 1), most_messages=1.0)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's level after generalized randomized response."""
         levels = self.numbers.rounded_inputs(self.levels, self.numbers.inputs(users)[1], rng)
         return Messages(self.response.randomize(levels, rng))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per level, (R, levels + 1), from their exact law, at a cost independent of n."""
         held = self.numbers.held(participants).astype(np.int64)
         return self.response.sample_counts(self.numbers.rounded(self.levels, held, rng), rng)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
         total = np.asarray(aggregate, float) @ (np.arange(self.levels + 1) / self.levels)
         n, rate = np.asarray(public.n_users, float), self.uniform_rate

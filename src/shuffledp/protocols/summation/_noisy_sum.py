@@ -6,10 +6,10 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import most_sent
@@ -19,7 +19,7 @@ from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ROUNDED_UP, Client, laplace_reach, shares_part
 from shuffledp.protocols.summation._sums import Numbers, over_users
-from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Noise shares that are drawn at once.
 _DRAWS = 2**20
@@ -106,7 +106,7 @@ class NoisySum(PlannedUsers):
         bits = message_bits(copies * self._symbols)
         return Cost(1 + part * self.design.messages, bits, most_messages=most, most_certain=False)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the positive levels and all shares of the noise. Time grows with n times the number of sums."""
         where, number = self.numbers.inputs(users)
         level = self.numbers.rounded_inputs(self.levels, number, rng)
@@ -121,7 +121,7 @@ class NoisySum(PlannedUsers):
             )
         )
 
-    def _noise_of(self, users: int, rng: np.random.Generator) -> Ints:
+    def _noise_of(self, users: int, rng: Generator) -> Ints:
         """Draw the numbers of noise messages, (sums, 2 D + 1), from the shares of `users` users."""
         copies = self.numbers.coordinates
         total = np.zeros((copies, 2 * self.levels + 1), np.int64)
@@ -134,7 +134,7 @@ class NoisySum(PlannedUsers):
                     total[:, message + self.levels] += times.sum(axis=0)
         return total
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the number of messages of each kind -D..D, (.., 2 D + 1). Raise ValueError for other messages."""
         where, number = self.numbers.read(messages.payload)
         width, copies = 2 * self.levels + 1, self.numbers.coordinates
@@ -143,7 +143,7 @@ class NoisySum(PlannedUsers):
         counts = np.bincount(where * width + number + self.levels, minlength=copies * width)
         return counts.reshape(*self.numbers.estimate_shape, width)
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of messages of each kind from its exact law, as shares of the noise add up."""
         held = self.numbers.held(participants).astype(np.int64)
         counts = np.zeros((*held.shape[:-1], 2 * self.levels + 1), np.int64)
@@ -155,7 +155,7 @@ class NoisySum(PlannedUsers):
                 counts[..., message + self.levels] += times
         return counts
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R, *estimate_shape), computed from all messages."""
         counts = np.asarray(aggregate)
         return np.asarray(counts @ np.arange(-self.levels, self.levels + 1) * self._worth, float)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.protocols._random_users import PlannedUsers
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Floats, Ints, Participants, Summation, Task, Users
+from shuffledp.tasks import Array, Floats, Ints, Participants, Summation, Task, Users
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Numbers:
         """Shape of the estimate of one repeat: () or (coordinates,)."""
         return () if self.coordinates == 1 else (self.coordinates,)
 
-    def held(self, participants: Participants) -> NDArray[Any]:
+    def held(self, participants: Participants) -> Array:
         """Return the users per number, (R, *estimate_shape, max_value + 1). Raise ValueError for another shape."""
         counts = np.asarray(participants.counts)
         want = (*self.estimate_shape, self.max_value + 1)
@@ -61,7 +62,7 @@ class Numbers:
         chance = self.rounding(levels)[1]
         return np.asarray(chance * (1 - chance) / levels**2)
 
-    def rounded(self, levels: int, held: Ints, rng: np.random.Generator) -> Ints:
+    def rounded(self, levels: int, held: Ints, rng: Generator) -> Ints:
         """Draw the users per level, (.., levels + 1), from the users per number, (.., max_value + 1)."""
         below, chance = self.rounding(levels)
         up = rng.binomial(held, chance)
@@ -70,7 +71,7 @@ class Numbers:
         np.add.at(found.T, below + 1, up.T)
         return found[..., :-1]
 
-    def rounded_inputs(self, levels: int, number: Ints, rng: np.random.Generator) -> Ints:
+    def rounded_inputs(self, levels: int, number: Ints, rng: Generator) -> Ints:
         """Draw the level of each user's number, (n,), unbiased."""
         below, part = np.divmod(number * levels, self.max_value)
         if levels == self.max_value:

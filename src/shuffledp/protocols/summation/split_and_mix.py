@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.noisy_counts import laplace_profile
 from shuffledp.accounting.baselines.split_and_mix import (
@@ -32,7 +32,7 @@ from shuffledp.protocols._planned_numbers import planned_for
 from shuffledp.protocols._requests import checked_request, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import SumReports, numbers_of, over_users
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Array, Budget, Floats, Ints, Participants, Public, Task, Users
 
 GROUPS = ("wide", "figure")
 #: Users from which on the published bounds hold.
@@ -128,7 +128,7 @@ class SplitAndMix(SumReports):
         """Success probability ``1 - a`` of the geometric noise."""
         return -math.expm1(-self.eps / self.numbers.max_value)
 
-    def _noise(self, parts: Floats, rng: np.random.Generator) -> Ints:
+    def _noise(self, parts: Floats, rng: Generator) -> Ints:
         """Draw the noise of users who send these parts of it."""
         draws = rng.negative_binomial(parts, self._stop) - rng.negative_binomial(parts, self._stop)
         return np.asarray(draws, np.int64)
@@ -146,27 +146,27 @@ class SplitAndMix(SumReports):
         """Return the cost of m shares per user, each of which is uniform."""
         return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the shares of the noisy numbers."""
         _, number = self.numbers.inputs(users)
         noisy = number + self._noise(np.full(len(number), 1 / self.n_users), rng)
         return Messages(split(noisy, self.shares, self.group_order, rng).ravel())
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the sum modulo q, (1,)."""
         return np.array([sum_modulo(np.asarray(messages.payload, np.int64), self.group_order)])
 
-    def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    def merged(self, first: Array, second: Array) -> Array:
         """Return the sum modulo q of two aggregates, (1,)."""
         return np.asarray((first + second) % self.group_order)
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the sum modulo q, (R, 1), from its exact law."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         noise = self._noise(over_users(participants, self.n_users, self.numbers), rng)
         return np.asarray(np.mod(total + noise, self.group_order)[:, None])
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the possible value of the noisy sum that is nearest to the middle of its range, (R,)."""
         q = self.group_order
         total = np.mod(np.asarray(aggregate)[:, 0], q)

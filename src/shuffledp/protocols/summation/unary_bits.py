@@ -14,10 +14,10 @@ Replacement neighbors; eps in nats.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.general.matched_blanket import pmf_rows
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
@@ -30,7 +30,7 @@ from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.summation._sums import Numbers, SumReports, numbers_of
-from shuffledp.tasks import Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users
 
 #: Default limit on the bits of a user: twice as many hardly lower the error of the noise.
 _MOST_BITS = 64
@@ -152,14 +152,14 @@ class UnaryBits(SumReports):
         bits = float(self.bits)
         return Cost(bits, 1.0, own_messages=bits, most_messages=bits)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the bits of all users, each replaced by a fair coin with probability lambda."""
         levels = self.numbers.rounded_inputs(self.bits, self.numbers.inputs(users)[1], rng)
         ones = np.arange(self.bits) < levels[:, None]
         coins = rng.random(ones.shape) < self.uniform_rate
         return Messages(np.where(coins, rng.random(ones.shape) < 0.5, ones).astype(np.int64).ravel())
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the numbers of zeros and ones, (R, 2), from their exact law, at a cost independent of n."""
         held = self.numbers.held(participants).astype(np.int64)
         ones = self.numbers.rounded(self.bits, held, rng) @ np.arange(self.bits + 1)
@@ -168,7 +168,7 @@ class UnaryBits(SumReports):
         seen = rng.binomial(ones, 1 - half) + rng.binomial(every - ones, half)
         return np.column_stack((every - seen, seen))
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
         seen = np.asarray(aggregate, float)[:, 1]
         coins = self.bits * np.asarray(public.n_users, float) * self.uniform_rate
