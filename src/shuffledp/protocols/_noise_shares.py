@@ -61,7 +61,7 @@ class NegativeBinomialShare:
         """Draw independent numbers for these parts, in the shape of `part`."""
         if not self.shape:  # numpy has no negative binomial of shape 0, which is 0
             return np.zeros(np.shape(part), np.int64)
-        return np.asarray(rng.negative_binomial(self.shape * part, self.stop))
+        return rng.negative_binomial(self.shape * part, self.stop)
 
     def as_clusters(self) -> tuple[Fraction, list[ClusterRate]]:
         """Return decay and rates of the clusters of the noise."""

@@ -11,6 +11,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, final, get_args
 
@@ -112,6 +113,9 @@ class ProtocolBase(metaclass=ABCMeta):
     """Neighbouring relations of the guarantee; a budget for another one cannot be met."""
     multi_level: ClassVar[bool] = False
     """True if a budget may hold several privacy levels."""
+
+    reported: ClassVar[tuple[str, ...]] = ()
+    """Attributes that ``parameters`` returns, such as ``"plan.blankets"``; if empty, every numeric field."""
 
     no_client: ClassVar[str] = "None is written for it."
     """Reason why `client` raises, a sentence."""
@@ -447,7 +451,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
         Only a ``streamable`` protocol uses it.
         """
-        return np.asarray(first + second)
+        return first + second
 
     def simulate_messages(self, users: Users, public: Public, rng: Generator) -> Array:
         """Run one repeat message by message: encode, shuffle, aggregate."""
@@ -551,11 +555,13 @@ class ProtocolBase(metaclass=ABCMeta):
 
     def parameters(self) -> dict[str, float]:
         """Return the calibrated numbers for the results table; by default every numeric field."""
-        return {
-            f.name: float(getattr(self, f.name))
+        numbers = [
+            f.name
             for f in fields(self)
             if isinstance(getattr(self, f.name), int | float | np.integer | np.floating)
-        }
+        ]
+        shown = self.reported or numbers
+        return {path.rpartition(".")[2]: float(attrgetter(path)(self)) for path in shown}
 
     def client(self) -> Client:
         """Return the client, shuffler and analyzer of a deployment.

@@ -75,7 +75,7 @@ def _upper(hits: Any, draws: int, rate: float) -> Floats:
     """Return the upper Clopper-Pearson bound on a probability."""
     hits = np.asarray(hits, float)
     bound = betaincinv(hits + 1, np.maximum(draws - hits, 1.0), 1 - rate)
-    return np.asarray(np.where(hits >= draws, 1.0, bound))
+    return np.where(hits >= draws, 1.0, bound)
 
 
 def _lower(hits: Any, draws: int, rate: float) -> Floats:

@@ -97,7 +97,7 @@ def all_subspaces(dimension: int, bits: int) -> NDArray[np.bool_]:
     table = np.zeros((len(bases), 2**bits), np.bool_)
     np.put_along_axis(table, spans(bases), True, axis=1)
     packed = np.packbits(table, axis=1)
-    return np.asarray(table[np.lexsort(packed.T[::-1])[::-1]])
+    return table[np.lexsort(packed.T[::-1])[::-1]]
 
 
 def _reduced_bases(leading: tuple[int, ...], bits: int) -> Ints:

@@ -153,7 +153,7 @@ class NoisyCounters(PlannedUsers):
         held = held_counts(participants, self.domain_size)
         n = participants.public.users_column
         variance = self.noise.variance * (n / self.n_users) / n**2
-        return np.asarray(np.broadcast_to(variance, held.shape).copy())
+        return np.broadcast_to(variance, held.shape).copy()
 
     def client(self) -> Client:
         """Return the client, with the value as a message +1 and a share of the noise of all counters."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from shuffledp.protocols._integer_noise import CuratorNoise, DiscreteGaussian
+from shuffledp.protocols._integer_noise import CuratorNoise
 from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
@@ -87,11 +87,11 @@ class NoisyHistogram(CuratorNoise):
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy counts, (R, k), from their exact law."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
-        return np.asarray(held + self._drawn(len(held), rng))
+        return held + self._drawn(len(held), rng)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+        return np.asarray(aggregate, float) / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""
@@ -100,9 +100,7 @@ class NoisyHistogram(CuratorNoise):
 
     def parameters(self) -> dict[str, float]:
         """Return sigma (Gaussian noise) or eps (Laplace noise), and the variance of a count."""
-        noise = self.noise
-        scale = {"sigma": noise.sigma} if isinstance(noise, DiscreteGaussian) else {"eps": noise.eps}
-        return {**scale, "noise_variance": noise.variance}
+        return {self.scale: getattr(self, self.scale), "noise_variance": self.noise.variance}
 
     def _drawn(self, repeats: int, rng: Generator) -> Ints:
         released = released_counts(self.domain_size, self.relation)

@@ -79,18 +79,18 @@ class DummyPoints(PlannedUsers):
         """Draw the messages per value, (R, k), for (R,) total numbers of dummies."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         shares = np.full(self.domain_size, 1 / self.domain_size)
-        return np.asarray(self.response.sample_counts(held, rng) + rng.multinomial(dummies, shares))
+        return self.response.sample_counts(held, rng) + rng.multinomial(dummies, shares)
 
     def _estimated(self, aggregate: Array, dummies: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k), for (R,) expected numbers of dummies."""
         reports = np.asarray(aggregate, float) - (dummies / self.domain_size)[:, None]
-        return np.asarray(self.response.debiased(reports, public.n_users) / public.n_users[:, None])
+        return self.response.debiased(reports, public.n_users) / public.n_users[:, None]
 
     def _variance(self, participants: Participants, per_value: Array) -> Floats:
         """Return the variance of each frequency, (R, k), for dummies of a value with variances `per_value`, (R,)."""
         n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
-        return np.asarray((self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2)
+        return (self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2
 
     def _cost(self, dummies_per_user: float, most: int) -> Cost:
         """Return the cost of a report and dummies, from the mean and the largest number of dummies of a user."""

@@ -107,7 +107,7 @@ class FlexibleDummies(DummyPoints):
         }
 
     def _expected_dummies(self, users: Array) -> Floats:
-        return np.asarray(self.rate * self.per_sender * np.asarray(users, float))
+        return self.rate * self.per_sender * np.asarray(users, float)
 
 
 def default_rate(n: int, delta: float) -> float:

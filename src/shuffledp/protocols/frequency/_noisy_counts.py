@@ -138,7 +138,7 @@ class NoisyCounts(ProtocolBase):
         """Draw the counts, (R, k), from their exact law, at a cost independent of n."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         kept = held if self.keep == 1 else rng.binomial(held, self.keep)
-        return np.asarray(kept + self.draw_noise(participants.public.n_users, rng))
+        return kept + self.draw_noise(participants.public.n_users, rng)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""

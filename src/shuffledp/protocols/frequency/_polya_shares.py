@@ -116,7 +116,7 @@ class PolyaShares(SecretShares):
     def noise_variance(self, n_users: Ints) -> Floats:
         """Return the variance ``(N / n1) 2 ratio / (1 - ratio)^2``, (R,)."""
         single = 2 * self.ratio / math.expm1(-self.eps / self.precision) ** 2
-        return np.asarray(n_users / self.base_users * single)
+        return n_users / self.base_users * single
 
     def expected_absolute_error(self, participants: Participants) -> Floats:
         """Return the exact mean absolute error, as Polya noise has heavier tails than a normal variable."""

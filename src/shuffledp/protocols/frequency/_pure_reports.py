@@ -52,13 +52,13 @@ class PureReports(PlannedUsers):
         held = held_counts(participants, self.domain_size).astype(np.int64)
         others = self.rows_per_user * participants.public.n_users[:, None] - held
         p, q, _ = self.two_rates
-        return np.asarray(rng.binomial(held, p) + rng.binomial(others, q))
+        return rng.binomial(held, p) + rng.binomial(others, q)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         share = np.asarray(aggregate, float) / public.users_column
         _, q, gap = self.two_rates
-        return np.asarray((share - self.rows_per_user * q) / gap)
+        return (share - self.rows_per_user * q) / gap
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""

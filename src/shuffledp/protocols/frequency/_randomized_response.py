@@ -80,12 +80,12 @@ class RandomizedResponse(ValueReports):
         added = self.dummies_added(public.n_users)
         held = self.response.debiased(aggregate, public.n_users + added)
         held[:, 0] -= added
-        return np.asarray(held / public.n_users[:, None])
+        return held / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
-        return np.asarray(self.response.variance(self._reporters(participants)) / n**2)
+        return self.response.variance(self._reporters(participants)) / n**2
 
     def _reporters(self, participants: Participants) -> Array:
         """Return users and dummies per value, (R, k), as a new array."""

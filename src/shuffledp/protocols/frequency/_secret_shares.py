@@ -111,6 +111,7 @@ class SecretShares(ProtocolBase):
     trust = "shuffler"
     relies_on = "shares of the noise"
     poisoning = "range of shares"
+    reported = ("precision", "shares", "group_order", "security_bits")
 
     def gain_per_fake(self, most: float) -> float:
         """Infinite: a user's shares may add up to anything."""
@@ -207,12 +208,3 @@ class SecretShares(ProtocolBase):
     def cost(self) -> Cost:
         """Return the cost of m residues modulo q per user."""
         return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
-
-    def parameters(self) -> dict[str, float]:
-        """Return precision, number of shares, group order and security of the secure sum."""
-        return {
-            "precision": float(self.precision),
-            "shares": float(self.shares),
-            "group_order": float(self.group_order),
-            "security_bits": self.security_bits,
-        }

@@ -58,11 +58,11 @@ class GeneralizedResponse:
         truthful = rng.binomial(held, self.gap)
         uniform = (held - truthful).sum(axis=1)
         shares = np.full(self.domain_size, 1 / self.domain_size)
-        return np.asarray(truthful + rng.multinomial(uniform, shares))
+        return truthful + rng.multinomial(uniform, shares)
 
     def debiased(self, reports: Array, n_reports: Array) -> Floats:
         """Return unbiased numbers of users per value, (R, k), from reports per value (R, k) and their totals (R,)."""
-        return np.asarray((np.asarray(reports, float) - self.lie * n_reports[:, None]) / self.gap)
+        return (np.asarray(reports, float) - self.lie * n_reports[:, None]) / self.gap
 
     def variance(self, held: Array) -> Floats:
         """Return the variance of `debiased`, (R, k), for `held` (R, k) users per value."""

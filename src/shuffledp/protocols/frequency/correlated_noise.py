@@ -197,6 +197,7 @@ class CorrelatedNoise(NoisyCounters):
     label = "correlated noise"
     source = "Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247; as a baseline in arXiv 2009.13738"
     guarantees = under(printed=UPPER, exact=EXACT)
+    reported = ("n_users", "domain_size", "eps_geometric", "shape", "decay")
 
     @classmethod
     @from_request
@@ -263,7 +264,3 @@ class CorrelatedNoise(NoisyCounters):
             "the two counters that change, each with correlated noise",
             "exact",
         )
-
-    def parameters(self) -> dict[str, float]:
-        """Return the numbers of users and values, and the noise of a counter."""
-        return {name: value for name, value in super().parameters().items() if name != "together"}

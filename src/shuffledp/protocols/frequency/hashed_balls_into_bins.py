@@ -247,9 +247,7 @@ class HashedBallsIntoBins(DealtDummies):
         groups = _groups(self.family)
         if groups is None:
             strays = rng.binomial(n[:, None] - held, self.family.collision_rate)
-            return np.asarray(
-                held + strays + rng.binomial(dummies[:, None], 1 / self.family.bins, held.shape)
-            )
+            return held + strays + rng.binomial(dummies[:, None], 1 / self.family.bins, held.shape)
         counts = np.asarray(rng.multinomial(dummies, groups.uniform) @ groups.holds)
         for value, law in enumerate(groups.own):
             possible = law > 0
@@ -261,7 +259,7 @@ class HashedBallsIntoBins(DealtDummies):
         n = public.users_column
         stray = self.family.collision_rate
         dummies = self.dummies_of(public.n_users)[:, None] / self.family.bins
-        return np.asarray((np.asarray(aggregate, float) - dummies - n * stray) / (n * (1 - stray)))
+        return (np.asarray(aggregate, float) - dummies - n * stray) / (n * (1 - stray))
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""

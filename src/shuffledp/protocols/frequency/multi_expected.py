@@ -128,6 +128,7 @@ class MultiExpected(SecretShares):
     label = "MULTI-EXPECTED"
     source = "Wang et al. 2023, Theorem 6, Proposition 2, Algorithms 1 and 2"
     guarantees = under(printed=UPPER, exact=UPPER)
+    reported = ("tau", *SecretShares.reported)
 
     @classmethod
     @from_request
@@ -221,7 +222,3 @@ class MultiExpected(SecretShares):
     def noise_variance(self, n_users: Ints) -> Floats:
         """Return N times the variance of a discrete Gaussian, (R,), which is tau^2 unless tau is small."""
         return np.asarray(n_users * discrete_gaussian_variance(self.tau))
-
-    def parameters(self) -> dict[str, float]:
-        """Return tau, and the parameters of the secure sum."""
-        return {"tau": self.tau} | super().parameters()

@@ -192,7 +192,7 @@ class PrivateCoin(PlannedUsers):
         """Return unbiased relative frequencies, (R, k)."""
         n = public.users_column
         surplus = np.asarray(aggregate, float) / n - (self.tuples + 1) * self.chance
-        return np.asarray(surplus / (1 - self.chance))
+        return surplus / (1 - self.chance)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""

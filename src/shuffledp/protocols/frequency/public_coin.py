@@ -120,7 +120,7 @@ class PublicCoin(PlannedUsers):
     def aggregate(self, messages: Messages) -> Array:
         """Return the marks of the cell of each value in each row, (tau, k); several values may share a cell."""
         counts = np.bincount(messages.payload.astype(np.int64), minlength=self.rows * self.columns)
-        return np.asarray(counts[self.cells()])
+        return counts[self.cells()]
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the marks, (R, tau, k), from their exact law given the hashes; values in one cell share its noise."""
@@ -163,7 +163,7 @@ class PublicCoin(PlannedUsers):
         held = held_counts(participants, self.domain_size).astype(np.int64)
         different, rows = np.unique(held, axis=0, return_inverse=True)
         errors = np.stack([self._errors(row) for row in different])
-        return np.asarray(errors[rows.reshape(-1)])
+        return errors[rows.reshape(-1)]
 
     def _errors(self, held: Ints) -> Floats:
         n = int(held.sum())

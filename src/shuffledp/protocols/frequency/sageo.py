@@ -226,7 +226,7 @@ def sageo_dummies(
 def _claimed_variance(half: float, share: Shares) -> Floats:
     left, right = _ratios(half, share)
     squares = left * (1 + left) / (1 - left) ** 3 + right * (1 + right) / (1 - right) ** 3
-    return np.asarray(squares / (left / (1 - left) + 1 / (1 - right)))
+    return squares / (left / (1 - left) + 1 / (1 - right))
 
 
 def _turn_of(part: Floats, left: Floats) -> Floats:

@@ -59,11 +59,11 @@ class Skellam(SkellamNoise):
         """Draw the noisy counts, (R, k), from their exact law, at a cost independent of n."""
         held = held_counts(participants, self.domain_size).astype(np.int64)
         noise = skellam(self._noise(participants.public)[:, None], rng, (len(held), self.released_counts))
-        return np.asarray(held + noise_of_all(noise))
+        return held + noise_of_all(noise)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+        return np.asarray(aggregate, float) / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""
@@ -75,4 +75,4 @@ class Skellam(SkellamNoise):
         return {"noise_variance": self.variance}
 
     def _noise(self, public: Public) -> Floats:
-        return np.asarray(self.variance * np.asarray(public.n_users, float) / self.n_users)
+        return self.variance * np.asarray(public.n_users, float) / self.n_users

@@ -92,7 +92,7 @@ class Truncation(PlannedUsers):
             return None
         n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
-        return np.asarray(np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, held.shape).copy())
+        return np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, held.shape).copy()
 
     def expected_squared_error(self, participants: Participants) -> Floats:
         """Return the exact squared error of each frequency given the values, (R, k)."""

@@ -289,6 +289,7 @@ class UnaryRows(WholeRows):
     relies_on = "others' reports"
     guarantees = under(exact=UPPER)
     reduction = "blanket"
+    reported = ("own_rate", "other_rate", "rates.eps_local")
 
     @classmethod
     @from_request
@@ -320,11 +321,3 @@ class UnaryRows(WholeRows):
             lambda eps: blanketed_delta(eps, users - 1, self.other_rate, self.rates.eps_local),
             "privacy blanket of Balle et al. 2019, evaluated exactly for rows of bits",
         )
-
-    def parameters(self) -> dict[str, float]:
-        """Return the rates of the bits and the local budget."""
-        return {
-            "own_rate": self.own_rate,
-            "other_rate": self.other_rate,
-            "eps_local": self.rates.eps_local,
-        }

@@ -108,7 +108,7 @@ def assignment_error(squares: float, participants: Participants) -> Floats:
     """
     n, w = participants.public.users_column, shares(participants)
     excess = np.maximum(squares - 1 / n, 0.0)
-    return np.asarray(w * (1 - w) * excess * n / np.maximum(n - 1, 1))
+    return w * (1 - w) * excess * n / np.maximum(n - 1, 1)
 
 
 def blankets_sent(plan: SegmentedPlan, users: int, rng: Generator) -> Ints:
@@ -138,12 +138,12 @@ def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: Generator) -> Ints:
     """Draw the blanket messages per item, (R, d), of (R,) users, from their exact law."""
     d = plan.domain_size
     if plan.blanket_law == "poisson":
-        return np.asarray(rng.poisson((n_users * plan.blankets / d)[:, None], (len(n_users), d)))
+        return rng.poisson((n_users * plan.blankets / d)[:, None], (len(n_users), d))
     used = rng.binomial(n_users * plan.slots.count, plan.slots.rate)
-    return np.asarray(rng.multinomial(used, np.full(d, 1 / d)))
+    return rng.multinomial(used, np.full(d, 1 / d))
 
 
 def blanket_variance(plan: SegmentedPlan, n_users: Array) -> Floats:
     """Return the variance of the number of blanket messages of one item, (R,), for (R,) users."""
     kept = 1.0 if plan.blanket_law == "poisson" else 1 - plan.slots.rate / plan.domain_size
-    return np.asarray(n_users * plan.blankets / plan.domain_size * kept)
+    return n_users * plan.blankets / plan.domain_size * kept

@@ -41,6 +41,7 @@ class SubsetReports(SetProtocol):
     mechanism: SubsetExponential
 
     task_kind = "sets"
+    reported = ("mechanism.eps_local", "mechanism.subset_size")
 
     @property
     def gap(self) -> float:
@@ -97,10 +98,6 @@ class SubsetReports(SetProtocol):
         """Return the cost of one message per user, the index of a subset."""
         subsets = math.comb(self.domain_size, self.mechanism.subset_size)
         return Cost(1.0, message_bits(subsets), most_messages=1.0)
-
-    def parameters(self) -> dict[str, float]:
-        """Return the local budget and the number of items per message."""
-        return {"eps_local": self.mechanism.eps_local, "subset_size": float(self.mechanism.subset_size)}
 
 
 def _batches(participants: Participants) -> Iterator[tuple[Ints, list[int]]]:

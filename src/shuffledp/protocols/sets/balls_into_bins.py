@@ -34,6 +34,7 @@ class BallsIntoBins(FullReporting):
     name = "balls_into_bins"
     label = "MM"
     source = "Luo, Wang, Yi 2022, for sets as in Wang et al. 2024 (arXiv 2407.19639), Section 6"
+    reported = ("plan.blankets", "plan.blankets_per_item")
 
     @classmethod
     def planned(
@@ -97,7 +98,3 @@ class BallsIntoBins(FullReporting):
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the proven divergence bound that the accounting evaluates."""
         return SegmentedProfile(replace(self.plan, level_sizes=(users,)), 0)
-
-    def parameters(self) -> dict[str, float]:
-        """Return the number of blanket messages per user, and of one item in all."""
-        return {"blankets": self.plan.blankets, "blankets_per_item": self.plan.blankets_per_item}

@@ -74,7 +74,7 @@ class NoisySums(CuratorNoise):
         """Draw the noisy sums from their exact law, (R, coordinates)."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         total = total.reshape(-1, self.numbers.coordinates)
-        return np.asarray(total + self.noise.draw(rng, total.shape))
+        return total + self.noise.draw(rng, total.shape)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the noisy sums, (R, *estimate_shape)."""

@@ -30,7 +30,7 @@ def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Float
     second = (1 - rate) * square + rate * (2 * levels + 1) / (6 * levels)
     # The mean of (mean of the message)^2 over the two roundings.
     first = (1 - rate) ** 2 * square + (1 - rate) * rate * x + rate * rate / 4
-    return np.asarray((second - first) / (1 - rate) ** 2 + rounding)
+    return (second - first) / (1 - rate) ** 2 + rounding
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class LevelReports(PlannedUsers):
     relies_on = "others' reports"
     reduction = "blanket"
     poisoning = "one report"
+    reported = ("levels", "eps_local", "uniform_rate")
 
     def gain_per_fake(self, most: float) -> float:
         """Gain of the highest level."""
@@ -88,24 +89,16 @@ class LevelReports(PlannedUsers):
         """Return unbiased sums, (R,)."""
         total = np.asarray(aggregate, float) @ (np.arange(self.levels + 1) / self.levels)
         n, rate = np.asarray(public.n_users, float), self.uniform_rate
-        return np.asarray((total - n * rate / 2) / self.response.gap * self.numbers.unit)
+        return (total - n * rate / 2) / self.response.gap * self.numbers.unit
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum given the numbers, (R,), which includes rounding."""
         each = level_variances(self.numbers, self.levels, self.uniform_rate)
-        return np.asarray(self.numbers.held(participants) @ each * self.numbers.unit**2)
+        return self.numbers.held(participants) @ each * self.numbers.unit**2
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the profile of the privacy blanket, the uniform levels of the other users."""
         return favored_profile(users, self.levels + 1, self.eps_local)
-
-    def parameters(self) -> dict[str, float]:
-        """Return the levels, the local budget, and the probability of a uniform level."""
-        return {
-            "levels": float(self.levels),
-            "eps_local": self.eps_local,
-            "uniform_rate": self.uniform_rate,
-        }
 
     def client(self) -> Client:
         """Return the client, with randomized response on the randomly rounded level."""

@@ -166,7 +166,7 @@ class NoisySum(PlannedUsers):
         chance = self.numbers.rounding(self.levels)[1]
         rounding = held @ (chance * (1 - chance))
         noise = self.design.mse * over_users(participants, self.n_users, self.numbers)
-        return np.asarray((rounding + noise) * self._worth**2)
+        return (rounding + noise) * self._worth**2
 
     def parameters(self) -> dict[str, float]:
         """Return levels, eps_star, the root mean squared error of the noise, and expected noise messages per sum."""

@@ -50,7 +50,7 @@ class Numbers:
 
     def total(self, held: Ints) -> Ints:
         """Return the sums in units of the step, (R, *estimate_shape), from the users per number."""
-        return np.asarray(held @ np.arange(self.max_value + 1))
+        return held @ np.arange(self.max_value + 1)
 
     def rounding(self, levels: int) -> tuple[Ints, Floats]:
         """Return the level below each number of 0..max_value, and the probability of the next level."""
@@ -60,7 +60,7 @@ class Numbers:
     def rounding_variance(self, levels: int) -> Floats:
         """Return the variance of each rounded number over the largest number, (max_value + 1,)."""
         chance = self.rounding(levels)[1]
-        return np.asarray(chance * (1 - chance) / levels**2)
+        return chance * (1 - chance) / levels**2
 
     def rounded(self, levels: int, held: Ints, rng: Generator) -> Ints:
         """Draw the users per level, (.., levels + 1), from the users per number, (.., max_value + 1)."""
@@ -75,7 +75,7 @@ class Numbers:
         """Draw the level of each user's number, (n,), unbiased."""
         below, part = np.divmod(number * levels, self.max_value)
         if levels == self.max_value:
-            return np.asarray(below)
+            return below
         return np.asarray(below + (rng.random(number.shape) * self.max_value < part), np.int64)
 
     def inputs(self, users: Users) -> tuple[Ints, Ints]:
@@ -130,4 +130,4 @@ class SumReports(PlannedUsers):
 def over_users(participants: Participants, n_users: int, numbers: Numbers) -> Floats:
     """Return the ratio of participants to planned users, (R,) or (R, 1), which broadcasts with `Numbers.total`."""
     n = np.asarray(participants.public.n_users, float)
-    return np.asarray(n.reshape(-1, *[1] * len(numbers.estimate_shape)) / n_users)
+    return n.reshape(-1, *[1] * len(numbers.estimate_shape)) / n_users

@@ -137,20 +137,20 @@ class FragmentedRappor(SumReports):
         own: Ints = held[:, self.first :]
         others = participants.public.n_users[:, None] - own
         p = self.flip_probability
-        return np.asarray(rng.binomial(own, 1 - p) + rng.binomial(others, p))
+        return rng.binomial(own, 1 - p) + rng.binomial(others, p)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
         n, p = np.asarray(public.n_users, float), self.flip_probability
         users = (np.asarray(aggregate, float) - n[:, None] * p) / (1 - 2 * p)
         offset = 0.0 if self.estimator == "plain" else n * self.numbers.max_value / 2
-        return np.asarray((users @ self.weights + offset) * self.numbers.step)
+        return (users @ self.weights + offset) * self.numbers.step
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum, (R,), which is the same for all data."""
         n, p = np.asarray(participants.public.n_users, float), self.flip_probability
         one = p * (1 - p) / (1 - 2 * p) ** 2 * float(self.weights @ self.weights)
-        return np.asarray(n * one * self.numbers.step**2)
+        return n * one * self.numbers.step**2
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """Return a bound for every data set of the other users; None for calibrations other than ``sound``."""

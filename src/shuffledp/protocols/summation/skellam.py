@@ -53,12 +53,12 @@ class Skellam(SkellamNoise):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the noisy sums, (R,)."""
-        return np.asarray(np.asarray(aggregate, float)[:, 0] * self.numbers.step)
+        return np.asarray(aggregate, float)[:, 0] * self.numbers.step
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the noise, (R,)."""
         noise = self.variance * over_users(participants, self.n_users, self.numbers)
-        return np.asarray(noise * self.numbers.step**2)
+        return noise * self.numbers.step**2
 
     def parameters(self) -> dict[str, float]:
         """Return the root mean squared error of the sum if the planned number of users take part."""

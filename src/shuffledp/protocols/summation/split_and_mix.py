@@ -158,7 +158,7 @@ class SplitAndMix(SumReports):
 
     def merged(self, first: Array, second: Array) -> Array:
         """Return the sum modulo q of two aggregates, (1,)."""
-        return np.asarray((first + second) % self.group_order)
+        return (first + second) % self.group_order
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the sum modulo q, (R, 1), from its exact law."""
@@ -192,7 +192,7 @@ class SplitAndMix(SumReports):
             moments = self._decoded_error(participants)
             return None if moments is None else moments[1] - moments[0] ** 2
         noise = central_laplace_mse(self.numbers.max_value, self.eps) * self.numbers.step**2
-        return np.asarray(noise * over_users(participants, self.n_users, self.numbers))
+        return noise * over_users(participants, self.n_users, self.numbers)
 
     def expected_squared_error(self, participants: Participants) -> Floats | None:
         """Return variance plus squared bias, (R,); None if `biased` and the number of users is not the planned one."""

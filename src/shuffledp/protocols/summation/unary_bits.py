@@ -131,6 +131,7 @@ class UnaryBits(SumReports):
         "Cheu, Smith, Ullman, Zeber and Zhilyaev 2019, real sums; the accounting is derived for this project"
     )
     guarantees = under(exact=UPPER)
+    reported = ("bits", "uniform_rate")
 
     @classmethod
     @from_request
@@ -172,12 +173,12 @@ class UnaryBits(SumReports):
         """Return unbiased sums, (R,)."""
         seen = np.asarray(aggregate, float)[:, 1]
         coins = self.bits * np.asarray(public.n_users, float) * self.uniform_rate
-        return np.asarray((seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit)
+        return (seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum given the numbers, (R,), which includes rounding."""
         each = bit_variances(self.numbers, self.bits, self.uniform_rate)
-        return np.asarray(self.numbers.held(participants) @ each * self.numbers.unit**2)
+        return self.numbers.held(participants) @ each * self.numbers.unit**2
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the bound for every data set of the other users."""
@@ -185,7 +186,3 @@ class UnaryBits(SumReports):
             lambda eps: unary_bits_delta(eps, users, self.bits, self.uniform_rate),
             "one count among fair coins, the others' being told from their bits",
         )
-
-    def parameters(self) -> dict[str, float]:
-        """Return the number of bits of each user, and the probability of a fair coin."""
-        return {"bits": float(self.bits), "uniform_rate": self.uniform_rate}

@@ -79,9 +79,7 @@ class LaplaceResponse:
         """Draw the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension), as differences of gamma variables."""
         shape = (len(reports), self.task.dimension)
         total = np.asarray(reports, float)[:, None]
-        return np.asarray(
-            self.scale * (rng.standard_gamma(total, size=shape) - rng.standard_gamma(total, size=shape))
-        )
+        return self.scale * (rng.standard_gamma(total, size=shape) - rng.standard_gamma(total, size=shape))
 
 
 @dataclass(frozen=True)
@@ -138,7 +136,7 @@ class LaplaceNoise(VectorReports):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension), as dummies have mean 0."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+        return np.asarray(aggregate, float) / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate, (R, dimension), which is the same for all coordinates."""

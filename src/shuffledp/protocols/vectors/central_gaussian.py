@@ -70,11 +70,11 @@ class CentralGaussian(ProtocolBase):
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy sums, (R, dimension), from their exact law."""
         held = sums_held(participants, self.task)
-        return np.asarray(held + self.sigma * rng.standard_normal(held.shape))
+        return held + self.sigma * rng.standard_normal(held.shape)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy means, (R, dimension)."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+        return np.asarray(aggregate, float) / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate, (R, dimension), which does not depend on the data."""

@@ -140,6 +140,7 @@ class PrivUnit(PlannedUsers):
     trust = "shuffler"
     relies_on = "others' reports"
     reduction = "blanket"
+    reported = ("cap_mass", "in_cap", "eps_local")
     guarantees = under(exact=UPPER)
 
     @classmethod
@@ -206,7 +207,7 @@ class PrivUnit(PlannedUsers):
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension)."""
         scale = self.task.clip / (self.report.mean * np.asarray(public.n_users, float))
-        return np.asarray(np.asarray(aggregate, float) * scale[:, None])
+        return np.asarray(aggregate, float) * scale[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each coordinate, (R, dimension), or None without the vectors."""
@@ -218,15 +219,11 @@ class PrivUnit(PlannedUsers):
         across = (1 - along) / (report.dimension - 1)
         squares, directions = sums
         reports = (across * n + (along - across) * directions) * (self.task.clip / report.mean) ** 2
-        return np.asarray((reports - squares) / n**2)
+        return (reports - squares) / n**2
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the blanket profile of the other users' uniform reports."""
         return favored_profile(users, 1 / self.cap_mass, self.eps_local)
-
-    def parameters(self) -> dict[str, float]:
-        """Return the mass of the cap, the probability of a report in it, and the local budget."""
-        return {"cap_mass": self.cap_mass, "in_cap": self.in_cap, "eps_local": self.eps_local}
 
 
 def _directions(vectors: Floats, clip: float, rng: Generator) -> Floats:
@@ -239,4 +236,4 @@ def _directions(vectors: Floats, clip: float, rng: Generator) -> Floats:
         unit[nothing] = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
     turned = 2 * rng.random(len(vectors)) >= 1 + norms / clip
     unit[turned] *= -1
-    return np.asarray(unit)
+    return unit
