@@ -15,7 +15,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.comparison.error_references import NO_BETTER, blind, floor, squared_errors
 from shuffledp.comparison.options import Options, with_arguments_of
-from shuffledp.comparison.results import Comparison
+from shuffledp.comparison.recommendation import Comparison
 from shuffledp.comparison.rows import IDLE, Compared, in_order
 from shuffledp.comparison.setting import Setting, setting_of
 from shuffledp.comparison.user_data import counted

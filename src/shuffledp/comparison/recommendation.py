@@ -6,11 +6,16 @@ import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
-from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite
+from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite, table
+from shuffledp.optional_dependencies import needed
 from shuffledp.protocols.base import Trust
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 #: Meaning of the labels of a guarantee that a recommended row may have.
 GUARANTEES = {"exact": "exact (delta of the worst case)", "upper": "upper (a proven bound on delta)"}
@@ -234,3 +239,50 @@ def unfit(found: Loosening | None) -> str:
         return "No protocol with a proven guarantee fits; the reasons are below."
     option = f"--{found.limit.replace('_', '-')} {found.given:g}"
     return f"Nothing fits. Loosen first: {option} to {found.needed:.10g}, which admits {found.protocol}."
+
+
+class Comparison(tuple[Compared, ...]):
+    """Rows of a comparison, a tuple of `Compared` that prints as a table."""
+
+    __slots__ = ()
+
+    @property
+    def recommendation(self) -> Recommendation | None:
+        """Recommended protocol, see `shuffledp.comparison.recommended`."""
+        return recommended(self)
+
+    def __str__(self) -> str:
+        best = self.recommendation
+        return "\n\n".join([*([] if best is None else [sentences(best)]), table(self)])
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of pandas, a row per protocol; raise MissingExtra without pandas."""
+        with needed():
+            import pandas as pd
+        return pd.DataFrame([vars(row) for row in self])
+
+    def _repr_html_(self) -> str:
+        """Return the recommendation and the table of a notebook."""
+        best = self.recommendation
+        columns = [
+            "trust",
+            "mse",
+            "half_width",
+            "messages_per_user",
+            "most_messages",
+            "bits_per_user",
+            "guarantee",
+        ]
+        good = self.to_frame().query("status == 'ok'").set_index("protocol")[columns]
+        words = "" if best is None else f"<pre>{sentences(best)}</pre>"
+        return words + str(good.to_html(float_format="{:.3g}".format))
+
+    def plot(self) -> Figure:
+        """Return a Matplotlib figure of error against bits per user.
+
+        Raises ValueError if no row has an error, MissingExtra without Matplotlib.
+        """
+        from shuffledp.comparison.drawing import grouped, picture
+
+        with needed():
+            return picture(grouped(self), "")

@@ -32,8 +32,7 @@ from shuffledp.numerics.samplers import (
     two_sided_geometric,
 )
 from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request, law_of, positive_delta
+from shuffledp.protocols._requests import PlannedUsers, from_request, law_of, positive_delta
 from shuffledp.protocols.base import Cost, ProtocolBase
 from shuffledp.tasks import Budget, Ints, Neighbours, Task
 

@@ -22,8 +22,7 @@ from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, under
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Fixed, Law
-from shuffledp.protocols._random_users import remaining
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import from_request, remaining
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
 from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Array, Ints, Public, Task, Users

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, final, get
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
@@ -24,11 +25,7 @@ from shuffledp.guarantees import UPPER, Guarantee, Standing, weakest
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit
 from shuffledp.numerics.argument_types import shown
 from shuffledp.populations import Population
-from shuffledp.protocols.messages import Cost as Cost
-from shuffledp.protocols.messages import Messages as Messages
-from shuffledp.protocols.messages import message_bits as message_bits
-from shuffledp.protocols.poisoning import ENFORCED, Enforced
-from shuffledp.protocols.reliance import ABSENCE, RELIANCE, Reliance
+from shuffledp.protocols.reliance import ABSENCE, ENFORCED, RELIANCE, Enforced, Reliance
 from shuffledp.tasks import (
     Array,
     Budget,
@@ -45,6 +42,78 @@ from shuffledp.tasks import (
 
 if TYPE_CHECKING:
     from shuffledp.protocols.client.description import Client
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages of one repeat: ``payload`` (M,) or (M, width) has one row per message, without its sender.
+
+    After the shuffler, the order of messages carries no information.
+    """
+
+    payload: NDArray[np.generic]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.payload, np.ndarray) or self.payload.ndim == 0:
+            raise ValueError(f"Messages: payload must be an array of messages, got {shown(self.payload)}.")
+
+    def __len__(self) -> int:
+        return len(self.payload)
+
+    @staticmethod
+    def joined(*parts: Messages) -> Messages:
+        """Return the messages of several senders together."""
+        return Messages(np.concatenate([part.payload for part in parts]))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Expected communication.
+
+    Parameters
+    ----------
+    messages_per_user : float
+        Messages that one participant sends, its report included.
+    bits_per_message : float
+        Size of one message in bits.
+    own_messages : float
+        Messages per user for the user's report; the others count as extra messages.
+    shuffler_messages : float
+        Expected number of messages that the shuffler or the server adds, in all.
+    most_messages : float, optional
+        Largest number of messages of any user. If it is unbounded, the number that any user exceeds with a probability
+        of at most `shuffledp.accounting.expected_errors.most_messages.RARE`. None if unknown.
+    most_certain : bool
+        True if ``most_messages`` is a bound, False if users may exceed it.
+    """
+
+    messages_per_user: float
+    bits_per_message: float
+    own_messages: float = 1.0
+    shuffler_messages: float = 0.0
+    most_messages: float | None = None
+    most_certain: bool = True
+
+    @property
+    def extra_messages(self) -> float:
+        """Messages per user beyond the user's report."""
+        return self.messages_per_user - self.own_messages
+
+    @property
+    def bits_per_user(self) -> float:
+        """Bits that one participant sends."""
+        return self.messages_per_user * self.bits_per_message
+
+    @property
+    def most_bits(self) -> float | None:
+        """Bits of ``most_messages``; None if their number is unknown."""
+        return None if self.most_messages is None else self.most_messages * self.bits_per_message
+
+
+def message_bits(kinds: int) -> float:
+    """Return the bits of one of `kinds` >= 1 different messages, rounded up to whole bits, at least one."""
+    return float(max((kinds - 1).bit_length(), 1))
+
 
 Trust = Literal["shuffler", "shuffler_adds", "secure_sum", "local", "central"]
 Expectation = Literal["variance", "squared_error", "absolute_error"]
@@ -99,7 +168,7 @@ class ProtocolBase(metaclass=ABCMeta):
     relies_on: ClassVar[Reliance] = "not stated"
     """Other users who must be honest, besides the trusted party, see `shuffledp.protocols.reliance`."""
     poisoning: ClassVar[Enforced] = "unknown"
-    """What bounds the gain of fake users, see `shuffledp.protocols.poisoning`; other than ``unknown`` with
+    """What bounds the gain of fake users, see `shuffledp.protocols.reliance`; other than ``unknown`` with
     ``gain_per_fake``."""
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
     """Accountings that ``calibrate`` accepts, by default the keys of ``guarantees``; others are neither run nor drawn.

@@ -9,8 +9,7 @@ import numpy as np
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.conformance.cases import Case, Protocol
-from shuffledp.protocols.conformance.inputs import jumps
+from shuffledp.protocols.conformance.cases import Case, Protocol, jumps
 from shuffledp.protocols.conformance.running import (
     FAST_REPEATS,
     estimates,

@@ -15,8 +15,17 @@ import numpy as np
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.conformance.cases import Case, Protocol, SameNumbers, SameSets, SameVectors
-from shuffledp.protocols.conformance.inputs import crowd, inputs, same, users_of
+from shuffledp.protocols.conformance.cases import (
+    Case,
+    Protocol,
+    SameNumbers,
+    SameSets,
+    SameVectors,
+    crowd,
+    inputs,
+    same,
+    users_of,
+)
 from shuffledp.protocols.conformance.privacy import (
     SOUND,
     declared_budget,

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from shuffledp.protocols.base import Messages, ProtocolBase
-from shuffledp.protocols.conformance.cases import Case, Protocol
-from shuffledp.protocols.conformance.inputs import inputs, jumps, same, users_of
+from shuffledp.protocols.conformance.cases import Case, Protocol, inputs, jumps, same, users_of
+from shuffledp.protocols.conformance.checks import Verdict, verdict
 from shuffledp.protocols.conformance.leakage_checks import MANY, check_levels, check_rare_reports, check_seen
 from shuffledp.protocols.conformance.privacy import ratio_bound
-from shuffledp.protocols.conformance.reports import Verdict, verdict
 from shuffledp.protocols.conformance.running import has_fast_law, sending
 from shuffledp.protocols.conformance.statistics import (
     P_VALUE,

@@ -18,8 +18,7 @@ from scipy.special import betaincinv
 
 from shuffledp.populations import Binomial, Fixed, Law
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.conformance.cases import Case, Protocol
-from shuffledp.protocols.conformance.inputs import crowd, inputs, same, users_of
+from shuffledp.protocols.conformance.cases import Case, Protocol, crowd, inputs, same, users_of
 from shuffledp.protocols.conformance.law_checks import check_privacy
 from shuffledp.protocols.conformance.running import calibrated, has_fast_law
 from shuffledp.protocols.conformance.statistics import P_VALUE, generator, kinds

@@ -17,7 +17,7 @@ from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson, 
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare, Share, part_law
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import (
     ROUNDED_UP,

@@ -22,7 +22,7 @@ from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.client.description import AS_CALIBRATED, Client, frequencies, reach, text
 from shuffledp.protocols.frequency._count_shares import sampled_count_variance
 from shuffledp.protocols.frequency._value_counts import held_counts
-from shuffledp.protocols.poisoning import Enforced
+from shuffledp.protocols.reliance import Enforced
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass of a law of noise that intervals leave out on either side.

@@ -18,7 +18,7 @@ from shuffledp.accounting.random_population.polya_errors import polya_mean_absol
 from shuffledp.numerics.samplers import LARGEST_SCALE, polya_difference
 from shuffledp.populations import Law
 from shuffledp.protocols._additive_shares import point_delta, polya_local_epsilon
-from shuffledp.protocols._random_users import remaining
+from shuffledp.protocols._requests import remaining
 from shuffledp.protocols.frequency._secret_shares import (
     SecretShares,
     secure_sum,

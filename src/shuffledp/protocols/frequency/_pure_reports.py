@@ -12,9 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.frequency._value_counts import held_counts
-from shuffledp.protocols.poisoning import Enforced
+from shuffledp.protocols.reliance import Enforced
 from shuffledp.tasks import Array, Floats, Participants, Public
 
 

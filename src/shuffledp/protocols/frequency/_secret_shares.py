@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import ClassVar, TypedDict
 
 import numpy as np
 from numpy.random import Generator
@@ -111,7 +111,7 @@ class SecretShares(ProtocolBase):
     trust = "shuffler"
     relies_on = "shares of the noise"
     poisoning = "range of shares"
-    reported = ("precision", "shares", "group_order", "security_bits")
+    reported: ClassVar[tuple[str, ...]] = ("precision", "shares", "group_order", "security_bits")
 
     def gain_per_fake(self, most: float) -> float:
         """Infinite: a user's shares may add up to anything."""

@@ -40,8 +40,7 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import Client, text
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise

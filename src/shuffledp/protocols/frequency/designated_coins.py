@@ -10,8 +10,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.general.random_users import mixed_delta
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.protocols._random_users import PlannedUsers, seats_left
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request, seats_left
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import Client
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise

@@ -5,8 +5,7 @@ from typing import Self
 
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.guarantees import UPPER, under
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
 
 

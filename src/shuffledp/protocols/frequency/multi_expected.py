@@ -24,8 +24,7 @@ from shuffledp.numerics.samplers import (
 )
 from shuffledp.populations import Law, Population
 from shuffledp.protocols._additive_shares import point_delta
-from shuffledp.protocols._random_users import remaining
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import from_request, remaining
 from shuffledp.protocols.frequency._secret_shares import (
     SecretShares,
     law_for_bits,

@@ -33,8 +33,7 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
 from shuffledp.numerics.windows import Window, negative_binomial_window
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import ROUNDED_UP, Client, shares_part
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts

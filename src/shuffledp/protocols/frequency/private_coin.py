@@ -14,8 +14,7 @@ from shuffledp.accounting.baselines.private_coin import (
 from shuffledp.accounting.general.matched_blanket import matched_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._binary_subspaces import (
     all_subspaces,

@@ -20,8 +20,7 @@ from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import OpenUnit, check_count
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
 from shuffledp.protocols.frequency._value_counts import held_counts

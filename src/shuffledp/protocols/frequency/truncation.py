@@ -11,8 +11,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._value_counts import held_counts
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users

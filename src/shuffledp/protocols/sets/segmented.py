@@ -16,8 +16,7 @@ from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, under, weakest
 from shuffledp.numerics.argument_ranges import Positive, check_choice, check_positive
 from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
 from shuffledp.protocols.sets._set_protocol import (

@@ -13,8 +13,7 @@ from shuffledp.numerics.argument_ranges import check_budget, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
 from shuffledp.protocols.sets._subset_exponential import (

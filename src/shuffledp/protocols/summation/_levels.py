@@ -10,7 +10,7 @@ from numpy.random import Generator
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ODDS, Client, odds_below
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse

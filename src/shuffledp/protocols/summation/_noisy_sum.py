@@ -15,7 +15,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import most_sent
 from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._noise_shares import Noise
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ROUNDED_UP, Client, laplace_reach, shares_part
 from shuffledp.protocols.summation._sums import Numbers, over_users

@@ -33,8 +33,7 @@ from shuffledp.accounting.general.grr_blanket import favored_local_budget, favor
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_open_unit
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
 from shuffledp.protocols.vectors._participants import squares_of
