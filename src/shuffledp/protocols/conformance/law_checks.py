@@ -14,6 +14,7 @@ from shuffledp.protocols.conformance.running import (
     FAST_REPEATS,
     estimates,
     has_fast_law,
+    inherits,
     message_level,
     repeats_of,
     sending,
@@ -26,9 +27,8 @@ from shuffledp.protocols.conformance.statistics import (
     SIGMAS,
     assert_close,
     contradicted,
-    critical_gap,
     generator,
-    largest_gap,
+    laws_p_value,
     mean_and_error,
     variance_and_error,
 )
@@ -101,8 +101,7 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
                 f"{where}: a user sends {most} messages, {cost.messages_per_user} on average and at most "
                 f"{cost.most_messages} as stated"
             )
-        kind = type(protocol)
-        if kind.shuffle is ProtocolBase.shuffle and kind.forward is ProtocolBase.forward:
+        if inherits(type(protocol), "shuffle", "forward"):
             added, spread = _mean_dummies(protocol, case, rng)
             stated = cost.shuffler_messages
             assert_close(f"{where}: dummies, added and stated", added, stated, spread, scale=1e3)
@@ -189,11 +188,10 @@ def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> None:
         error += RARE / SIGMAS * jump**2 / min(len(slow), len(fast))
         assert_close(f"{where}: variance of the fast law and of the messages", b, a, error, scale=1.0)
         # Rounded, since a projection of a constant differs in its last digit.
-        gap = float(np.max(largest_gap(slow.round(9), fast.round(9))))
-        most = critical_gap(len(slow), len(fast), P_VALUE)
-        assert gap < most, (
-            f"{where}: the fast law and the messages differ in distribution by {gap:.3g}; equal laws differ by "
-            f"less than {most:.3g}, except with probability {P_VALUE:g}"
+        found = laws_p_value(slow.round(9), fast.round(9))
+        assert found > P_VALUE, (
+            f"{where}: the fast law and the messages differ in distribution; equal laws differ as much with "
+            f"probability {found:.2g}"
         )
 
 

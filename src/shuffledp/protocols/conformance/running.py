@@ -116,10 +116,7 @@ def message_level(protocol: ProtocolBase, case: Case) -> Array:
     users, public, rng = case.users(), case.participants(1).public, generator(1)
     affordable = math.floor(MOST_DRAWN / max(protocol.cost().messages_per_user * len(users), 1))
     repeats = max(min(MESSAGE_REPEATS, affordable), LEAST_REPEATS)
-    plain = all(
-        getattr(type(protocol), step) is getattr(ProtocolBase, step)
-        for step in ("shuffle", "simulate_messages")
-    )
+    plain = inherits(type(protocol), "shuffle", "simulate_messages")
     run = partial(_unpermuted, protocol) if plain else protocol.simulate_messages
     rows = [run(users, public, rng) for _ in range(repeats)]
     assert len({np.shape(row) for row in rows}) == 1, "the aggregate changes its shape from run to run"
@@ -132,9 +129,14 @@ def _unpermuted(protocol: ProtocolBase, users: Users, public: Public, rng: np.ra
     return protocol.aggregate(passed if added is None else Messages.joined(passed, added))
 
 
+def inherits(protocol_class: Protocol, *steps: str) -> bool:
+    """Return whether a class has the methods of `ProtocolBase`, and not its own."""
+    return all(getattr(protocol_class, step) is getattr(ProtocolBase, step) for step in steps)
+
+
 def has_fast_law(protocol_class: Protocol) -> bool:
     """Return whether a protocol samples its aggregate without drawing every message."""
-    return protocol_class.sample_aggregate is not ProtocolBase.sample_aggregate
+    return not inherits(protocol_class, "sample_aggregate")
 
 
 def repeats_of(protocol_class: Protocol) -> int:
