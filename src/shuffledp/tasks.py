@@ -424,9 +424,14 @@ class Public:
         return len(self.n_users)
 
     @property
+    def n(self) -> Floats:
+        """``n_users`` as floats, whose products do not overflow."""
+        return np.asarray(self.n_users, float)
+
+    @property
     def users_column(self) -> Floats:
         """Numbers of participants as floats, (R, 1)."""
-        return np.asarray(self.n_users, float)[:, None]
+        return self.n[:, None]
 
     def of_repeat(self, repeat: int) -> Public:
         """Return the public knowledge of one repeat, as the message level uses it (R = 1)."""

@@ -25,6 +25,18 @@ _FACTORS, _TRIED = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0), 4
 ORDER: tuple[Trust, ...] = ("shuffler", "shuffler_adds", "secure_sum", "local", "central")
 
 
+#: Numbers of a row that its recommendation has under the same name.
+_COPIED = (
+    "protocol",
+    "trust",
+    "half_width",
+    "simultaneous_half_width",
+    "colluding",
+    "eps_colluding",
+    "eps_dropped",
+)
+
+
 @dataclass(frozen=True)
 class Recommendation:
     """Recommended protocol for one setting.
@@ -112,20 +124,14 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
     next_best = others[0] if others else None
     assert best.messages_per_user is not None and best.bits_per_user is not None
     return Recommendation(
-        protocol=best.protocol,
-        trust=trust,
+        **{name: getattr(best, name) for name in _COPIED},
         guarantee=str(best.guarantee),
         parameters=best.parameters or {},
-        half_width=best.half_width,
-        simultaneous_half_width=best.simultaneous_half_width,
         messages_mean=best.messages_per_user,
         bits_mean=best.bits_per_user,
         messages_worst=best.most_messages,
         bits_worst=best.most_bits,
         worst_certain=best.most_certain,
-        colluding=best.colluding,
-        eps_colluding=best.eps_colluding,
-        eps_dropped=best.eps_dropped,
         trusted=_trusted(best),
         runner_up=None if next_best is None else next_best.protocol,
         runner_up_ratio=None if next_best is None else next_best.half_width / best.half_width,

@@ -26,7 +26,7 @@ from shuffledp.protocols.client.description import (
     laplace_reach,
     shares_part,
 )
-from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass that the law of a noise may omit.
@@ -137,7 +137,7 @@ class NoisyCounters(PlannedUsers):
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of messages of each kind, (R, 2k), from their exact law, as shares of noise add up."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         shares = np.broadcast_to(participants.public.n_users[:, None] / self.n_users, held.shape)
         counts = self._noise(shares, rng)
         counts[..., 0] += held
@@ -145,7 +145,7 @@ class NoisyCounters(PlannedUsers):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k), from messages +1 minus messages -1."""
-        counts = np.asarray(aggregate, float)
+        counts = aggregate
         return np.asarray((counts[:, ::2] - counts[:, 1::2]) / public.users_column)
 
     def expected_variance(self, participants: Participants) -> Floats:

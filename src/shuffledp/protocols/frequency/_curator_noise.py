@@ -16,7 +16,7 @@ from numpy.random import Generator
 from shuffledp.protocols._integer_noise import CuratorNoise
 from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
+from shuffledp.protocols.frequency._value_counts import checked_values, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Neighbours, Participants, Public, Task, Users
 
 
@@ -86,12 +86,12 @@ class NoisyHistogram(CuratorNoise):
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy counts, (R, k), from their exact law."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         return held + self._drawn(len(held), rng)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
-        return np.asarray(aggregate, float) / public.n_users[:, None]
+        return aggregate / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""

@@ -23,7 +23,7 @@ from shuffledp.accounting.general.random_users import mixed_delta
 from shuffledp.protocols._requests import PlannedUsers, seats_left
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import AS_CALIBRATED, ODDS, Client, frequencies, odds_below
-from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts, held_integers
 from shuffledp.protocols.reliance import NAMED, Enforced, Reliance
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
@@ -76,13 +76,13 @@ class DummyPoints(PlannedUsers):
 
     def _sampled(self, participants: Participants, dummies: Ints, rng: Generator) -> Ints:
         """Draw the messages per value, (R, k), for (R,) total numbers of dummies."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         shares = np.full(self.domain_size, 1 / self.domain_size)
         return self.response.sample_counts(held, rng) + rng.multinomial(dummies, shares)
 
     def _estimated(self, aggregate: Array, dummies: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k), for (R,) expected numbers of dummies."""
-        reports = np.asarray(aggregate, float) - (dummies / self.domain_size)[:, None]
+        reports = aggregate - (dummies / self.domain_size)[:, None]
         return self.response.debiased(reports, public.n_users) / public.n_users[:, None]
 
     def _variance(self, participants: Participants, per_value: Array) -> Floats:

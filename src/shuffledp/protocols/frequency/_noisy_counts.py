@@ -21,7 +21,7 @@ from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.client.description import AS_CALIBRATED, Client, frequencies, reach, text
 from shuffledp.protocols.frequency._count_shares import sampled_count_variance
-from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.protocols.reliance import Enforced
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
@@ -136,19 +136,19 @@ class NoisyCounts(ProtocolBase):
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the counts, (R, k), from their exact law, at a cost independent of n."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         kept = held if self.keep == 1 else rng.binomial(held, self.keep)
         return kept + self.draw_noise(participants.public.n_users, rng)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
-        n = np.asarray(public.n_users, float)
+        n = public.n
         noise = np.broadcast_to(self.noise(n).mean, n.shape)
-        return np.asarray((np.asarray(aggregate, float) - noise[:, None]) / (n[:, None] * self.keep))
+        return np.asarray((aggregate - noise[:, None]) / (n[:, None] * self.keep))
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)
+        n = participants.public.n
         held = held_counts(participants, self.domain_size)
         noise = np.broadcast_to(self.noise(n).variance, n.shape)
         return np.asarray(sampled_count_variance(noise[:, None], self.keep, held) / n[:, None] ** 2)

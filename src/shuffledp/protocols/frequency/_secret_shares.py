@@ -25,7 +25,7 @@ from shuffledp.populations import Law, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
 from shuffledp.protocols._requests import domain_size_of, law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.protocols.frequency._value_counts import held_integers
 from shuffledp.tasks import Array, Budget, Floats, Ints, Participants, Public, Task, Users
 
 
@@ -168,7 +168,7 @@ class SecretShares(ProtocolBase):
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the aggregate, (R, 2), from its exact law, at a cost independent of n."""
         n = np.asarray(participants.public.n_users, np.int64)
-        held = np.asarray(held_counts(participants, 2)[:, 1], np.int64)
+        held = held_integers(participants, 2)[:, 1]
         total = self.precision * held + self.total_noise(n, rng)
         return np.column_stack((np.mod(total, self.group_order), self.shares * n))
 

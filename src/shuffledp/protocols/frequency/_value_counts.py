@@ -62,7 +62,7 @@ class GeneralizedResponse:
 
     def debiased(self, reports: Array, n_reports: Array) -> Floats:
         """Return unbiased numbers of users per value, (R, k), from reports per value (R, k) and their totals (R,)."""
-        return (np.asarray(reports, float) - self.lie * n_reports[:, None]) / self.gap
+        return (reports - self.lie * n_reports[:, None]) / self.gap
 
     def variance(self, held: Array) -> Floats:
         """Return the variance of `debiased`, (R, k), for `held` (R, k) users per value."""
@@ -80,3 +80,8 @@ def held_counts(participants: Participants, domain_size: int) -> Array:
         expected = (participants.public.repeats, domain_size)
         raise ValueError(f"Expected counts of shape {expected} (repeats, values), got {counts.shape}.")
     return counts
+
+
+def held_integers(participants: Participants, domain_size: int) -> Ints:
+    """Return `held_counts` of drawn participants, which are integers; expected counts are not."""
+    return held_counts(participants, domain_size).astype(np.int64, copy=False)

@@ -32,9 +32,10 @@ from shuffledp.accounting.general.count_pairs import from_top
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import (
-    check_budget,
+    Delta,
+    Eps,
+    FromOne,
     check_choice,
-    check_count,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
@@ -52,7 +53,7 @@ _MOST_EPS = 700.0
 
 
 def bin_dummy_rate(
-    n: int, eps: float, delta: float, *, accounting: str = "exact", search: bool = False
+    n: FromOne, eps: Eps, delta: Delta, *, accounting: str = "exact", search: bool = False
 ) -> float:
     """Return rho, the probability with which a user adds a dummy to a count.
 
@@ -86,8 +87,6 @@ def bin_dummy_rate(
     -----
     Luo, Wang and Yi, CCS 2022, their released code; ``exact`` is derived for this project.
     """
-    n = check_count("n", n, 1)
-    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         return truncation_miss_rate(n, eps, delta, accounting="exact")

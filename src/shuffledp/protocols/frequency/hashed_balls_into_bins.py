@@ -44,7 +44,7 @@ from shuffledp.numerics.windows import Window
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._dummy_points import DealtDummies
-from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
+from shuffledp.protocols.frequency._value_counts import checked_values, held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 BIN_RULES = ("logarithmic", "cubed", "economical")
@@ -242,7 +242,7 @@ class HashedBallsIntoBins(DealtDummies):
         counts. Otherwise each count has its exact law, and counts are independent, without their correlation of
         ``(b p_c - 1) / (b - 1)``, which changes no error of a value, nor the mean error.
         """
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         n, dummies = participants.public.n_users, self.dummies_of(participants.public.n_users)
         groups = _groups(self.family)
         if groups is None:
@@ -259,12 +259,12 @@ class HashedBallsIntoBins(DealtDummies):
         n = public.users_column
         stray = self.family.collision_rate
         dummies = self.dummies_of(public.n_users)[:, None] / self.family.bins
-        return (np.asarray(aggregate, float) - dummies - n * stray) / (n * (1 - stray))
+        return (aggregate - dummies - n * stray) / (n * (1 - stray))
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
-        held = np.asarray(held_counts(participants, self.domain_size), float)
+        held = held_counts(participants, self.domain_size)
         stray, share = self.family.collision_rate, 1 / self.family.bins
         dummies = self.dummies_of(participants.public.n_users)[:, None]
         noise = (n - held) * stray * (1 - stray) + dummies * share * (1 - share)

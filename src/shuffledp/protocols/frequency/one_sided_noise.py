@@ -27,7 +27,7 @@ from shuffledp.accounting.general.count_pairs import (
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import check_budget, check_positive
+from shuffledp.numerics.argument_ranges import Delta, Eps, Positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
@@ -76,7 +76,7 @@ class OneSidedNoise:
         return window
 
 
-def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> OneSidedNoise:
+def one_sided_noise(eps: Eps, delta: Delta, *, shape: Positive | None = None) -> OneSidedNoise:
     """Return the one-sided noise of every count for an (eps, delta)-private histogram.
 
     Parameters
@@ -102,10 +102,7 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
     -----
     Derived for this project, see the module's description.
     """
-    eps, delta = check_budget(eps, delta)
-    if shape is None:
-        return _best_noise(eps, delta)
-    return _least_noise(eps, delta, check_positive("shape", shape), 0.0)
+    return _best_noise(eps, delta) if shape is None else _least_noise(eps, delta, shape, 0.0)
 
 
 @remember(1024)
@@ -171,7 +168,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
 
     @classmethod
     @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, shape: float | None = None) -> Self:
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, shape: Positive | None = None) -> Self:
         """Find the noise with the fewest messages, or of a given ``shape``, see :func:`one_sided_noise`."""
         found = one_sided_noise(eps, delta, shape=shape)
         return cls(k, n, found.shape, found.decay)

@@ -25,7 +25,7 @@ from shuffledp.protocols.frequency._binary_subspaces import (
     spans,
     subspace_count,
 )
-from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Elements of subspaces, or of matrices, per pass.
@@ -146,7 +146,7 @@ class PrivateCoin(PlannedUsers):
         The kernel of a uniform tuple is a uniform subspace of random dimension; a user's tuple has the value in its
         kernel.
         """
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         counts = held.copy()
         self._sample_uniform(counts, self.tuples * participants.public.n_users, rng)
         self._sample_own(counts, held, rng)
@@ -190,13 +190,13 @@ class PrivateCoin(PlannedUsers):
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         n = public.users_column
-        surplus = np.asarray(aggregate, float) / n - (self.tuples + 1) * self.chance
+        surplus = aggregate / n - (self.tuples + 1) * self.chance
         return surplus / (1 - self.chance)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
-        held = np.asarray(held_counts(participants, self.domain_size), float)
+        held = held_counts(participants, self.domain_size)
         return np.asarray((n * (self.tuples + 1) - held) * self.chance / (1 - self.chance) / n**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:

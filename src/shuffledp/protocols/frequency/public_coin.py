@@ -23,7 +23,7 @@ from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
-from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.protocols.frequency._value_counts import held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass outside of the law of the noise in closed forms, and cells of values in all rows that these hold at once.
@@ -123,7 +123,7 @@ class PublicCoin(PlannedUsers):
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the marks, (R, tau, k), from their exact law given the hashes; values in one cell share its noise."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         by_row, places = zip(*self._row_totals(held), strict=True)
         ends = np.cumsum([totals.shape[1] for totals in by_row])
         totals = np.concatenate(by_row, axis=1)
@@ -159,7 +159,7 @@ class PublicCoin(PlannedUsers):
                 f"Its error is too long a sum for {self.domain_size:,} values: at most "
                 f"{_MOST_AT_ONCE // self.rows:,} in {self.rows} rows."
             )
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         different, rows = np.unique(held, axis=0, return_inverse=True)
         errors = np.stack([self._errors(row) for row in different])
         return errors[rows.reshape(-1)]

@@ -11,7 +11,7 @@ from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
 from shuffledp.protocols.base import Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import ValueReports
-from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public
 
 #: Users from which numpy draws no hypergeometric numbers, and values from which drawing them one by one takes long.
@@ -40,7 +40,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the aggregate, (R, k + 1), from its exact law: kept users are a uniform subset. Time grows with n."""
-        left = held_counts(participants, self.domain_size).astype(np.int64)
+        left = held_integers(participants, self.domain_size)
         filled = self.filled_slots(participants.public.n_users, rng)
         if self.domain_size > _MANY_VALUES or int(participants.public.n_users.max()) >= _MANY_USERS:
             kept = np.stack(
@@ -62,7 +62,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k), as the kept users are a uniform sample."""
-        table = np.asarray(aggregate, float)
+        table = aggregate
         filled = table[:, -1]
         held = self.response.debiased(table[:, :-1], np.full(len(table), float(self.slots)))
         held[:, 0] -= self.slots - filled
@@ -74,7 +74,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         It is the randomization of all m reports over K^2, plus the variance of sampling K of N users.
         """
         n = participants.public.users_column
-        share = np.asarray(held_counts(participants, self.domain_size), float) / n
+        share = held_counts(participants, self.domain_size) / n
         inverse, inverse_square = (
             x[:, None] for x in inverse_filled(participants.public.n_users, self.slots)
         )

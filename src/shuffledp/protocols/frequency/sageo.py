@@ -29,12 +29,14 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
-    check_budget,
+    Count,
+    Delta,
+    Eps,
+    EpsAt,
+    FromOne,
+    Positive,
+    Unit,
     check_choice,
-    check_count,
-    check_nonnegative,
-    check_positive,
-    check_unit,
 )
 from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
@@ -74,15 +76,12 @@ class GeometricDummies:
         nu >= 0, the mode.
     """
 
-    half_eps: float
-    share: float
-    turn: int
+    half_eps: Positive
+    share: Unit
+    turn: Count
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_positive("half_eps", self.half_eps)
-        check_unit("share", self.share)
-        check_count("turn", self.turn)
 
     @property
     def left(self) -> float:
@@ -140,13 +139,12 @@ class GeometricDummies:
         mean = float(law @ x)
         return mean, float(law @ (x - mean) ** 2)
 
-    def delta(self, eps: float) -> float:
+    def delta(self, eps: EpsAt) -> float:
         """Return the exact delta of the two counts that change, for eps >= 0 in nats: the nine terms of the module's
         description.
 
         It is exact up to rounding, and 0 if no outcome has a loss above eps.
         """
-        eps = check_nonnegative("eps", eps)
         top, gone = self.right_mass, self.left**self.turn
         scale = top * (1 - self.right)  # 1 / kappa
         middle = scale * (1 - gone) / (1 - self.left)
@@ -174,7 +172,7 @@ def _ratios(half: float, share: Shares) -> tuple[Floats, Floats]:
 
 
 def sageo_dummies(
-    n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", beta: float | None = None
+    n: FromOne, k: FromOne, eps: Eps, delta: Delta, *, accounting: str = "exact", beta: float | None = None
 ) -> GeometricDummies:
     """Return the dummies per value of SAGeo-Shuffle, with the share of messages that are kept.
 
@@ -203,8 +201,6 @@ def sageo_dummies(
     in one direction only, so that nu suffices and half of delta is unused. Their error is ``E[(Z - nu)^2]`` for
     the law on all integers, an upper bound on the variance. ``exact`` is derived for this project.
     """
-    n, k = check_count("n", n, 1), check_count("k", k, 1)
-    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, AUGMENTED_ACCOUNTINGS)
     half, least = min(eps / 2, MOST_HALF), least_share(min(eps, 2 * MOST_HALF))
     share = beta if beta is None else checked_share("beta", beta, least)

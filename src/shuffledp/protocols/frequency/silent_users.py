@@ -26,7 +26,7 @@ from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, 
 from shuffledp.accounting.general.count_pairs import MovingCount, added_message, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import Unit, check_budget, check_count
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Unit
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import golden_section, root_below
@@ -67,7 +67,9 @@ class SilentReport:
         return float(sampled_count_variance(self.dummies, self.rate, held))
 
 
-def silent_report(n: int, k: int, eps: float, delta: float, *, rate: float | None = None) -> SilentReport:
+def silent_report(
+    n: FromOne, k: FromOne, eps: Eps, delta: Delta, *, rate: float | None = None
+) -> SilentReport:
     """Return the probability of reporting and the dummies of silent users.
 
     Parameters
@@ -91,15 +93,13 @@ def silent_report(n: int, k: int, eps: float, delta: float, *, rate: float | Non
     Derived for this project. As the error may have several local minima in p, the search for p uses a grid, then the
     interval between neighbors of the best point, within 0.2 %; a larger p may be as good.
     """
-    n, k = check_count("n", n, 1), check_count("k", k, 1)
-    eps, delta = check_budget(eps, delta)
     if rate is None:
         return _best_report(n / k, eps, delta)
     share = checked_share("rate", rate, 0.0)
     return SilentReport(share, _least_dummies(eps, delta, share, 1.0, _XTOL))
 
 
-def poisson_dummies(eps: float, delta: float) -> float:
+def poisson_dummies(eps: Eps, delta: Delta) -> float:
     """Return the least mean of Poisson noise on two counts that hides which count has a user's message.
 
     Parameters
@@ -119,7 +119,6 @@ def poisson_dummies(eps: float, delta: float) -> float:
     Derived for this project. The number of dummies per value converges to this mean in all protocols in which all
     users' dummies hide all values.
     """
-    eps, delta = check_budget(eps, delta)
     return _least_dummies(eps, delta, 1.0, 1.0, _XTOL)
 
 

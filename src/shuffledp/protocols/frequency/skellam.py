@@ -11,7 +11,7 @@ from shuffledp.protocols._integer_noise import SkellamNoise
 from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency._curator_noise import moved_counts, noise_of_all, released_counts
-from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
+from shuffledp.protocols.frequency._value_counts import checked_values, held_integers
 from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users
 
 
@@ -57,17 +57,17 @@ class Skellam(SkellamNoise):
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy counts, (R, k), from their exact law, at a cost independent of n."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         noise = skellam(self._noise(participants.public)[:, None], rng, (len(held), self.released_counts))
         return held + noise_of_all(noise)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
-        return np.asarray(aggregate, float) / public.n_users[:, None]
+        return aggregate / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""
-        n = np.asarray(participants.public.n_users, float)
+        n = participants.public.n
         return np.repeat((self._noise(participants.public) / n**2)[:, None], self.domain_size, axis=1)
 
     def parameters(self) -> dict[str, float]:
@@ -75,4 +75,4 @@ class Skellam(SkellamNoise):
         return {"noise_variance": self.variance}
 
     def _noise(self, public: Public) -> Floats:
-        return self.variance * np.asarray(public.n_users, float) / self.n_users
+        return self.variance * public.n / self.n_users

@@ -37,7 +37,7 @@ from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ODDS, Client, frequencies, odds_below
 from shuffledp.protocols.frequency._pure_reports import PureReports, pure_mse
-from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_counts
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_integers
 from shuffledp.tasks import Array, Participants, Users
 
 #: Nats; a larger budget is as good as none.
@@ -234,7 +234,7 @@ class SubsetSelection(PureReports):
         exact law, and counts are independent, without the constraint of d values per user, which changes no error of a
         value.
         """
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         if self.report.size == 1:
             return GeneralizedResponse(self.report.eps_local, self.domain_size).sample_counts(held, rng)
         if not self.joint_law:

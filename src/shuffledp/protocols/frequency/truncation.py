@@ -13,7 +13,7 @@ from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._value_counts import held_counts
+from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass outside of the law of the noise in closed forms.
@@ -74,14 +74,14 @@ class Truncation(PlannedUsers):
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the counts, (R, k), from their exact law, with binomial noise independent over values."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         n = participants.public.n_users[:, None]
         return held + n - rng.binomial(n, self.miss_rate, held.shape)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return relative frequencies, (R, k), 0 for truncated counts."""
         n = public.users_column
-        above = np.asarray(aggregate, float) - n  # the held count minus the coins that added nothing
+        above = aggregate - n  # the held count minus the coins that added nothing
         frequency = above / n + self.miss_rate
         return np.where(above > 0, frequency, 0.0) if self.truncate else np.asarray(frequency)
 
@@ -97,7 +97,7 @@ class Truncation(PlannedUsers):
         """Return the exact squared error of each frequency given the values, (R, k)."""
         if (unbiased := self.expected_variance(participants)) is not None:
             return unbiased
-        held = held_counts(participants, self.domain_size).astype(np.int64, copy=False)
+        held = held_integers(participants, self.domain_size)
         errors = np.empty(held.shape)
         for n in np.unique(participants.public.n_users):
             rows = participants.public.n_users == n

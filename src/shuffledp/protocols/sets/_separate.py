@@ -127,7 +127,7 @@ class SeparateLevels(FullReporting):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the weighted mean of the levels' shares of holders, (R, d - padding_items)."""
-        counts = np.asarray(aggregate, float).reshape(len(aggregate), -1, self.domain_size)
+        counts = aggregate.reshape(len(aggregate), -1, self.domain_size)
         shares = [
             weight * (counts[:, level] - group.blankets_per_item) / group.n
             for level, group, weight in zip(self.inhabited, self.groups, self.plan.weights, strict=True)

@@ -84,7 +84,7 @@ class SubsetReports(SetProtocol):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased shares of holders, (R, d - padding_items)."""
-        hits = np.asarray(aggregate, float) / public.n_users[:, None]
+        hits = aggregate / public.n_users[:, None]
         return self.real((hits - self.mechanism.other_rate) / self.gap)
 
     def expected_variance(self, participants: Participants) -> Floats:

@@ -16,7 +16,7 @@ from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket
 from shuffledp.accounting.general.profiles import at_each
 from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread
 from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative
+from shuffledp.numerics.argument_ranges import FromOne, NonNegative, check_choice, check_count
 from shuffledp.numerics.argument_types import check_fields
 from shuffledp.tasks import Floats
 
@@ -45,16 +45,13 @@ class SubsetExponential:
     Wang et al. 2018 (PrivSet). All properties are exact.
     """
 
-    domain_size: int
-    set_size: int
-    subset_size: int
-    eps_local: float
+    domain_size: FromOne
+    set_size: FromOne
+    subset_size: FromOne
+    eps_local: NonNegative
 
     def __post_init__(self) -> None:
         check_fields(self)
-        for name in ("domain_size", "set_size", "subset_size"):
-            check_count(name, getattr(self, name), 1)
-        check_nonnegative("eps_local", self.eps_local)
 
     @property
     def miss(self) -> float:
@@ -88,12 +85,11 @@ class SubsetExponential:
         )  # meets the other set, given this is missed
         return -math.expm1(-self.eps_local) * only_one * self.miss / self._total
 
-    def expected_sse(self, n: int, spread: float | None = None, *, truth: str = "empirical") -> float:
+    def expected_sse(self, n: FromOne, spread: float | None = None, *, truth: str = "empirical") -> float:
         """Return the exact expected error for n users; parameters as in :meth:`SegmentedPlan.expected_sse`.
 
         The error against the frequencies of the n users does not depend on `spread`.
         """
-        n = check_count("n", n, 1)
         spread = checked_spread(spread, self.domain_size, self.set_size)
         check_choice("truth", truth, TRUTHS)
         population = spread if truth == "population" else 0.0
@@ -164,7 +160,7 @@ class SubsetExponentialProfile:
     """
 
     mechanism: SubsetExponential
-    n: int
+    n: FromOne
     sound: bool
     neighbours: ClassVar[str] = "replace_one"
     view: ClassVar[View] = "analyzer"
@@ -172,7 +168,6 @@ class SubsetExponentialProfile:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_count("n", self.n, 1)
 
     @property
     def kind(self) -> Kind:

@@ -75,11 +75,11 @@ class BallsIntoBins(FullReporting):
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased shares of holders, (R, d - padding_items)."""
         n = public.users_column
-        return self.real(np.asarray(aggregate, float) / n - self.plan.blankets / self.domain_size)
+        return self.real(aggregate / n - self.plan.blankets / self.domain_size)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each share, which is due to the blanket messages."""
-        n = np.asarray(participants.public.n_users, float)
+        n = participants.public.n
         per_item = np.broadcast_to(
             (blanket_variance(self.plan, n) / n**2)[:, None], (len(n), self.domain_size)
         )

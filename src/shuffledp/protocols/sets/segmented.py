@@ -174,7 +174,7 @@ class Segmented(SetProtocol, PlannedUsers):
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return shares of holders, (R, d - padding_items)."""
         blankets = public.n_users * self.plan.blankets / self.domain_size
-        return self.real((np.asarray(aggregate, float) - blankets[:, None]) / self.plan.reports)
+        return self.real((aggregate - blankets[:, None]) / self.plan.reports)
 
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each share given the users' items and levels; None after a private first round."""

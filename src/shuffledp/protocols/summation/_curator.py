@@ -78,7 +78,7 @@ class NoisySums(CuratorNoise):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the noisy sums, (R, *estimate_shape)."""
-        total = np.asarray(aggregate, float) * self.numbers.step
+        total = aggregate * self.numbers.step
         return total.reshape(len(total), *self.numbers.estimate_shape)
 
     def expected_variance(self, participants: Participants) -> Floats:

@@ -88,7 +88,7 @@ class LevelReports(PlannedUsers):
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
         total = np.asarray(aggregate, float) @ (np.arange(self.levels + 1) / self.levels)
-        n, rate = np.asarray(public.n_users, float), self.uniform_rate
+        n, rate = public.n, self.uniform_rate
         return (total - n * rate / 2) / self.response.gap * self.numbers.unit
 
     def expected_variance(self, participants: Participants) -> Floats:

@@ -129,5 +129,5 @@ class SumReports(PlannedUsers):
 
 def over_users(participants: Participants, n_users: int, numbers: Numbers) -> Floats:
     """Return the ratio of participants to planned users, (R,) or (R, 1), which broadcasts with `Numbers.total`."""
-    n = np.asarray(participants.public.n_users, float)
+    n = participants.public.n
     return n.reshape(-1, *[1] * len(numbers.estimate_shape)) / n_users

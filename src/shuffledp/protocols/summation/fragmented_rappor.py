@@ -141,14 +141,14 @@ class FragmentedRappor(SumReports):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
-        n, p = np.asarray(public.n_users, float), self.flip_probability
-        users = (np.asarray(aggregate, float) - n[:, None] * p) / (1 - 2 * p)
+        n, p = public.n, self.flip_probability
+        users = (aggregate - n[:, None] * p) / (1 - 2 * p)
         offset = 0.0 if self.estimator == "plain" else n * self.numbers.max_value / 2
         return (users @ self.weights + offset) * self.numbers.step
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum, (R,), which is the same for all data."""
-        n, p = np.asarray(participants.public.n_users, float), self.flip_probability
+        n, p = participants.public.n, self.flip_probability
         one = p * (1 - p) / (1 - 2 * p) ** 2 * float(self.weights @ self.weights)
         return n * one * self.numbers.step**2
 

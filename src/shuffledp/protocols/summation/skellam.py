@@ -53,7 +53,7 @@ class Skellam(SkellamNoise):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the noisy sums, (R,)."""
-        return np.asarray(aggregate, float)[:, 0] * self.numbers.step
+        return aggregate[:, 0] * self.numbers.step
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the noise, (R,)."""

@@ -171,8 +171,8 @@ class UnaryBits(SumReports):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
-        seen = np.asarray(aggregate, float)[:, 1]
-        coins = self.bits * np.asarray(public.n_users, float) * self.uniform_rate
+        seen = aggregate[:, 1]
+        coins = self.bits * public.n * self.uniform_rate
         return (seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit
 
     def expected_variance(self, participants: Participants) -> Floats:

@@ -136,11 +136,11 @@ class LaplaceNoise(VectorReports):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension), as dummies have mean 0."""
-        return np.asarray(aggregate, float) / public.n_users[:, None]
+        return aggregate / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate, (R, dimension), which is the same for all coordinates."""
-        n = np.asarray(participants.public.n_users, float)
+        n = participants.public.n
         each = self.response.variance * self._reports(participants.public) / n**2
         return np.repeat(each[:, None], self.task.dimension, axis=1)
 

@@ -74,11 +74,11 @@ class CentralGaussian(ProtocolBase):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy means, (R, dimension)."""
-        return np.asarray(aggregate, float) / public.n_users[:, None]
+        return aggregate / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate, (R, dimension), which does not depend on the data."""
-        n = np.asarray(participants.public.n_users, float)
+        n = participants.public.n
         return np.repeat((self.sigma / n[:, None]) ** 2, self.task.dimension, axis=1)
 
     def privacy_profile(self) -> PrivacyProfile:

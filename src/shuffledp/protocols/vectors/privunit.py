@@ -205,8 +205,8 @@ class PrivUnit(PlannedUsers):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension)."""
-        scale = self.task.clip / (self.report.mean * np.asarray(public.n_users, float))
-        return np.asarray(aggregate, float) * scale[:, None]
+        scale = self.task.clip / (self.report.mean * public.n)
+        return aggregate * scale[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each coordinate, (R, dimension), or None without the vectors."""

@@ -35,7 +35,7 @@ class RandomCheckin(CheckinSchedule, VectorReports):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension), as the kept users are a uniform sample."""
-        table = np.asarray(aggregate, float)
+        table = aggregate
         return np.asarray(table[:, :-1] / table[:, -1:])
 
     def expected_variance(self, participants: Participants) -> Floats:
