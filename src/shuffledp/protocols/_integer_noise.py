@@ -158,10 +158,6 @@ class SkellamNoise(PlannedUsers):
     relies_on = "shares of the noise"
     poisoning = "range of shares"
 
-    def gain_per_fake(self, most: float) -> float:
-        """Infinite: a user may add anything to a sum."""
-        return math.inf
-
     @classmethod
     @abstractmethod
     def counted(cls, task: Task) -> dict[str, Any]:
@@ -194,10 +190,6 @@ class SkellamNoise(PlannedUsers):
                 "take fewer levels."
             )
         return replace(plain, variance=variance)
-
-    def counted_on(self) -> str:
-        """Name the users who send shares of the noise."""
-        return self.all_users()
 
     def cost(self) -> Cost:
         """Return the cost of an integer per count, modulo a number that sums reach with probability far below delta."""

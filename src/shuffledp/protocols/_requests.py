@@ -221,17 +221,14 @@ class PlannedUsers(ProtocolBase):
         return int(getattr(self, "n_users"))  # noqa: B009  (a field of the protocol)
 
     def counted_on(self) -> str:
-        """Name all other users, with the planned number."""
-        others = self.planned_users - 1
-        if self.population is None:
-            return f"all {others:,} other users"
-        return f"all other users, {others:,} of whom are planned for"
-
-    def all_users(self) -> str:
-        """Name all users, with the planned number."""
-        if self.population is None:
-            return f"all {self.planned_users:,} users"
-        return f"all users, {self.planned_users:,} of whom are planned for"
+        """Name the other users, or all users if they share one noise, with the planned number."""
+        shared = self.relies_on == "shares of the noise"
+        who, number = ("users", self.planned_users) if shared else ("other users", self.planned_users - 1)
+        return (
+            f"all {number:,} {who}"
+            if self.population is None
+            else f"all {who}, {number:,} of whom are planned for"
+        )
 
     @property
     def usual_users(self) -> int:

@@ -329,9 +329,9 @@ class ProtocolBase(metaclass=ABCMeta):
         Returns
         -------
         float
-            nan, the default, if it is unknown.
+            By default ``inf`` if nothing bounds the range of a share, and otherwise nan, as it is unknown.
         """
-        return math.nan
+        return math.inf if self.poisoning == "range of shares" else math.nan
 
     @final
     def poisoning_gain(self, fakes: int, target: int = 0, *, cap: int | None = None) -> float:

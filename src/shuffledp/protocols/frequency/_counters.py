@@ -112,10 +112,6 @@ class NoisyCounters(PlannedUsers):
             "the two counters that change, each with the noise of the remaining users",
         )
 
-    def counted_on(self) -> str:
-        """Name the users who send shares of the noise."""
-        return self.all_users()
-
     def cost(self) -> Cost:
         """Return the cost of the user's value and of the user's share of the noise in all counters."""
         part = self.domain_size / self.n_users

@@ -113,10 +113,6 @@ class SecretShares(ProtocolBase):
     poisoning = "range of shares"
     reported: ClassVar[tuple[str, ...]] = ("precision", "shares", "group_order", "security_bits")
 
-    def gain_per_fake(self, most: float) -> float:
-        """Infinite: a user's shares may add up to anything."""
-        return math.inf
-
     def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
         """Return the profile with the noise of the remaining users; None if shares hide nothing for fewer users."""
         if share == 0:

@@ -21,7 +21,6 @@ class GrrBlanket(FixedDummies):
     source = "Balle et al. 2019, Theorem 3.1"
     guarantees = under(printed=UPPER, exact=UPPER)
     reduction = "blanket"
-    reported = ("eps_local",)
 
     @classmethod
     @from_request
@@ -36,3 +35,7 @@ class GrrBlanket(FixedDummies):
     def counted_on(self) -> str:
         """Name all other users."""
         return PlannedUsers.counted_on(self)
+
+    def parameters(self) -> dict[str, float]:
+        """Return ``eps_local``: there are no dummies."""
+        return {"eps_local": self.eps_local}

@@ -94,10 +94,6 @@ class NoisySum(PlannedUsers):
         """Contribution of one level to the sum."""
         return self.numbers.step * self.numbers.max_value / self.levels
 
-    def counted_on(self) -> str:
-        """Name the users who send shares of the noise."""
-        return self.all_users()
-
     def cost(self) -> Cost:
         """Return the cost of a user's number, counted also for users with 0, and of the shares of the noise."""
         copies = self.numbers.coordinates

@@ -64,10 +64,6 @@ class SplitAndMix(SumReports):
     relies_on = "shares of the noise"
     poisoning = "range of shares"
 
-    def gain_per_fake(self, most: float) -> float:
-        """Infinite: a user's shares may add up to anything."""
-        return math.inf
-
     guarantees = under(printed=UPPER)
     reduction = "secure sum"
     noise_shares = True
@@ -132,10 +128,6 @@ class SplitAndMix(SumReports):
         """Draw the noise of users who send these parts of it."""
         draws = rng.negative_binomial(parts, self._stop) - rng.negative_binomial(parts, self._stop)
         return np.asarray(draws, np.int64)
-
-    def counted_on(self) -> str:
-        """Name the users who send shares of the noise."""
-        return self.all_users()
 
     def local_epsilon(self) -> float:
         """Return the local eps of a user's shares, which add up to the number plus the user's part of the noise."""
