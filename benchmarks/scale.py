@@ -34,7 +34,7 @@ import numpy as np
 import shuffledp.accounting
 import shuffledp.protocols
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.comparison.synthetic_participants import holding
+from shuffledp.comparison.setting import holding
 from shuffledp.numerics.memoize import forget_all
 from shuffledp.numerics.repeated_indices import pieces
 from shuffledp.pipeline.doc_blocks import write_block

@@ -18,13 +18,12 @@ from shuffledp import __version__
 from shuffledp.comparison.command import compare
 from shuffledp.comparison.count_commands import count, merge
 from shuffledp.comparison.describing import client, describe
-from shuffledp.comparison.setting_options import Number, with_batch, with_max_value, with_setting
+from shuffledp.comparison.setting_options import Number, user_errors, with_batch, with_max_value, with_setting
 from shuffledp.optional_dependencies import MissingExtra, needed
 from shuffledp.outputs import check_distinct, printable
 from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
 if TYPE_CHECKING:
-    from shuffledp.accountant.curves import Curves
     from shuffledp.pipeline.config import Paper, Settings
 
 # Commands import what they need themselves: --help and a mistyped word answer at once.
@@ -84,13 +83,10 @@ def _config(configfile: str | None) -> dict[str, Any]:
 
 
 def _settings(configfile: str | None) -> Settings:
-    from shuffledp.pipeline.config.config_errors import ConfigurationError
     from shuffledp.pipeline.figures.selection import load_settings
 
-    try:
+    with user_errors(one_line=False):
         return load_settings(_config(configfile), Path())
-    except ConfigurationError as error:
-        raise click.ClickException(str(error)) from None
 
 
 configured = click.option(
@@ -112,17 +108,14 @@ elsewhere = click.option(
 @configured
 def check(configfile: str | None) -> None:
     """Check the configuration and print what a run would compute."""
-    from shuffledp.pipeline.config.config_errors import ConfigurationError
     from shuffledp.pipeline.config.config_files import left_aside
     from shuffledp.pipeline.config.trial_calibrations import try_methods
     from shuffledp.pipeline.experiments.grid import cells_of
     from shuffledp.pipeline.figures.drawings import drawings_of
 
     settings = _settings(configfile)
-    try:
+    with user_errors(one_line=False):
         try_methods(settings, Path())
-    except ConfigurationError as error:
-        raise click.ClickException(str(error)) from None
     for paper in settings.papers.values():
         click.echo(f"{paper.key}: {paper.title}")
         for experiment in paper.experiments.values():
@@ -185,10 +178,10 @@ def data(names: tuple[str, ...], official: bool) -> None:
     """Get the data sets NAMES, by default all, and print the source of each."""
     from shuffledp.pipeline.datasets import preparation
     from shuffledp.pipeline.datasets.published_datasets import NAMES
-    from shuffledp.pipeline.datasets.source_errors import LocalError, ParseError, SourceError
+    from shuffledp.pipeline.datasets.source_errors import LocalError, SourceError
 
     for name in names or NAMES:
-        try:
+        with user_errors(LocalError, SourceError, one_line=False):
             preparation.prepare(
                 name,
                 raw_dir=Path("data/raw"),
@@ -197,8 +190,6 @@ def data(names: tuple[str, ...], official: bool) -> None:
                 policy="official" if official else "auto",
                 say=click.echo,
             )
-        except (LocalError, SourceError, ParseError, ValueError) as error:
-            raise click.ClickException(str(error)) from None
 
 
 class _OneLine(click.Command):
@@ -279,109 +270,99 @@ _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --popula
     help="Add delta(eps), Renyi divergences, mu of Gaussian privacy and bounds on tests of two neighbors.",
 )
 def account(
-    eps_local: float | None,
-    eps: float | None,
-    users: int | None,
+    *,
     delta: float,
-    randomizer: str,
-    domain_size: int | None,
-    subset_size: int | None,
-    population: str | None,
-    colluding: float,
-    rounds: int,
     different: tuple[str, ...],
     batches: str | None,
     as_json: bool,
     with_curves: bool,
+    **given: Any,
 ) -> None:
     """Print the central guarantee of a shuffled batch of reports, or of training on shuffled batches.
 
     Give two of --eps-local, --eps and --users (or --population); the third is computed. With --round, which may be
     repeated, and with --batches eps is computed. Eps and delta are those of all rounds together.
     """
-    if batches is not None:
-        given = click.get_current_context().get_parameter_source
-        if any(
-            given(name) is not click.core.ParameterSource.DEFAULT
-            for name in click.get_current_context().params
-            if name not in ("batches", "delta", "as_json")
-        ):
-            raise click.ClickException(
-                "--batches cannot be combined with other options than --delta and --json."
-            )
-        _account_training(batches, delta, as_json)
-        return
-    if different:
-        if with_curves or rounds != 1 or not all(x is None for x in (eps_local, eps, users, population)):
-            raise click.ClickException(
-                "--round cannot be combined with --eps-local, --eps, --users, --population, --rounds or --curves."
-            )
-        sizes_ = {"domain_size": domain_size, "subset_size": subset_size}
-        _account_rounds(different, delta, as_json, randomizer=randomizer, colluding=colluding, **sizes_)
-        return
+    with user_errors():
+        if batches is not None:
+            source = click.get_current_context().get_parameter_source
+            if any(
+                source(name) is not click.core.ParameterSource.DEFAULT
+                for name in (*given, "different", "with_curves")
+            ):
+                raise ValueError("--batches cannot be combined with other options than --delta and --json.")
+            answer, lines = _account_training(batches, delta)
+        elif different:
+            rounds = given.pop("rounds")
+            replaced = [given.pop(name) for name in ("eps_local", "eps", "users", "population")]
+            if with_curves or rounds != 1 or any(value is not None for value in replaced):
+                raise ValueError(
+                    "--round cannot be combined with --eps-local, --eps, --users, --population, --rounds or --curves."
+                )
+            answer, lines = _account_rounds(different, delta, **given)
+        else:
+            answer, lines = _account_batch(delta, with_curves, **given)
+    click.echo(json.dumps(answer, indent=2) if as_json else "\n".join(lines))
+
+
+#: Content of the JSON object, and sentences.
+_Answer = tuple[dict[str, Any], list[str]]
+
+
+def _account_batch(
+    delta: float,
+    with_curves: bool,
+    *,
+    eps_local: float | None,
+    eps: float | None,
+    users: int | None,
+    population: str | None,
+    **common: Any,
+) -> _Answer:
     from shuffledp.accountant import deployments
     from shuffledp.accountant.wording import arrivals_named, population_named, sentences
     from shuffledp.numerics.argument_guards import guarded_call
 
-    more: Curves | None = None
-    sizes: dict[str, Any] = {"domain_size": domain_size, "subset_size": subset_size}
-    common: dict[str, Any] = {"randomizer": randomizer, **sizes, "colluding": colluding, "rounds": rounds}
-    try:
-        if eps_local is not None and eps is not None:
-            if users is not None:
-                raise ValueError(_TWO_OF_THREE)
-            smallest_batch = guarded_call(deployments.smallest_batch)
-            answer = smallest_batch(eps_local, eps, delta, **arrivals_named(population), **common)
-        elif eps_local is None and eps is None:
-            raise ValueError(_TWO_OF_THREE)
-        else:
-            if users is None and population is None:
-                raise ValueError(_TWO_OF_THREE)
-            others = None if population is None else population_named(population)
-            if eps is None:
-                amplification = guarded_call(deployments.amplification)
-                answer = amplification(eps_local, users, delta, population=others, **common)
-            else:
-                budget = guarded_call(deployments.budget)
-                answer = budget(eps, users, delta, population=others, **common)
-        if with_curves:
-            from shuffledp.accountant.curves import curves, lines
-
-            if users is None and population is None:
-                users = int(answer.users)  # the smallest batch, of a fixed number of users
-            elif eps_local is not None and eps is not None:
-                raise ValueError("--curves needs --eps-local or --eps alone if --population is given.")
-            others = None if population is None else population_named(population)
-            more = guarded_call(curves)(answer.eps_local, users, population=others, **common)
-    except ValueError as error:  # Infeasible is one
-        raise click.ClickException(" ".join(str(error).split())) from None
-    if as_json:
-        extra = {} if more is None else {"curves": more.as_dict()}
-        click.echo(json.dumps(answer.as_dict() | extra, indent=2))
+    computed = eps_local is not None and eps is not None  # the number of users
+    unknown = (eps_local is None and eps is None) or (users is None and population is None)
+    if users is not None if computed else unknown:
+        raise ValueError(_TWO_OF_THREE)
+    others = None if computed or population is None else population_named(population)
+    if computed:
+        smallest_batch = guarded_call(deployments.smallest_batch)
+        answer = smallest_batch(eps_local, eps, delta, **arrivals_named(population), **common)
+    elif eps is None:
+        amplification = guarded_call(deployments.amplification)
+        answer = amplification(eps_local, users, delta, population=others, **common)
     else:
-        click.echo("\n".join(sentences(answer) + ([] if more is None else lines(more))))
+        answer = guarded_call(deployments.budget)(eps, users, delta, population=others, **common)
+    content, text = answer.as_dict(), sentences(answer)
+    if with_curves:
+        from shuffledp.accountant.curves import curves, lines
+
+        if computed and population is not None:
+            raise ValueError("--curves needs --eps-local or --eps alone if --population is given.")
+        # The smallest batch is of a fixed number of users.
+        n = int(answer.users) if computed else users
+        more = guarded_call(curves)(answer.eps_local, n, population=others, **common)
+        content, text = content | {"curves": more.as_dict()}, text + lines(more)
+    return content, text
 
 
-def _account_rounds(different: tuple[str, ...], delta: float, as_json: bool, **options: Any) -> None:
+def _account_rounds(different: tuple[str, ...], delta: float, **options: Any) -> _Answer:
     from shuffledp.accountant.rounds import batch_named, rounds_epsilon
     from shuffledp.accountant.wording import rounds_sentences
     from shuffledp.numerics.argument_guards import guarded_call
 
-    try:
-        answer = guarded_call(rounds_epsilon)([batch_named(word) for word in different], delta, **options)
-    except ValueError as error:
-        raise click.ClickException(" ".join(str(error).split())) from None
-    click.echo(json.dumps(answer.as_dict(), indent=2) if as_json else "\n".join(rounds_sentences(answer)))
+    answer = guarded_call(rounds_epsilon)([batch_named(word) for word in different], delta, **options)
+    return answer.as_dict(), rounds_sentences(answer)
 
 
-def _account_training(batches: str, delta: float, as_json: bool) -> None:
+def _account_training(batches: str, delta: float) -> _Answer:
     from shuffledp.accountant.training import training_answer, training_named, training_sentences
 
-    try:
-        answer = training_answer(**training_named(batches), delta=delta)
-    except ValueError as error:
-        raise click.ClickException(" ".join(str(error).split())) from None
-    click.echo(json.dumps(answer, indent=2) if as_json else "\n".join(training_sentences(answer)))
+    answer = training_answer(**training_named(batches), delta=delta)
+    return answer, training_sentences(answer)
 
 
 @main.command()
@@ -547,7 +528,7 @@ def reference(configfile: str | None, kept: Path) -> None:
 
     settings = _settings(configfile)
     results = Path(settings.results)
-    try:
+    with user_errors(IntegrityError, one_line=False):
         found = list(objections(settings, results))
         if found:
             more = f"\n{len(found) - 10} more" if len(found) > 10 else ""
@@ -558,8 +539,6 @@ def reference(configfile: str | None, kept: Path) -> None:
                     f"--reference {kept} must not contain {path}, an input. Give another folder."
                 )
         written = write(kept, of_results(results))
-    except (ValueError, IntegrityError) as error:
-        raise click.ClickException(str(error)) from None
     size = sum(path.stat().st_size for path in written)
     click.echo(f"{len(written)} files, {size / 1e6:.1f} MB, written to {kept}")
 
@@ -575,14 +554,11 @@ def repair(configfile: str | None, folder: str | None) -> None:
     from filelock import FileLock, Timeout
 
     from shuffledp.pipeline import repair as repairs
-    from shuffledp.pipeline.config.config_errors import ConfigurationError
     from shuffledp.pipeline.experiments.user_files import outdated
 
     removed = left = 0
-    try:
+    with user_errors(one_line=False):
         folders = _folders_of_results(configfile, folder)
-    except ConfigurationError as error:
-        raise click.ClickException(str(error)) from None
     Path(".snakemake").mkdir(exist_ok=True)
     try:
         with FileLock(
@@ -666,10 +642,8 @@ def new_baseline(name: str, task: str, template: str) -> None:
     from shuffledp import storage
     from shuffledp.protocols import scaffold
 
-    try:
+    with user_errors(one_line=False):
         files = scaffold.files(task, name, template)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
     existing = [str(path) for path in files if path.exists()]
     if existing:
         raise click.ClickException(f"{', '.join(existing)}: exists already. Choose another name.")
@@ -738,14 +712,12 @@ def _checked(
         running,
         verdicts,
     )
-    from shuffledp.protocols.registry import UnknownProtocol, plugin
+    from shuffledp.protocols.registry import plugin
 
     file, printed = protocol.rpartition(":")[0], methods.Printed()
-    try:
+    with user_errors(one_line=False):
         found = plugin(protocol)
         own = cases_of(found, **setting)
-    except (UnknownProtocol, ValueError) as error:
-        raise click.ClickException(str(error)) from None
     cases = default_cases(found) + leakage_checks.further_cases(found) + own
     problem = methods.quietly(printed, lambda: methods.fault(found, cases, file), file)
     if problem is not None:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ __all__ = [
     "TASK_KINDS",
     "USERS_AT_ONCE",
     "WORST_METRIC",
+    "Array",
     "Budget",
     "Floats",
     "Frequency",
@@ -48,6 +49,7 @@ __all__ = [
     "top_squared_error",
 ]
 
+Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Metric = Callable[[Floats, Floats], Floats]
@@ -422,9 +424,14 @@ class Public:
         return len(self.n_users)
 
     @property
+    def n(self) -> Floats:
+        """``n_users`` as floats, whose products do not overflow."""
+        return np.asarray(self.n_users, float)
+
+    @property
     def users_column(self) -> Floats:
         """Numbers of participants as floats, (R, 1)."""
-        return np.asarray(self.n_users, float)[:, None]
+        return self.n[:, None]
 
     def of_repeat(self, repeat: int) -> Public:
         """Return the public knowledge of one repeat, as the message level uses it (R = 1)."""

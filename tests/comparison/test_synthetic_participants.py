@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shuffledp.comparison import synthetic_participants as module
-from shuffledp.comparison.synthetic_participants import holding
+from shuffledp.comparison import setting as module
+from shuffledp.comparison.setting import holding
 from shuffledp.protocols.vectors._participants import spread_of, squares_of
 from shuffledp.tasks import Frequency, Participants, Sets, Summation, Vectors
 

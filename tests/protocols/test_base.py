@@ -10,7 +10,7 @@ import pytest
 from shuffledp.accounting import Infeasible
 from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.protocols import Cost, Messages, ProtocolBase, available, get
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import message_bits
 from shuffledp.protocols.frequency._noisy_counts import ShufflerNoise
 from shuffledp.protocols.frequency.local import Local

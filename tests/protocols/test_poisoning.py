@@ -8,7 +8,7 @@ import pytest
 from shuffledp.accounting import local_budget
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import available, get
-from shuffledp.protocols.poisoning import ENFORCED
+from shuffledp.protocols.reliance import ENFORCED
 from shuffledp.tasks import (
     TASK_KINDS,
     Budget,

@@ -20,7 +20,7 @@ from shuffledp.populations import (
     SubGaussian,
 )
 from shuffledp.protocols import get
-from shuffledp.protocols._random_users import ANNOUNCED, MIXED, MIXED_BOUND, PlannedUsers
+from shuffledp.protocols._requests import ANNOUNCED, MIXED, MIXED_BOUND, PlannedUsers
 from shuffledp.protocols.registry import available
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Sets, Summation, Vectors
 

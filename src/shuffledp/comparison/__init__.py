@@ -10,8 +10,7 @@ from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
     from shuffledp.comparison.comparing import compare
-    from shuffledp.comparison.recommendation import Recommendation, recommended
-    from shuffledp.comparison.results import Comparison
+    from shuffledp.comparison.recommendation import Comparison, Recommendation, recommended
     from shuffledp.comparison.rows import Compared, as_csv, front, table
     from shuffledp.comparison.simulating import Simulated, simulate
     from shuffledp.userdata.counting import Counted, count_column

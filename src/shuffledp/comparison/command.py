@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shuffledp.comparison.count_commands import DELIMITER, MEMORY, PER_USER, said
-from shuffledp.comparison.setting_options import INTEGER, NUMBER, with_limits, with_setting, words
+from shuffledp.comparison.setting_options import (
+    INTEGER,
+    NUMBER,
+    user_errors,
+    with_limits,
+    with_setting,
+    words,
+)
 from shuffledp.outputs import printable
 from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
@@ -144,7 +151,7 @@ def compare(
     from shuffledp.comparison.drawing import checked
     from shuffledp.comparison.options import Options
 
-    try:
+    with user_errors(OSError):
         if plot is not None:  # before anything takes long
             checked(plot)
         law = None if population is None else population_named(population)
@@ -173,13 +180,9 @@ def compare(
         about = f"{_who(asked, population, counted)}, {_estimated(kind, counted, asked)}"
         terms = f"{asked.neighbours}, {asked.accounting or 'best'} accounting"
         budget = f"eps = {asked.eps:g} nats, delta = {asked.delta:g}, {terms}"
-    except (ValueError, OSError) as error:
-        raise click.ClickException(" ".join(str(error).split())) from None
     _show(rows, settled, seconds, as_json=as_json, rows_only=rows_only, counted=counted)
-    try:  # after the table, which a file that cannot be written leaves as it is
+    with user_errors(OSError):  # after the table, which a file that cannot be written leaves as it is
         _write(rows, targets, f"{about}, {budget}")
-    except (ValueError, OSError) as error:
-        raise click.ClickException(" ".join(str(error).split())) from None
     if problems:
         raise click.ClickException(" ".join(problems))
 

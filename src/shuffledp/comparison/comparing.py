@@ -15,7 +15,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.comparison.error_references import NO_BETTER, blind, floor, squared_errors
 from shuffledp.comparison.options import Options, with_arguments_of
-from shuffledp.comparison.results import Comparison
+from shuffledp.comparison.recommendation import Comparison
 from shuffledp.comparison.rows import IDLE, Compared, in_order
 from shuffledp.comparison.setting import Setting, setting_of
 from shuffledp.comparison.user_data import counted
@@ -142,12 +142,16 @@ def compared(asked: Options) -> tuple[Compared, ...]:
     if asked.accounting is not None:
         check_choice("accounting", asked.accounting, ACCOUNTINGS)
     limits = limits_of(asked)
-    repeats, seed = check_count("simulate", asked.simulate), check_count("seed", asked.seed)
-    if repeats and not isinstance(where.population, Law):
+    asked = replace(
+        asked,
+        simulate=check_count("simulate", asked.simulate),
+        seed=check_count("seed", asked.seed),
+        poisoned=check_count("poisoned", asked.poisoned),
+        colluding=check_unit("colluding", asked.colluding),
+    )
+    if asked.simulate and not isinstance(where.population, Law):
         raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
-    fakes = check_count("poisoned", asked.poisoned)
-    absent = check_unit("colluding", asked.colluding)
-    if absent == 1:
+    if asked.colluding == 1:
         raise ValueError("colluding must be below 1: user 1 does not collude.")
     kind = where.task.kind
     names = {name: get(kind, name, root=asked.root) for name in named(kind, asked.protocols)}
@@ -158,7 +162,7 @@ def compared(asked: Options) -> tuple[Compared, ...]:
     for place, (name, protocol) in enumerate(wanted.items()):
         if asked.progress is not None:
             asked.progress(place, len(wanted), name)
-        row = _row(name, protocol, where, asked.accounting, limits, repeats, seed, fakes, absent, yardsticks)
+        row = _row(begun(name, protocol, kind, asked.accounting), protocol, where, asked, limits, yardsticks)
         rows.append(row if step == 1 else row.scaled(step))
         if asked.done is not None:
             asked.done(rows[-1])
@@ -204,22 +208,17 @@ def begun(name: str, protocol: type[ProtocolBase], kind: str, accounting: str | 
 
 
 def _row(
-    name: str,
+    row: Compared,
     protocol: type[ProtocolBase],
     where: Setting,
-    accounting: str | None,
+    asked: Options,
     limits: Mapping[str, float],
-    repeats: int,
-    seed: int,
-    fakes: int,
-    absent: float,
     yardsticks: tuple[float | None, float],
 ) -> Compared:
-    row = begun(name, protocol, where.task.kind, accounting)
     try:
-        if accounting is not None and accounting not in protocol.accountings:
-            raise Infeasible(f"Has no {accounting} accounting.")
-        return _measured(row, protocol, where, limits, repeats, seed, fakes, absent, yardsticks)
+        if row.accounting not in protocol.accountings:
+            raise Infeasible(f"Has no {row.accounting} accounting.")
+        return _measured(row, protocol, where, asked, limits, yardsticks)
     except Infeasible as error:
         return replace(row, status="infeasible", reason=error.reason)
     except Exception as error:  # every error of a plug-in becomes a row of the answer
@@ -230,13 +229,11 @@ def _measured(
     row: Compared,
     protocol: type[ProtocolBase],
     where: Setting,
+    asked: Options,
     limits: Mapping[str, float],
-    repeats: int,
-    seed: int,
-    fakes: int,
-    absent: float,
     yardsticks: tuple[float | None, float],
 ) -> Compared:
+    fakes, absent, repeats = asked.poisoned, asked.colluding, asked.simulate
     calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
     who, weights = where.usual
     usual = calibrated.refine(who.public.of_repeat(0))
@@ -284,7 +281,7 @@ def _measured(
         raise Infeasible(
             "Its error has no closed form, and a simulation needs a law of the number of users, not a bound."
         )
-    errors = _simulated(calibrated, where, repeats or REPEATS, seed) if mse is None or repeats else None
+    errors = _simulated(calibrated, where, repeats or REPEATS, asked.seed) if mse is None or repeats else None
     if errors is None and mse is None:
         raise Infeasible(
             "Its error has no closed form, its aggregate has no law, and a simulation message by message exceeds "

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from shuffledp.comparison.setting_options import INTEGER, NUMBER
+from shuffledp.comparison.setting_options import INTEGER, NUMBER, user_errors
 
 _OUT = click.option(
     "-o",
@@ -76,7 +76,7 @@ def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: 
     from shuffledp.userdata.counts import record, written
     from shuffledp.userdata.files import checksums, files_of, is_remote
 
-    try:
+    with user_errors(OSError):
         files = files_of(data)
         check_distinct((("-o", out),), files)
         given["per_user"] = per_user = (given["per_user"] or "random") if given["user"] else "random"
@@ -88,8 +88,6 @@ def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: 
         about = [
             {"name": file.name, "sha256": one} for file, one in zip(regular, checksums(regular), strict=True)
         ]
-    except (ValueError, OSError) as error:
-        raise click.ClickException(" ".join(str(error).split())) from None
     for remark in found.remarks("give --domain-size or --values"):
         click.echo(f"Warning: {remark}", err=True)
     kind = "frequency" if given["max_value"] is None else "summation"
@@ -107,13 +105,11 @@ def merge(parts: tuple[Path, ...], out: Path) -> None:
     from shuffledp.storage import write_atomically
     from shuffledp.userdata.counts import merged, read, written
 
-    try:
+    with user_errors(OSError):
         check_distinct((("-o", out),), parts)
         if len(set(parts)) < len(parts):
             raise ValueError("A part is given twice.")
         content = merged({path: read(path) for path in parts})
-    except (ValueError, OSError) as error:
-        raise click.ClickException(" ".join(str(error).split())) from None
     write_atomically(out, written(content), mode=0o600)
     if content["per_user"] is not None and len(parts) > 1:
         click.echo("Warning: a user with rows in several parts has a value in each of them.", err=True)

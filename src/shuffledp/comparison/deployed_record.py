@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accountant.deployed import deployed_answer, deployed_users, deployments
-from shuffledp.comparison.registry_record import Open
+from shuffledp.comparison.registry_record import BASIC, Open
 
 if TYPE_CHECKING:
     from shuffledp.accountant.deployed import Deployment
@@ -42,13 +42,9 @@ def deployed_record(key: str) -> dict[str, Any]:
             f"{key} has no record: the registry is for deployed systems with a printed eps, and others are drafts."
         )
     basic = {
+        **BASIC,
         "name": known.system,
-        "data_curators": [{"data_curator_name": Open(""), "data_curator_type": Open("Industry")}],
         "description": known.description,
-        "intended_use": Open(""),
-        "data_product_type": "Summary statistics",
-        "data_product_region": Open(""),
-        "publication_date": Open("1900-01-01"),
         "data_product_sector": "Technology",
     }
     loss = {
@@ -115,6 +111,6 @@ def _several(key: str) -> str:
 
 def _enforced(known: Deployment) -> str:
     """Return what must be enforced to bound the gain of fake devices."""
-    from shuffledp.protocols.poisoning import ENFORCED
+    from shuffledp.protocols.reliance import ENFORCED
 
     return ENFORCED["range of a row" if known.cells is None else "capped messages"]

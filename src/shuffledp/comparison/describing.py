@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shuffledp.comparison.setting_options import Command, with_limits, with_max_value, with_setting, words
+from shuffledp.comparison.setting_options import (
+    Command,
+    user_errors,
+    with_limits,
+    with_max_value,
+    with_setting,
+    words,
+)
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
@@ -86,7 +93,7 @@ def describe(registry: bool, **given: Any) -> None:
     from shuffledp.comparison.registry_record import as_yaml, record
 
     protocol = given["protocol"]
-    try:
+    with user_errors(OSError):
         if protocol not in deployments():
             for name, option in _BUDGET.items():
                 if given[name] is None:
@@ -97,8 +104,6 @@ def describe(registry: bool, **given: Any) -> None:
             text = as_yaml(deployed_record(protocol))
         else:
             text = "\n".join(deployed_sentences(protocol))
-    except (ValueError, OSError) as error:  # Infeasible is a ValueError
-        raise click.ClickException(" ".join(str(error).split())) from None
     click.echo(printable(text), nl=not registry)
 
 
@@ -117,7 +122,7 @@ def client(folder: Path, **given: Any) -> None:
 
     For example: shuffledp client grr_blanket --users 30000 --domain-size 20 --eps 1 --delta 1e-8 -o visits
     """
-    try:
+    with user_errors(OSError):
         found = calibrated(**given)
         budget = found.where.budget
         found.protocol.export_client(
@@ -127,8 +132,6 @@ def client(folder: Path, **given: Any) -> None:
             neighbors=budget.neighbours,
             accounting=found.accounting,
         )
-    except (ValueError, OSError) as error:
-        raise click.ClickException(" ".join(str(error).split())) from None
     click.echo(
         f"{folder}: `python client.py VALUE` writes the messages of a user, `python shuffler.py FILE` permutes the "
         "messages of all users, `python analyzer.py FILE` estimates."

@@ -6,11 +6,16 @@ import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
-from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite
+from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite, table
+from shuffledp.optional_dependencies import needed
 from shuffledp.protocols.base import Trust
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 #: Meaning of the labels of a guarantee that a recommended row may have.
 GUARANTEES = {"exact": "exact (delta of the worst case)", "upper": "upper (a proven bound on delta)"}
@@ -18,6 +23,18 @@ GUARANTEES = {"exact": "exact (delta of the worst case)", "upper": "upper (a pro
 _FACTORS, _TRIED = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0), 4
 #: Trust models in the order in which a recommendation takes them: a curator is the last resort.
 ORDER: tuple[Trust, ...] = ("shuffler", "shuffler_adds", "secure_sum", "local", "central")
+
+
+#: Numbers of a row that its recommendation has under the same name.
+_COPIED = (
+    "protocol",
+    "trust",
+    "half_width",
+    "simultaneous_half_width",
+    "colluding",
+    "eps_colluding",
+    "eps_dropped",
+)
 
 
 @dataclass(frozen=True)
@@ -107,20 +124,14 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
     next_best = others[0] if others else None
     assert best.messages_per_user is not None and best.bits_per_user is not None
     return Recommendation(
-        protocol=best.protocol,
-        trust=trust,
+        **{name: getattr(best, name) for name in _COPIED},
         guarantee=str(best.guarantee),
         parameters=best.parameters or {},
-        half_width=best.half_width,
-        simultaneous_half_width=best.simultaneous_half_width,
         messages_mean=best.messages_per_user,
         bits_mean=best.bits_per_user,
         messages_worst=best.most_messages,
         bits_worst=best.most_bits,
         worst_certain=best.most_certain,
-        colluding=best.colluding,
-        eps_colluding=best.eps_colluding,
-        eps_dropped=best.eps_dropped,
         trusted=_trusted(best),
         runner_up=None if next_best is None else next_best.protocol,
         runner_up_ratio=None if next_best is None else next_best.half_width / best.half_width,
@@ -234,3 +245,50 @@ def unfit(found: Loosening | None) -> str:
         return "No protocol with a proven guarantee fits; the reasons are below."
     option = f"--{found.limit.replace('_', '-')} {found.given:g}"
     return f"Nothing fits. Loosen first: {option} to {found.needed:.10g}, which admits {found.protocol}."
+
+
+class Comparison(tuple[Compared, ...]):
+    """Rows of a comparison, a tuple of `Compared` that prints as a table."""
+
+    __slots__ = ()
+
+    @property
+    def recommendation(self) -> Recommendation | None:
+        """Recommended protocol, see `shuffledp.comparison.recommended`."""
+        return recommended(self)
+
+    def __str__(self) -> str:
+        best = self.recommendation
+        return "\n\n".join([*([] if best is None else [sentences(best)]), table(self)])
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of pandas, a row per protocol; raise MissingExtra without pandas."""
+        with needed():
+            import pandas as pd
+        return pd.DataFrame([vars(row) for row in self])
+
+    def _repr_html_(self) -> str:
+        """Return the recommendation and the table of a notebook."""
+        best = self.recommendation
+        columns = [
+            "trust",
+            "mse",
+            "half_width",
+            "messages_per_user",
+            "most_messages",
+            "bits_per_user",
+            "guarantee",
+        ]
+        good = self.to_frame().query("status == 'ok'").set_index("protocol")[columns]
+        words = "" if best is None else f"<pre>{sentences(best)}</pre>"
+        return words + str(good.to_html(float_format="{:.3g}".format))
+
+    def plot(self) -> Figure:
+        """Return a Matplotlib figure of error against bits per user.
+
+        Raises ValueError if no row has an error, MissingExtra without Matplotlib.
+        """
+        from shuffledp.comparison.drawing import grouped, picture
+
+        with needed():
+            return picture(grouped(self), "")

@@ -55,6 +55,18 @@ class Open:
     value: str
 
 
+#: Description of a deployment as far as it is known of all.
+BASIC: Mapping[str, Any] = {
+    "name": Open(""),
+    "data_curators": [{"data_curator_name": Open(""), "data_curator_type": Open("Industry")}],
+    "description": Open(""),
+    "intended_use": Open(""),
+    "data_product_type": "Summary statistics",
+    "data_product_region": Open(""),
+    "publication_date": Open("1900-01-01"),
+}
+
+
 @dataclass(frozen=True)
 class Described:
     """A protocol calibrated for a setting, after a typical first round; only the population and the budget are used.
@@ -90,15 +102,6 @@ def record(found: Described) -> dict[str, Any]:
     parameters: dict[str, Any] = {"epsilon": float(budget.largest_eps)}
     if budget.delta > 0:
         parameters["delta"] = float(budget.delta)
-    basic = {
-        "name": Open(""),
-        "data_curators": [{"data_curator_name": Open(""), "data_curator_type": Open("Industry")}],
-        "description": Open(""),
-        "intended_use": Open(""),
-        "data_product_type": "Summary statistics",
-        "data_product_region": Open(""),
-        "publication_date": Open("1900-01-01"),
-    }
     variant = {
         "variant_name": "Approximate DP" if budget.delta > 0 else "Pure DP",
         "data_domain": _domain(found),
@@ -131,7 +134,7 @@ def record(found: Described) -> dict[str, Any]:
     return {
         "url_slug": Open(re.sub(r"[^a-z0-9]+", "-", f"{protocol.name} {protocol.task_kind}".lower())),
         "deployment": {
-            "basic": basic,
+            "basic": BASIC,
             "dp_variant": variant,
             "privacy_loss": loss,
             "deployment_model": model,

@@ -10,29 +10,100 @@ added.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shuffledp.comparison.options import SettingOptions
-from shuffledp.comparison.synthetic_participants import holding
 from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.repeated_indices import pieces, repeated
+from shuffledp.numerics.samplers import without_replacement
 from shuffledp.populations import Fixed, Law, Population
 from shuffledp.protocols.child_process import machine_memory
+from shuffledp.protocols.vectors import VectorParticipants
 from shuffledp.tasks import (
     Budget,
     Floats,
     Frequency,
     Ints,
     Participants,
+    Public,
     Sets,
     Summation,
     Task,
+    Users,
     Vectors,
 )
 from shuffledp.userdata.counting import MOST_COUNTERS
+
+#: Numbers of raw inputs that are made at once.
+_TOGETHER = 1 << 21
+
+
+def holding(task: Task, n: Ints, counts: Ints) -> Participants:
+    """Return R repeats of (R,) users with the given counts (R, V); the truth is the exact statistic of the counts.
+
+    Counts are users per value or number, holders per item, or users whose vector has the length of the clip along each
+    axis. Holders sum to ``n * set_size``, at most n per item. A fixed rule assigns items to users and spreads the
+    holders of an item over all users.
+    """
+    if isinstance(task, Summation):
+        return Participants(Public(n), counts, counts @ task.values)
+    if isinstance(task, Sets):
+        real = counts[:, : task.domain_size - task.padding_items]
+        return Participants(
+            Public(n),
+            counts[:, None, :],
+            real / n[:, None],
+            lambda repeat: _sets(counts[repeat], int(n[repeat]), task.set_size),
+        )
+    if isinstance(task, Vectors):
+        return _along_axes(task, n, counts)
+    return Participants.from_counts(counts)
+
+
+def _sets(holders: Ints, n: int, set_size: int) -> Iterator[Users]:
+    """Yield sets of distinct items, (chunk, s), in which item j has ``holders[j]`` holders.
+
+    In a list of all holdings by item, user i has the entries i, i + n, i + 2n, .. Since no item has more than n
+    holders, these items are distinct.
+    """
+    ends = np.cumsum(holders)
+    step = max(1, _TOGETHER // set_size)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        items = [repeated(ends, place * n + start, place * n + stop) for place in range(set_size)]
+        yield Users(np.column_stack(items), offset=start)
+
+
+def _along_axes(task: Vectors, n: Ints, counts: Ints) -> VectorParticipants:
+    """Return users with vectors along the axes, of the clip's length in either norm."""
+
+    def users(repeat: int) -> Iterator[Users]:
+        for start, some in pieces(counts[repeat], max(1, _TOGETHER // task.dimension)):
+            vectors = np.zeros((len(some), task.dimension))
+            vectors[np.arange(len(some)), some] = task.clip
+            yield Users(vectors, offset=start)
+
+    def some(sizes: Ints, rng: np.random.Generator) -> Floats:
+        kept = [without_replacement(row, int(size), rng) for row, size in zip(counts, sizes, strict=True)]
+        return task.clip * np.asarray(kept, float)
+
+    shares = counts / n[:, None]
+    return VectorParticipants(
+        Public(n),
+        task.clip * counts,
+        task.clip * shares,
+        users,
+        some=some,
+        spread=task.clip**2 * shares * (1 - shares) * (n / np.maximum(n - 1, 1))[:, None],
+        squares=task.clip**2 * counts.astype(float),
+        directions=counts.astype(float),
+    )
+
 
 #: Share of the users that hold the frequent value.
 HEAVY_SHARE = 0.1
@@ -75,7 +146,7 @@ class Setting:
             weights[order]
         )
 
-    def participants(self, n: Ints, counts: NDArray[np.int64]) -> Participants:
+    def participants(self, n: Ints, counts: Ints) -> Participants:
         """Return R repeats of (R,) users with the counts (R, V)."""
         return holding(self.task, n, counts)
 
@@ -122,7 +193,7 @@ def _sizes(population: Population) -> tuple[Ints, Floats]:
     return 1 + np.rint(means[likely]).astype(np.int64), weights[likely] / weights[likely].sum()
 
 
-def dealt(shares: Floats, n: int) -> NDArray[np.int64]:
+def dealt(shares: Floats, n: int) -> Ints:
     """Return integer counts that sum to n times the sum of the shares, each within one of n times its share."""
     over = shares * n
     counts = np.floor(over * (1 + 1e-12)).astype(np.int64)
@@ -190,7 +261,7 @@ def setting_of(asked: SettingOptions) -> Setting:
     return Setting(law, task, budget, shares, assumed=given is None)
 
 
-def _fitting(counts: NDArray[np.int64], task: Task, size: int) -> NDArray[np.int64]:
+def _fitting(counts: Ints, task: Task, size: int) -> Ints:
     """Return (V,) counts after a check against the task; counts of several privacy levels are added."""
     if isinstance(task, Vectors):
         raise ValueError("counts must be left out for vectors, which are compared without data.")
@@ -215,7 +286,7 @@ def _fitting(counts: NDArray[np.int64], task: Task, size: int) -> NDArray[np.int
     return np.asarray(every)
 
 
-def _check_who(users: int | None, population: Population | None, counts: NDArray[np.int64] | None) -> None:
+def _check_who(users: int | None, population: Population | None, counts: Ints | None) -> None:
     if users is not None and population is not None:
         raise ValueError("Give users or population, not both.")
     if users is None and population is None and counts is None:
@@ -223,7 +294,7 @@ def _check_who(users: int | None, population: Population | None, counts: NDArray
 
 
 def _population(
-    users: int | None, population: Population | None, counts: NDArray[np.int64] | None, held: int
+    users: int | None, population: Population | None, counts: Ints | None, held: int
 ) -> Population:
     """Return the population of the other users, from the number of users or from the counts."""
     if population is not None:
@@ -234,7 +305,7 @@ def _population(
     return Fixed(check_count("users", users, 2) - 1)
 
 
-def _checked_counts(counts: ArrayLike) -> NDArray[np.int64]:
+def _checked_counts(counts: ArrayLike) -> Ints:
     found = np.asarray(counts)
     if found.ndim not in (1, 2) or found.shape[-1] < 2 or not np.issubdtype(found.dtype, np.integer):
         raise ValueError(

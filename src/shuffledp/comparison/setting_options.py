@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any, TypeVar
 
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@contextmanager
+def user_errors(*more: type[Exception], one_line: bool = True) -> Iterator[None]:
+    """Turn a ValueError, such as Infeasible, and errors of further kinds into a message of the command."""
+    kinds: tuple[type[Exception], ...] = (ValueError, *more)
+    try:
+        yield
+    except kinds as error:
+        text = str(error)
+        raise click.ClickException(" ".join(text.split()) if one_line else text) from None
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]

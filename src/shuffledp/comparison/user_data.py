@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shuffledp.comparison.options import SettingOptions
 from shuffledp.comparison.setting import dealt
 from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.tasks import Ints
 from shuffledp.userdata.counting import Counted, count_column
 from shuffledp.userdata.counts import CountsFile, counted_of, read
 from shuffledp.userdata.engine import Percent
@@ -33,7 +31,7 @@ class Own:
     set.
     """
 
-    counts: NDArray[np.int64]
+    counts: Ints
     users: int
     step: float
     remarks: tuple[str, ...]

@@ -6,6 +6,7 @@ import math
 from typing import Literal, Self, get_args
 
 import numpy as np
+from numpy.random import Generator
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
@@ -89,12 +90,12 @@ class CheckinSchedule(OneReport):
         """Guarantee of the claim, a proven bound for a user who takes part; ``own_coin`` has an unproven assumption."""
         return OWN_COIN if self.threat == "own_coin" else super().standing
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw a uniform slot and a randomized report per user, (n, 1 + width)."""
         slots = rng.integers(0, self.slots, size=len(users))
         return Messages(np.column_stack((slots, self.reports(users.values, rng))))
 
-    def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
+    def shuffle(self, messages: Messages, public: Public, rng: Generator) -> Messages:
         """Keep one report per slot and fill empty slots, (m, width + 1); the last column sums to the filled slots."""
         mixed = messages.payload[rng.permutation(len(messages))]
         slots, first = np.unique(mixed[:, 0], return_index=True)  # the first after mixing is a uniform one
@@ -102,7 +103,7 @@ class CheckinSchedule(OneReport):
         kept = np.concatenate((mixed[first, 1:], fillers.reshape(len(fillers), mixed.shape[1] - 1)))
         return Messages(np.column_stack((rng.permutation(kept), np.arange(self.slots) < len(slots))))
 
-    def filled_slots(self, n_users: Ints, rng: np.random.Generator) -> Ints:
+    def filled_slots(self, n_users: Ints, rng: Generator) -> Ints:
         """Draw the number of slots that hold a user's report, (R,). Time grows with the number of users."""
         return np.array([filled(int(n), self.slots, rng) for n in n_users])
 

@@ -14,7 +14,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-import numpy as np
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.noisy_counts import (
     laplace_profile,
@@ -32,8 +32,7 @@ from shuffledp.numerics.samplers import (
     two_sided_geometric,
 )
 from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request, law_of, positive_delta
+from shuffledp.protocols._requests import PlannedUsers, from_request, law_of, positive_delta
 from shuffledp.protocols.base import Cost, ProtocolBase
 from shuffledp.tasks import Budget, Ints, Neighbours, Task
 
@@ -51,7 +50,7 @@ class DiscreteGaussian:
         eps, delta = budget.largest_eps, positive_delta(budget)
         return math.sqrt(noisy_count_variance(eps, delta, "gaussian", shift=self.shift, counts=self.counts))
 
-    def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+    def draw(self, rng: Generator, shape: tuple[int, ...]) -> Ints:
         """Draw independent noise values of this shape."""
         return discrete_gaussian(self.sigma, rng, shape)
 
@@ -82,7 +81,7 @@ class DiscreteLaplace:
         """Change of all counts together by one user."""
         return self.shift * self.counts
 
-    def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+    def draw(self, rng: Generator, shape: tuple[int, ...]) -> Ints:
         """Draw independent noise values of this shape."""
         return two_sided_geometric(self.change / self.eps, rng, shape)
 
@@ -159,10 +158,6 @@ class SkellamNoise(PlannedUsers):
     relies_on = "shares of the noise"
     poisoning = "range of shares"
 
-    def gain_per_fake(self, most: float) -> float:
-        """Infinite: a user may add anything to a sum."""
-        return math.inf
-
     @classmethod
     @abstractmethod
     def counted(cls, task: Task) -> dict[str, Any]:
@@ -195,10 +190,6 @@ class SkellamNoise(PlannedUsers):
                 "take fewer levels."
             )
         return replace(plain, variance=variance)
-
-    def counted_on(self) -> str:
-        """Name the users who send shares of the noise."""
-        return self.all_users()
 
     def cost(self) -> Cost:
         """Return the cost of an integer per count, modulo a number that sums reach with probability far below delta."""

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.random import Generator
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
@@ -28,7 +29,7 @@ _MOST_NUMBERS = 20_000
 class Share(CompoundPoisson, Protocol):
     """Infinitely divisible random number N, of which a user draws a part."""
 
-    def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
+    def draw(self, part: Floats, rng: Generator) -> Ints:
         """Draw independent parts of the noise of the given sizes, in the shape of `part`."""
         ...
 
@@ -40,7 +41,7 @@ class Share(CompoundPoisson, Protocol):
 class Noise(CompoundPoisson, Protocol):
     """Infinitely divisible random multiset of messages, of which a user draws a part."""
 
-    def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
+    def messages(self, part: Floats, rng: Generator) -> Mapping[int, Ints]:
         """Draw the number of copies of each message, by message, in the shape of `part`."""
         ...
 
@@ -56,11 +57,11 @@ class NegativeBinomialShare:
     shape: float
     stop: float
 
-    def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
+    def draw(self, part: Floats, rng: Generator) -> Ints:
         """Draw independent numbers for these parts, in the shape of `part`."""
         if not self.shape:  # numpy has no negative binomial of shape 0, which is 0
             return np.zeros(np.shape(part), np.int64)
-        return np.asarray(rng.negative_binomial(self.shape * part, self.stop))
+        return rng.negative_binomial(self.shape * part, self.stop)
 
     def as_clusters(self) -> tuple[Fraction, list[ClusterRate]]:
         """Return decay and rates of the clusters of the noise."""
@@ -85,7 +86,7 @@ class JumpShare:
     rate: float
     center: float
 
-    def draw(self, part: Floats, rng: np.random.Generator) -> Ints:
+    def draw(self, part: Floats, rng: Generator) -> Ints:
         """Draw independent numbers for these parts, in the shape of `part`. Time grows with the number of jumps."""
         jumps = np.asarray(rng.poisson(self.rate * part))
         sizes = jump_sizes(self.center)
@@ -143,7 +144,7 @@ class AtomNoise:
     share: Share
     content: tuple[tuple[int, int], ...]
 
-    def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
+    def messages(self, part: Floats, rng: Generator) -> Mapping[int, Ints]:
         """Draw the number of copies of each message, by message, in the shape of `part`."""
         drawn = self.share.draw(part, rng)
         return {message: times * drawn for message, times in self.content}
@@ -180,7 +181,7 @@ class CoarseCentralNoise:
     ratio: float
     max_value: int
 
-    def messages(self, part: Floats, rng: np.random.Generator) -> Mapping[int, Ints]:
+    def messages(self, part: Floats, rng: Generator) -> Mapping[int, Ints]:
         """Draw the number of copies of each message, by message, in the shape of `part`."""
         rate = -np.log1p(-self.ratio)
         ones = np.zeros(np.shape(part), np.int64)

@@ -10,7 +10,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.random_users import LeastNumbers, best_split, least_numbers, mean_delta
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Law, Population
-from shuffledp.protocols._random_users import MIXED, MIXED_BOUND, PlannedUsers
+from shuffledp.protocols._requests import MIXED, MIXED_BOUND, PlannedUsers
 from shuffledp.tasks import Budget
 
 #: Relative tolerance of the planned number; below this number delta is adjusted as well, as a user more matters.

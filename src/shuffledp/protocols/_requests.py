@@ -1,23 +1,40 @@
-"""Requests to a calibration: numbers read from a budget, a population and a task, with one error message each."""
+"""Requests to a calibration, and protocols whose guarantee relies on the number of users.
+
+`from_request` reads numbers from a budget, a population and a task, with one error message each.
+
+`PlannedUsers` is written for a fixed number of users. For a random number its parameters are calibrated for a
+*planned* number of users, the largest number that the guarantee allows:
+
+- *mixed*: delta, averaged over the law of the number of users, is at most the delta of the budget;
+- *split*: delta includes the probability that fewer users than planned take part.
+
+See :mod:`shuffledp.accounting.general.random_users` for the proofs of both, and that more users than planned do not
+weaken the guarantee.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+
+import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.argument_guards import guarded_call
 from shuffledp.populations import Fixed, Law, Population
-from shuffledp.protocols.base import check_object
-from shuffledp.tasks import Budget, Frequency, Task
+from shuffledp.protocols.base import ProtocolBase, check_object
+from shuffledp.tasks import Budget, Frequency, Ints, Task
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.base import ProtocolBase
+    from shuffledp.accounting.general.random_users import LeastNumbers
 
 T = TypeVar("T", bound="ProtocolBase")
 
@@ -132,3 +149,182 @@ def from_request(fit: Callable[..., T]) -> Callable[..., T]:
 
     calibrate.__signature__ = Signature([first, *_REQUEST, stated, *options.values()])  # type: ignore[attr-defined]
     return checked_request(calibrate)
+
+
+#: Numbers of users up to the planned one that a coarse profile tells apart.
+_PARTS = 16
+_SOURCE = "mean over the number of users"
+
+MIXED = "delta is averaged over the law of the number of users"
+MIXED_BOUND = "delta is averaged over the smallest number of users that the population allows"
+ANNOUNCED = "parameters are chosen for the number of users that take part, and delta holds for every number"
+
+
+@dataclass(frozen=True)
+class PlannedUsers(ProtocolBase):
+    """Protocol that can be calibrated for a random number of users, by a planned number ``n_users`` or the announced
+    one.
+
+    Both numbers include user 1. ``calibrate`` is written for a :class:`Fixed` population unless parameters follow the
+    announcement. ``population`` is the law of the number of *other* users if it is random, and ``treatment`` describes
+    how the guarantee treats it.
+    """
+
+    population: Population | None = field(default=None, kw_only=True)
+    treatment: str = field(default="", kw_only=True)
+
+    follows_announcement: ClassVar[bool] = False
+    """True if the number of users is announced and `refine` uses it, so that no number is planned for."""
+    noise_shares: ClassVar[bool] = False
+    """True if users send shares of one noise, so that no guarantee holds for fewer users than planned."""
+    mixed_under: ClassVar[tuple[str, ...]] = ("exact",)
+    """Accountings under which delta is averaged; under the others there is a formula for one number at a time."""
+    few_numbers: ClassVar[bool] = False
+    """Whether delta takes too long to average over every number of users. Then delta includes the probability of fewer
+    users than planned, and a profile rounds the number of users down to one of a few.
+    """
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Label of the claim; at best ``upper`` for a random number of users."""
+        label = super().guarantee
+        return "upper" if label == "exact" and self.population is not None else label
+
+    @property
+    def guarantee_note(self) -> str:
+        """Unproven statement or witness of the claim, and the treatment of a random number of users."""
+        return "; ".join(filter(None, (super().guarantee_note, self.treatment)))
+
+    @classmethod
+    def for_population(
+        cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
+    ) -> Self:
+        """Return the protocol for a fixed number of users, or for the planned number."""
+        if isinstance(population, Fixed):
+            return fitted(budget, population)
+        if cls.follows_announcement:
+            return replace(fitted(budget, population), population=population, treatment=ANNOUNCED)
+        from shuffledp.protocols._planned_numbers import planned_for
+
+        found = planned_for(
+            lambda users, delta: fitted(replace(budget, delta=delta), Fixed(users - 1)), budget, population
+        )
+        return cast(Self, found)
+
+    def profile_for(self, users: int) -> PrivacyProfile | None:
+        """Return the profile for this number of participants, whose delta does not grow with it; None if unknown."""
+        return None
+
+    @property
+    def planned_users(self) -> int:
+        """Number of users that the parameters are calibrated for."""
+        return int(getattr(self, "n_users"))  # noqa: B009  (a field of the protocol)
+
+    def counted_on(self) -> str:
+        """Name the other users, or all users if they share one noise, with the planned number."""
+        shared = self.relies_on == "shares of the noise"
+        who, number = ("users", self.planned_users) if shared else ("other users", self.planned_users - 1)
+        return (
+            f"all {number:,} {who}"
+            if self.population is None
+            else f"all {who}, {number:,} of whom are planned for"
+        )
+
+    @property
+    def usual_users(self) -> int:
+        """Fixed number of users, or the mean of a random number, rounded down."""
+        return self.planned_users if self.population is None else users_until_announced(self.population)
+
+    @property
+    def expected_users(self) -> float:
+        """Fixed number of users, or the mean of a random number, which a union bound over the users needs."""
+        return self.planned_users if self.population is None else 1 + self.population.mean
+
+    @property
+    def averages(self) -> bool:
+        """True if the calibration evaluates ``profile_for``, so that delta may be averaged over the number of users."""
+        return self.calibrated_under in self.mixed_under and not (self.noise_shares or self.few_numbers)
+
+    def privacy_profile(self) -> PrivacyProfile | None:
+        """Return the profile for the planned number of users, averaged over the law of a random number."""
+        if self.population is None:
+            return self.profile_for(self.planned_users)
+        planned = self.profile_for(self.planned_users)
+        if planned is None or planned.kind not in ("exact", "upper"):
+            return None
+        from shuffledp.accounting.general.random_users import mean_delta
+        from shuffledp.protocols._planned_numbers import numbers_of
+
+        numbers = numbers_of(self.population)
+        return Profile(
+            lambda eps: mean_delta(self._profile_for_others, numbers, eps), f"{_SOURCE}: {planned.source}"
+        )
+
+    def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
+        """Return the profile for the users who remain, averaged over the law of a random number.
+
+        A number n of participants becomes n less ``share * n``, rounded down.
+        """
+        if share == 0 or self.relies_on == "no other user":
+            return self.privacy_profile()
+        if self.population is None or self.follows_announcement:
+            users = self.planned_users
+            return self.profile_among(users, remaining(users, share), colluding=colluding)
+        from shuffledp.accounting.general.random_users import mean_delta
+        from shuffledp.protocols._planned_numbers import numbers_of
+
+        planned = self.profile_of_any(remaining(self.planned_users, share))
+        if planned is None or planned.kind not in ("exact", "upper"):
+            return None
+        numbers = numbers_of(self.population)
+
+        def left(users: int) -> PrivacyProfile | None:
+            return self._profile_for_others(remaining(users, share), self.profile_of_any)
+
+        return Profile(lambda eps: mean_delta(left, numbers, eps), f"{_SOURCE}: {planned.source}")
+
+    def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile | None:
+        """Return the profile of `users` participants if only `honest` of them, user 1 included, hide a value."""
+        return self.profile_for(honest)
+
+    def profile_of_any(self, honest: int) -> PrivacyProfile | None:
+        """Return `profile_among` for any number of participants and the worst choice of the honest ones."""
+        return self.profile_for(honest)
+
+    def _profile_for_others(
+        self, users: int, profile_for: Callable[[int], PrivacyProfile | None] | None = None
+    ) -> PrivacyProfile | None:
+        profile_for = profile_for or self.profile_for
+        if self.few_numbers:
+            part = min(users * _PARTS // self.planned_users, _PARTS)
+            return profile_for(part * self.planned_users // _PARTS) if part else None
+        if not self.noise_shares:
+            return profile_for(users)
+        # More shares than planned are the planned noise and independent noise on top.
+        return profile_for(self.planned_users) if users >= self.planned_users else None
+
+
+def remaining(users: int, share: float) -> int:
+    """Return the number of users, user 1 included, who remain without a share of them, rounded down, at least 1."""
+    return max(users - math.ceil(Fraction(str(share)) * users), 1)
+
+
+def seats_left(seats: int, users: int, honest: int) -> LeastNumbers:
+    """Return the law of the number of honest users on `seats` seats, if user 1 has none and the others drop out at
+    random.
+    """
+    from scipy.special import gammaln
+
+    from shuffledp.accounting.general.random_users import LeastNumbers
+
+    others, drawn = users - 1, honest - 1
+    seats = min(seats, others)
+    found = np.arange(max(0, drawn - (others - seats)), min(seats, drawn) + 1)
+
+    def log_choices(of: int, number: Ints | int) -> Any:
+        return gammaln(of + 1) - gammaln(np.add(number, 1)) - gammaln(np.subtract(of + 1, number))
+
+    log_mass = (
+        log_choices(seats, found) + log_choices(others - seats, drawn - found) - log_choices(others, drawn)
+    )
+    return LeastNumbers(found, np.exp(log_mass))

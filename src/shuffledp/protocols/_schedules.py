@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
@@ -22,11 +22,10 @@ from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, under
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations import Fixed, Law
-from shuffledp.protocols._random_users import remaining
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import from_request, remaining
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Ints, Public, Task, Users
+from shuffledp.tasks import Array, Ints, Public, Task, Users
 
 
 class OneReport(ProtocolBase):
@@ -61,18 +60,18 @@ class OneReport(ProtocolBase):
         """Return the protocol for a task and a schedule; keywords are the fields of the schedule."""
 
     @abstractmethod
-    def fixed_inputs(self, count: int) -> NDArray[Any]:
+    def fixed_inputs(self, count: int) -> Array:
         """Return `count` copies of the public input of dummies, as ``Users.values``."""
 
     @abstractmethod
-    def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    def reports(self, values: Array, rng: Generator) -> Array:
         """Draw one randomized report per value, (n,) or (n, width)."""
 
     @abstractmethod
     def report_bits(self) -> float:
         """Return the bits of one report."""
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw one randomized report per user."""
         return Messages(self.reports(users.values, rng))
 
@@ -82,7 +81,7 @@ class OneReport(ProtocolBase):
             return np.maximum(self.dummy_count - (n_users - 1), 0)
         return np.full_like(n_users, self.dummy_count)
 
-    def dummies(self, public: Public, rng: np.random.Generator) -> Messages | None:
+    def dummies(self, public: Public, rng: Generator) -> Messages | None:
         """Draw randomized reports of the fixed input."""
         added = int(self.dummies_added(public.n_users)[0])
         return self.encode(Users(self.fixed_inputs(added)), rng) if added else None

@@ -11,10 +11,12 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, final, get_args
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
@@ -23,12 +25,9 @@ from shuffledp.guarantees import UPPER, Guarantee, Standing, weakest
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit
 from shuffledp.numerics.argument_types import shown
 from shuffledp.populations import Population
-from shuffledp.protocols.messages import Cost as Cost
-from shuffledp.protocols.messages import Messages as Messages
-from shuffledp.protocols.messages import message_bits as message_bits
-from shuffledp.protocols.poisoning import ENFORCED, Enforced
-from shuffledp.protocols.reliance import ABSENCE, RELIANCE, Reliance
+from shuffledp.protocols.reliance import ABSENCE, ENFORCED, RELIANCE, Enforced, Reliance
 from shuffledp.tasks import (
+    Array,
     Budget,
     Floats,
     Ints,
@@ -43,6 +42,78 @@ from shuffledp.tasks import (
 
 if TYPE_CHECKING:
     from shuffledp.protocols.client.description import Client
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages of one repeat: ``payload`` (M,) or (M, width) has one row per message, without its sender.
+
+    After the shuffler, the order of messages carries no information.
+    """
+
+    payload: NDArray[np.generic]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.payload, np.ndarray) or self.payload.ndim == 0:
+            raise ValueError(f"Messages: payload must be an array of messages, got {shown(self.payload)}.")
+
+    def __len__(self) -> int:
+        return len(self.payload)
+
+    @staticmethod
+    def joined(*parts: Messages) -> Messages:
+        """Return the messages of several senders together."""
+        return Messages(np.concatenate([part.payload for part in parts]))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Expected communication.
+
+    Parameters
+    ----------
+    messages_per_user : float
+        Messages that one participant sends, its report included.
+    bits_per_message : float
+        Size of one message in bits.
+    own_messages : float
+        Messages per user for the user's report; the others count as extra messages.
+    shuffler_messages : float
+        Expected number of messages that the shuffler or the server adds, in all.
+    most_messages : float, optional
+        Largest number of messages of any user. If it is unbounded, the number that any user exceeds with a probability
+        of at most `shuffledp.accounting.expected_errors.most_messages.RARE`. None if unknown.
+    most_certain : bool
+        True if ``most_messages`` is a bound, False if users may exceed it.
+    """
+
+    messages_per_user: float
+    bits_per_message: float
+    own_messages: float = 1.0
+    shuffler_messages: float = 0.0
+    most_messages: float | None = None
+    most_certain: bool = True
+
+    @property
+    def extra_messages(self) -> float:
+        """Messages per user beyond the user's report."""
+        return self.messages_per_user - self.own_messages
+
+    @property
+    def bits_per_user(self) -> float:
+        """Bits that one participant sends."""
+        return self.messages_per_user * self.bits_per_message
+
+    @property
+    def most_bits(self) -> float | None:
+        """Bits of ``most_messages``; None if their number is unknown."""
+        return None if self.most_messages is None else self.most_messages * self.bits_per_message
+
+
+def message_bits(kinds: int) -> float:
+    """Return the bits of one of `kinds` >= 1 different messages, rounded up to whole bits, at least one."""
+    return float(max((kinds - 1).bit_length(), 1))
+
 
 Trust = Literal["shuffler", "shuffler_adds", "secure_sum", "local", "central"]
 Expectation = Literal["variance", "squared_error", "absolute_error"]
@@ -97,7 +168,7 @@ class ProtocolBase(metaclass=ABCMeta):
     relies_on: ClassVar[Reliance] = "not stated"
     """Other users who must be honest, besides the trusted party, see `shuffledp.protocols.reliance`."""
     poisoning: ClassVar[Enforced] = "unknown"
-    """What bounds the gain of fake users, see `shuffledp.protocols.poisoning`; other than ``unknown`` with
+    """What bounds the gain of fake users, see `shuffledp.protocols.reliance`; other than ``unknown`` with
     ``gain_per_fake``."""
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
     """Accountings that ``calibrate`` accepts, by default the keys of ``guarantees``; others are neither run nor drawn.
@@ -111,6 +182,9 @@ class ProtocolBase(metaclass=ABCMeta):
     """Neighbouring relations of the guarantee; a budget for another one cannot be met."""
     multi_level: ClassVar[bool] = False
     """True if a budget may hold several privacy levels."""
+
+    reported: ClassVar[tuple[str, ...]] = ()
+    """Attributes that ``parameters`` returns, such as ``"plan.blankets"``; if empty, every numeric field."""
 
     no_client: ClassVar[str] = "None is written for it."
     """Reason why `client` raises, a sentence."""
@@ -255,9 +329,9 @@ class ProtocolBase(metaclass=ABCMeta):
         Returns
         -------
         float
-            nan, the default, if it is unknown.
+            By default ``inf`` if nothing bounds the range of a share, and otherwise nan, as it is unknown.
         """
-        return math.nan
+        return math.inf if self.poisoning == "range of shares" else math.nan
 
     @final
     def poisoning_gain(self, fakes: int, target: int = 0, *, cap: int | None = None) -> float:
@@ -331,11 +405,11 @@ class ProtocolBase(metaclass=ABCMeta):
         """
 
     @abstractmethod
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the messages of these users, the local randomizer. It is for simulation, see `shuffledp.sampling`."""
 
     @abstractmethod
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the analyzer's estimates, (R, *estimate_shape), from aggregates (R, A...)."""
 
     @abstractmethod
@@ -378,7 +452,7 @@ class ProtocolBase(metaclass=ABCMeta):
         """Return the protocol that the calibration `fitted` finds; subclasses may limit or replace the population."""
         return fitted(budget, population)
 
-    def announce(self, participants: Participants, rng: np.random.Generator) -> Public:
+    def announce(self, participants: Participants, rng: Generator) -> Public:
         """Return the server's public knowledge before users send messages, R repeats; by default the exact numbers."""
         return participants.public
 
@@ -409,23 +483,23 @@ class ProtocolBase(metaclass=ABCMeta):
         for protocol, repeats in groups.items():
             yield protocol, np.array(repeats)
 
-    def dummies(self, public: Public, rng: np.random.Generator) -> Messages | None:
+    def dummies(self, public: Public, rng: Generator) -> Messages | None:
         """Return the messages that the shuffler or the server adds in one repeat; by default None."""
         return None
 
-    def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
+    def forward(self, messages: Messages, rng: Generator) -> Messages:
         """Return the messages that the shuffler passes on, by default all; other users' messages must have no
         influence.
         """
         return messages
 
-    def shuffle(self, messages: Messages, public: Public, rng: np.random.Generator) -> Messages:
+    def shuffle(self, messages: Messages, public: Public, rng: Generator) -> Messages:
         """Return the shuffler's output in one repeat: passed messages and dummies, uniformly permuted."""
         passed, added = self.forward(messages, rng), self.dummies(public, rng)
         everything = passed if added is None else Messages.joined(passed, added)
         return Messages(rng.permutation(everything.payload, axis=0))
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the analyzer's statistic of shuffled messages, by default the number of messages of each kind.
 
         Raises
@@ -441,18 +515,18 @@ class ProtocolBase(metaclass=ABCMeta):
             )
         return counts
 
-    def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    def merged(self, first: Array, second: Array) -> Array:
         """Return the aggregate (A...) of two parts of the messages from their aggregates, by default the sum.
 
         Only a ``streamable`` protocol uses it.
         """
-        return np.asarray(first + second)
+        return first + second
 
-    def simulate_messages(self, users: Users, public: Public, rng: np.random.Generator) -> NDArray[Any]:
+    def simulate_messages(self, users: Users, public: Public, rng: Generator) -> Array:
         """Run one repeat message by message: encode, shuffle, aggregate."""
         return self.aggregate(self.shuffle(self.encode(users, rng), public, rng))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the aggregates of all repeats, (R, A...); by default at the message level, in parts for many users."""
         if participants.users is None:
             raise ValueError(
@@ -476,7 +550,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return self.streamable and type(self).shuffle is ProtocolBase.shuffle
 
     @final
-    def simulate(self, participants: Participants | NDArray[Any], rng: np.random.Generator) -> Floats:
+    def simulate(self, participants: Participants | Array, rng: Generator) -> Floats:
         """Draw the estimates of all repeats, (R, *estimate_shape).
 
         For frequencies, `participants` may be an array of the number of users per value.
@@ -484,7 +558,7 @@ class ProtocolBase(metaclass=ABCMeta):
         who = (
             participants if isinstance(participants, Participants) else Participants.from_counts(participants)
         )
-        check_object(f"{self.name}.simulate: rng", rng, np.random.Generator)
+        check_object(f"{self.name}.simulate: rng", rng, Generator)
         public = self.announce(who, rng)
         known = who if public is who.public else replace(who, public=public)
         groups = list(self.after_first_round(public))
@@ -535,7 +609,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return result
 
     @final
-    def expected_mse(self, counts: NDArray[Any] | Participants) -> float | Floats | None:
+    def expected_mse(self, counts: Array | Participants) -> float | Floats | None:
         """Return the expected squared error per coordinate: a number for (k,) counts, otherwise (R,)."""
         who = counts if isinstance(counts, Participants) else Participants.from_counts(counts)
         squared = self.expectation("squared_error", who)
@@ -550,11 +624,13 @@ class ProtocolBase(metaclass=ABCMeta):
 
     def parameters(self) -> dict[str, float]:
         """Return the calibrated numbers for the results table; by default every numeric field."""
-        return {
-            f.name: float(getattr(self, f.name))
+        numbers = [
+            f.name
             for f in fields(self)
             if isinstance(getattr(self, f.name), int | float | np.integer | np.floating)
-        }
+        ]
+        shown = self.reported or numbers
+        return {path.rpartition(".")[2]: float(attrgetter(path)(self)) for path in shown}
 
     def client(self) -> Client:
         """Return the client, shuffler and analyzer of a deployment.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.tasks import Public, Users
+from shuffledp.tasks import Array, Public, Users
 
 if TYPE_CHECKING:
     from shuffledp.protocols.base import Cost, ProtocolBase
@@ -29,7 +28,7 @@ def stream(
     *,
     at_once: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> NDArray[Any]:
+) -> Array:
     """Run one repeat message by message, for parts of the users in turn; memory does not grow with the number of users.
 
     The law is exactly the law of ``protocol.simulate_messages``. An aggregate does not depend on the order of messages,

@@ -10,7 +10,7 @@ import pytest
 
 from shuffledp.populations import Binomial
 from shuffledp.protocols import available, conformance, get
-from shuffledp.protocols.conformance import privacy, reports, running
+from shuffledp.protocols.conformance import checks, privacy, running
 from shuffledp.protocols.conformance.running import calibrated, in_turn, sending, simulated
 from shuffledp.tasks import TASK_KINDS
 
@@ -167,8 +167,8 @@ def test_a_law_of_single_numbers_is_all_that_some_promise_and_the_verdict_says_s
         joint_law = False
 
     cases = tuple(case for case in conformance.default_cases(broken) if case.task.domain_size == 5)[:2]
-    monkeypatch.setattr(reports, "CHECKS", (conformance.check_one_law,))
-    monkeypatch.setattr(reports, "privacy_evidence", lambda *_: "privacy: not the question")
+    monkeypatch.setattr(checks, "CHECKS", (conformance.check_one_law,))
+    monkeypatch.setattr(checks, "privacy_evidence", lambda *_: "privacy: not the question")
     verdict, _ = conformance.verdicts(Declared, cases)
     assert verdict.passed
     assert verdict.note.startswith("NOT checked: how numbers depend on each other where joint_law is False, ")

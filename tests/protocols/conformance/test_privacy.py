@@ -8,7 +8,7 @@ import pytest
 
 from shuffledp.protocols import conformance, get
 from shuffledp.protocols.conformance import privacy, running
-from shuffledp.protocols.conformance.inputs import inputs
+from shuffledp.protocols.conformance.cases import inputs
 from shuffledp.tasks import Frequency, Sets, Summation, Vectors
 
 PLUGINS = Path(__file__).parents[1] / "plugins"

@@ -23,7 +23,7 @@ from shuffledp.pipeline.audit.message_tests import agreement_of
 from shuffledp.pipeline.audit.views import View
 from shuffledp.populations import Law
 from shuffledp.protocols.base import Messages, ProtocolBase
-from shuffledp.protocols.conformance.inputs import inputs, users_of
+from shuffledp.protocols.conformance.cases import inputs, users_of
 from shuffledp.protocols.conformance.privacy import delta_bound
 from shuffledp.tasks import Frequency, Public, Sets, Summation, Task, Users, Vectors, even_sizes
 

@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     from shuffledp.protocols.conformance.checks import (
         CHECKS,
         Check,
+        Verdict,
         check_protocol,
+        infeasible_cases,
+        verdicts,
     )
     from shuffledp.protocols.conformance.law_checks import (
         check_additive,
@@ -63,11 +66,6 @@ if TYPE_CHECKING:
         check_claim,
         check_encoder,
         privacy_evidence,
-    )
-    from shuffledp.protocols.conformance.reports import (
-        Verdict,
-        infeasible_cases,
-        verdicts,
     )
     from shuffledp.protocols.conformance.running import (
         FAST_REPEATS,

@@ -1,9 +1,14 @@
-"""List of all checks, in the order in which they run."""
+"""List of all checks, in the order in which they run, and their verdicts."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from inspect import getattr_static
 
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.law_checks import (
     check_additive,
@@ -23,6 +28,8 @@ from shuffledp.protocols.conformance.objects import (
     check_value_object,
 )
 from shuffledp.protocols.conformance.privacy import Evidence, check_claim, check_encoder, privacy_evidence
+from shuffledp.protocols.conformance.running import has_fast_law, sending
+from shuffledp.protocols.plugin_errors import said
 
 Check = Callable[[Protocol, Iterable[Case]], None]
 CHECKS: tuple[Check, ...] = (
@@ -63,3 +70,74 @@ def check_protocol(
         raise
     say(str(evidence))
     return evidence
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Verdict on the property ``about``, the name of its check; ``note`` is the fault or the method of the check."""
+
+    about: str
+    passed: bool
+    note: str = ""
+
+    def __str__(self) -> str:
+        """Return the property, the outcome and the note in one line."""
+        return (
+            f"{self.about:22} {'passed' if self.passed else 'FAILED'}{f': {self.note}' if self.note else ''}"
+        )
+
+
+def verdicts(protocol_class: Protocol, cases: Iterable[Case]) -> list[Verdict]:
+    """Run every check, where an error counts against its property; the last verdict is about privacy."""
+    given = tuple(cases)
+    found = [verdict(check, protocol_class, given) for check in CHECKS if check not in ABOUT_PRIVACY]
+
+    def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> str:
+        return str(privacy_evidence(protocol_class, cases)).removeprefix("privacy: ")
+
+    return [*found, verdict(check_privacy, protocol_class, given)]
+
+
+def verdict(
+    check: Callable[[Protocol, Iterable[Case]], str | None],
+    protocol_class: Protocol,
+    cases: tuple[Case, ...],
+    file: str = "",
+) -> Verdict:
+    """Run one check. The note is its return value, or the reason if it compared nothing."""
+    about = check.__name__.removeprefix("check_").replace("_", " ")
+    try:
+        note = check(protocol_class, cases)
+    except Exception as error:
+        return Verdict(about, False, said(error, file))
+    return Verdict(about, True, note or _unlooked(check.__name__, protocol_class, cases))
+
+
+def _unlooked(name: str, protocol_class: Protocol, cases: tuple[Case, ...]) -> str:
+    """Return the reason why a check compared nothing; empty if it compared."""
+    if name == "check_one_law" and not has_fast_law(protocol_class):
+        return "NOT checked, there is no sample_aggregate of its own: simulations run message by message"
+    if name == "check_one_law" and getattr_static(protocol_class, "joint_law") is not ProtocolBase.joint_law:
+        every = [protocol.joint_law for _, protocol, _ in sending(protocol_class, cases)]
+        alone = every.count(False)
+        return f"NOT checked: how numbers depend on each other where joint_law is False, {alone} of {len(every)} cases"
+    if name == "check_additive" and not protocol_class.streamable:
+        return "NOT checked, streamable is False"
+    if name == "check_variance" and protocol_class.expected_variance is ProtocolBase.expected_variance:
+        return "NOT checked, there is no expected_variance"
+    if name == "check_unbiased" and getattr_static(protocol_class, "biased") is True:
+        return "NOT checked, biased is True"
+    return ""
+
+
+def infeasible_cases(protocol_class: Protocol, cases: Iterable[Case]) -> list[tuple[str, int]]:
+    """Return the reasons of infeasible cases with their numbers of cases, the most frequent first."""
+    reasons: Counter[str] = Counter()
+    for case in cases:
+        try:
+            case.calibrate(protocol_class)
+        except Infeasible as error:
+            reasons[error.reason] += 1
+        except Exception:  # a check has said so
+            continue
+    return reasons.most_common()

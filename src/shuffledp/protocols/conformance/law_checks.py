@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.conformance.cases import Case, Protocol
-from shuffledp.protocols.conformance.inputs import jumps
+from shuffledp.protocols.conformance.cases import Case, Protocol, jumps
 from shuffledp.protocols.conformance.running import (
     FAST_REPEATS,
     estimates,
     has_fast_law,
+    inherits,
     message_level,
     repeats_of,
     sending,
@@ -29,13 +27,12 @@ from shuffledp.protocols.conformance.statistics import (
     SIGMAS,
     assert_close,
     contradicted,
-    critical_gap,
     generator,
-    largest_gap,
+    laws_p_value,
     mean_and_error,
     variance_and_error,
 )
-from shuffledp.tasks import Public, Summation, Users
+from shuffledp.tasks import Array, Floats, Public, Summation, Users
 
 FIRST_ALONE = 30
 """Users from the first one on, and over the whole list, whose messages are counted alone."""
@@ -104,8 +101,7 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
                 f"{where}: a user sends {most} messages, {cost.messages_per_user} on average and at most "
                 f"{cost.most_messages} as stated"
             )
-        kind = type(protocol)
-        if kind.shuffle is ProtocolBase.shuffle and kind.forward is ProtocolBase.forward:
+        if inherits(type(protocol), "shuffle", "forward"):
             added, spread = _mean_dummies(protocol, case, rng)
             stated = cost.shuffler_messages
             assert_close(f"{where}: dummies, added and stated", added, stated, spread, scale=1e3)
@@ -130,7 +126,7 @@ def _one_by_one(users: Users) -> Iterator[Users]:
         yield Users(users.values[place : place + 1], levels, int(place))
 
 
-def _different(messages: NDArray[Any]) -> int:
+def _different(messages: Array) -> int:
     """Return the number of different messages. Sorting by columns is faster than sorting whole rows."""
     rows = messages.reshape(len(messages), -1)
     rows = rows[np.lexsort(rows.T)]
@@ -192,11 +188,10 @@ def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> None:
         error += RARE / SIGMAS * jump**2 / min(len(slow), len(fast))
         assert_close(f"{where}: variance of the fast law and of the messages", b, a, error, scale=1.0)
         # Rounded, since a projection of a constant differs in its last digit.
-        gap = float(np.max(largest_gap(slow.round(9), fast.round(9))))
-        most = critical_gap(len(slow), len(fast), P_VALUE)
-        assert gap < most, (
-            f"{where}: the fast law and the messages differ in distribution by {gap:.3g}; equal laws differ by "
-            f"less than {most:.3g}, except with probability {P_VALUE:g}"
+        found = laws_p_value(slow.round(9), fast.round(9))
+        assert found > P_VALUE, (
+            f"{where}: the fast law and the messages differ in distribution; equal laws differ as much with "
+            f"probability {found:.2g}"
         )
 
 
@@ -242,9 +237,7 @@ def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> None:
         assert_close(f"{where}: expected_mse", [single, several[0]], float(variance[0].mean()), 0.0)
 
 
-def _compare_variance(
-    protocol: ProtocolBase, case: Case, drawn: NDArray[np.float64], want: NDArray[np.float64], where: str
-) -> None:
+def _compare_variance(protocol: ProtocolBase, case: Case, drawn: Floats, want: Floats, where: str) -> None:
     if protocol.biased:  # half the squared difference of two estimates has the variance as its mean
         half = len(drawn) // 2
         squares = (drawn[:half] - drawn[half : 2 * half]) ** 2 / 2

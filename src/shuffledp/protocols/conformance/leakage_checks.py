@@ -7,30 +7,40 @@ shuffler and not only the aggregate; all messages of a user in the local model; 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.conformance.cases import Case, Protocol, SameNumbers, SameSets, SameVectors
-from shuffledp.protocols.conformance.inputs import crowd, inputs, same, users_of
+from shuffledp.protocols.conformance.cases import (
+    Case,
+    Protocol,
+    SameNumbers,
+    SameSets,
+    SameVectors,
+    crowd,
+    inputs,
+    same,
+    users_of,
+)
 from shuffledp.protocols.conformance.privacy import (
     SOUND,
     declared_budget,
     delta_bound,
-    ratio_bound,
+    groups_of,
+    only_reports,
     reports,
     trials,
     views,
+    within_budget,
+    within_delta,
 )
 from shuffledp.protocols.conformance.running import calibrated, has_fast_law
 from shuffledp.protocols.conformance.statistics import generator
-from shuffledp.tasks import Budget, Frequency, Public, Sets, Summation, Task, Users, Vectors
+from shuffledp.tasks import Array, Budget, Frequency, Public, Sets, Summation, Task, Users, Vectors
 
 MOST_INPUTS = 12
 """Inputs that are compared with each other."""
@@ -82,7 +92,7 @@ def _cases(protocol_class: Protocol, accounting: str) -> Iterator[Case]:
         yield Case(budget, Fixed(199), vectors.task, accounting, participating=vectors)
 
 
-def more_inputs(task: Task) -> list[NDArray[Any]]:
+def more_inputs(task: Task) -> list[Array]:
     """Return up to `MOST_INPUTS` possible inputs of a user; all inputs of small domains."""
     if isinstance(task, Frequency):
         return [np.array(v) for v in range(min(task.domain_size, MOST_INPUTS))]
@@ -100,10 +110,9 @@ def more_inputs(task: Task) -> list[NDArray[Any]]:
     return inputs(task)
 
 
-def neighbours(held: Sequence[NDArray[Any]]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+def neighbours(inputs: int) -> list[tuple[int, int]]:
     """Return pairs of inputs: the first input with every other one, and each input with the next."""
-    pairs = {(0, i) for i in range(1, len(held))} | set(pairwise(range(len(held))))
-    return [(held[i], held[j]) for i, j in sorted(pairs)]
+    return sorted({(0, i) for i in range(1, inputs)} | set(pairwise(range(inputs))))
 
 
 # -- the encoder -----------------------------------------------------------------------------------------------
@@ -120,32 +129,19 @@ def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> tuple
         declared, held = declared_budget(protocol, case), more_inputs(case.task)
         if declared is None or len(held) < 2:
             continue
-        draws = 2 * REPORTS // len(held)
-        sent = [reports(protocol, case.task, one, draws, 60 + i) for i, one in enumerate(held)]
-        drawn = [payload for payload in sent if payload is not None]
-        if len(drawn) < len(sent):
-            continue
-        places = {id(one): i for i, one in enumerate(held)}
-        for one, two in neighbours(held):
-            found = ratio_bound(drawn[places[id(one)]], drawn[places[id(two)]])
-            assert found <= declared * (1 + 1e-9), (
-                f"{protocol_class.__name__}, {case}: the encoder's messages for {one.tolist()} and {two.tolist()} "
-                f"differ by at least {found:.4g} nats, above the declared local budget {declared:.4g}"
-            )
-        said[
-            f"the encoder with {len(held)} inputs, in messages down to one in {RARE * REPORTS // draws:,}"
-        ] = None
+        draws, where = 2 * REPORTS // len(held), f"{protocol_class.__name__}, {case}"
+        if within_budget(protocol, declared, held, neighbours(len(held)), draws, 60, where, case.task):
+            rare = RARE * REPORTS // draws
+            said[f"the encoder with {len(held)} inputs, in messages down to one in {rare:,}"] = None
     return tuple(said)
 
 
 def _ends(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Case]:
     """Yield the first feasible case of the smallest and of the largest task, under every accounting."""
-    groups: dict[object, list[Case]] = {}
-    for case in cases:
-        levels = isinstance(case.task, Sets) and case.task.levels > 1
-        if not levels and calibrated(protocol_class, case) is not None:
-            groups.setdefault((case.accounting, case.options), []).append(case)
-    for group in groups.values():
+    for cases_alike in groups_of(cases):
+        group = [case for case in cases_alike if calibrated(protocol_class, case) is not None]
+        if not group:
+            continue
         sizes = [len(more_inputs(case.task)) for case in group]
         yield group[sizes.index(min(sizes))]
         if max(sizes) > min(sizes):
@@ -180,16 +176,9 @@ def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[tuple[s
     return tuple(by), tuple(missing)
 
 
-def _within(seen: tuple[NDArray[Any], NDArray[Any]], case: Case, where: str) -> None:
-    found = delta_bound(*seen, case.budget.largest_eps)
-    assert found <= case.budget.delta, (
-        f"{where}: delta is at least {found:.4g} at the claimed eps, above {case.budget.delta}"
-    )
-
-
 def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
     held, users = more_inputs(case.task), 1 + int(case.population.mean)
-    pairs = neighbours(held)
+    pairs = [(held[i], held[j]) for i, j in neighbours(len(held))]
     seen_whole = protocol.trust in ("secure_sum", "central")  # only the aggregate is visible
     if seen_whole or _drawn_at_once(protocol, case):
         few = users > GROUPS[1][0].others + 1 or (seen_whole and not has_fast_law(type(protocol)))
@@ -197,7 +186,7 @@ def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
             seen = views(protocol, case, first, second, second)
             if seen is None:
                 return
-            _within(seen, case, f"{where}: user 1 with {first.tolist()} or {second.tolist()}")
+            within_delta(seen, case, f"{where}: user 1 with {first.tolist()} or {second.tolist()}:")
         yield f"delta end to end with {users} users" if few else f"delta end to end with {len(held)} inputs"
         return
     alone = protocol.trust == "local"
@@ -209,10 +198,10 @@ def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
             _passed_on(protocol, case, one, second, 70 + i, alone) for i, one in enumerate((first, second))
         ]
         what = "all messages of a user" if alone else "the messages that the shuffler passes on"
-        name = f"{where}: {what}, user 1 with {first.tolist()} or {second.tolist()}"
+        name = f"{where}: {what}, user 1 with {first.tolist()} or {second.tolist()}:"
         counts, few_kinds = _counted(*sent)
         whole = whole and few_kinds
-        _within(counts, case, name)
+        within_delta(counts, case, name)
     yield ("all messages of a user" if alone else f"the shuffled messages of {users} users") + (
         "" if whole else ", real numbers in ranges"
     )
@@ -220,10 +209,7 @@ def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
 
 def _drawn_at_once(protocol: ProtocolBase, case: Case) -> bool:
     """Return whether a report is one message of few kinds, so that one draw has thousands of runs."""
-    steps = ("forward", "shuffle", "dummies")
-    if any(getattr(type(protocol), step) is not getattr(ProtocolBase, step) for step in steps):
-        return False
-    if protocol.trust not in ("shuffler", "local"):
+    if not only_reports(protocol):
         return False
     few = reports(protocol, case.task, inputs(case.task)[0], 2_000, 90)
     return few is not None and (protocol.trust == "local" or len(np.unique(few, axis=0)) <= BINS)
@@ -265,8 +251,8 @@ def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, 
 
 
 def _passed_on(
-    protocol: ProtocolBase, case: Case, held: NDArray[Any], rest: NDArray[Any], seed: int, alone: bool
-) -> list[NDArray[Any]]:
+    protocol: ProtocolBase, case: Case, held: Array, rest: Array, seed: int, alone: bool
+) -> list[Array]:
     """Return the messages of every run where user 1 has the input `held` and all others have the input `rest`."""
     others = np.array([0 if alone else int(case.population.mean)])
     public = crowd(case.task, held, rest, others).public.of_repeat(0)
@@ -274,7 +260,7 @@ def _passed_on(
     return _runs(protocol, users, public, seed, alone)
 
 
-def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone: bool) -> list[NDArray[Any]]:
+def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone: bool) -> list[Array]:
     """Return the messages of every run, rows of (M, width), from the users if `alone`, else from the shuffler."""
     rng, runs = generator(seed), []
     protocol = protocol.refine(public)
@@ -285,9 +271,7 @@ def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone
     return runs
 
 
-def _counted(
-    one: list[NDArray[Any]], two: list[NDArray[Any]]
-) -> tuple[tuple[NDArray[Any], NDArray[Any]], bool]:
+def _counted(one: list[Array], two: list[Array]) -> tuple[tuple[Array, Array], bool]:
     """Return the messages of each kind, or of each range of a coordinate, in every run, and True for few kinds.
 
     The first half of the runs determines kinds and ranges, as it determines the events of `delta_bound`.
@@ -298,7 +282,7 @@ def _counted(
     few = len(kinds) <= BINS
     cuts = [] if few else [np.unique(np.quantile(c, np.linspace(0, 1, BINS + 1)[1:-1])) for c in first.T]
 
-    def count(run: NDArray[Any]) -> NDArray[Any]:
+    def count(run: Array) -> Array:
         if few:
             found = [places.get(tuple(row), len(kinds)) for row in run.tolist()]
             return np.bincount(np.array(found, np.int64), minlength=len(kinds) + 1)

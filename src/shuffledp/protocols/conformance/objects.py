@@ -8,14 +8,13 @@ from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.running import feasible, sending, with_new_corners
 from shuffledp.protocols.conformance.statistics import assert_close, generator
 from shuffledp.protocols.registry import interface_faults
-from shuffledp.tasks import Budget, Frequency, Participants, Sets, Summation, Task, Vectors
+from shuffledp.tasks import Array, Budget, Frequency, Participants, Sets, Summation, Task, Vectors
 
 
 def check_declarations(protocol_class: Protocol, cases: Iterable[Case] = ()) -> None:
@@ -105,7 +104,7 @@ def check_seeded(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 def _levels(
     protocol: ProtocolBase, case: Case
-) -> tuple[tuple[str, Callable[[np.random.Generator], NDArray[Any]]], ...]:
+) -> tuple[tuple[str, Callable[[np.random.Generator], Array]], ...]:
     """Return the three functions that run a protocol, by name."""
     users, who = case.users(), case.participants(3)
     public = who.public.of_repeat(0)

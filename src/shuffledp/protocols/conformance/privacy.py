@@ -8,23 +8,21 @@ in a million pairs. The tests can detect too large a loss; they prove no guarant
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from shuffledp.populations import Binomial, Fixed, Law
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.conformance.cases import Case, Protocol
-from shuffledp.protocols.conformance.inputs import crowd, inputs, same, users_of
+from shuffledp.protocols.conformance.cases import Case, Protocol, crowd, inputs, same, users_of
 from shuffledp.protocols.conformance.law_checks import check_privacy
-from shuffledp.protocols.conformance.running import calibrated, has_fast_law
+from shuffledp.protocols.conformance.running import calibrated, has_fast_law, inherits
 from shuffledp.protocols.conformance.statistics import P_VALUE, generator, kinds
-from shuffledp.tasks import Budget, Floats, Sets, Task
+from shuffledp.tasks import Array, Budget, Floats, Ints, Sets, Task
 
 REPORTS = 40_000
 """Reports drawn per input."""
@@ -76,14 +74,14 @@ def _upper(hits: Any, draws: int, rate: float) -> Floats:
     """Return the upper Clopper-Pearson bound on a probability."""
     hits = np.asarray(hits, float)
     bound = betaincinv(hits + 1, np.maximum(draws - hits, 1.0), 1 - rate)
-    return np.asarray(np.where(hits >= draws, 1.0, bound))
+    return np.where(hits >= draws, 1.0, bound)
 
 
 def _lower(hits: Any, draws: int, rate: float) -> Floats:
     return 1 - _upper(draws - np.asarray(hits, float), draws, rate)
 
 
-def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
+def _labels(*samples: Array) -> list[Ints]:
     """Return the index of each row's outcome; of its range along the difference of means for many outcomes."""
     rows = np.concatenate([sample.reshape(len(sample), -1) for sample in samples])
     found = kinds(rows, MOST_KINDS)
@@ -99,7 +97,7 @@ def _labels(*samples: NDArray[Any]) -> list[NDArray[np.int64]]:
     return list(np.split(found, np.cumsum([len(sample) for sample in samples])[:-1]))
 
 
-def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
+def ratio_bound(one: Array, two: Array) -> float:
     """Return a lower confidence bound on the largest log ratio of an event's probabilities, in nats, both directions.
 
     It exceeds the true value with a probability of at most `P_VALUE`. With many outcomes, events are ranges.
@@ -114,7 +112,7 @@ def ratio_bound(one: NDArray[Any], two: NDArray[Any]) -> float:
     return math.log(best) if best > 0 else -math.inf
 
 
-def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float, rate: float = P_VALUE) -> float:
+def delta_bound(one: Array, two: Array, eps: float, rate: float = P_VALUE) -> float:
     """Return a lower confidence bound on the delta of two laws at eps, too large with a probability of at most `rate`.
 
     The first half of both samples determines an event S, the second half gives ``low(P(S)) - e^eps high(Q(S))``.
@@ -136,9 +134,7 @@ def delta_bound(one: NDArray[Any], two: NDArray[Any], eps: float, rate: float = 
 # -- the local randomizer --------------------------------------------------------------------------------------
 
 
-def reports(
-    protocol: ProtocolBase, task: Task, held: NDArray[Any], draws: int, seed: int
-) -> NDArray[Any] | None:
+def reports(protocol: ProtocolBase, task: Task, held: Array, draws: int, seed: int) -> Array | None:
     """Draw independent reports of users with one input; None if a report is not one message."""
     cost = protocol.cost()
     if not (cost.messages_per_user == cost.own_messages == 1):
@@ -181,21 +177,38 @@ def _encoder_notes(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[
 
 
 def _encoder(protocol: ProtocolBase, case: Case, where: str) -> Note:
-    declared = declared_budget(protocol, case)
+    declared, held = declared_budget(protocol, case), inputs(case.task)
     if declared is None:
         return False, "the encoder against a local budget (parameters() has no eps_local)"
-    held = inputs(case.task)
-    sent = [reports(protocol, case.task, one, REPORTS, 20 + i) for i, one in enumerate(held)]
+    if not within_budget(
+        protocol, declared, held, combinations(range(len(held)), 2), REPORTS, 20, where, case.task
+    ):
+        return False, "the encoder against a local budget (a report is more than one message)"
+    return True, "the encoder against the declared eps_local"
+
+
+def within_budget(
+    protocol: ProtocolBase,
+    declared: float,
+    held: Sequence[Array],
+    pairs: Iterable[tuple[int, int]],
+    draws: int,
+    seed: int,
+    where: str,
+    task: Task,
+) -> bool:
+    """Check reports of pairs of the inputs `held` against a local budget; False if a report is not one message."""
+    sent = [reports(protocol, task, one, draws, seed + i) for i, one in enumerate(held)]
     drawn = [payload for payload in sent if payload is not None]
     if len(drawn) < len(sent):
-        return False, "the encoder against a local budget (a report is more than one message)"
-    for one, two in combinations(drawn, 2):
-        found = ratio_bound(one, two)
+        return False
+    for i, j in pairs:
+        found = ratio_bound(drawn[i], drawn[j])
         assert found <= declared * (1 + 1e-9), (
-            f"{where}: the encoder's messages under two inputs differ by at least {found:.4g} nats, "
-            f"above the declared local budget {declared:.4g}"
+            f"{where}: the encoder's messages for {held[i].tolist()} and {held[j].tolist()} differ by at least "
+            f"{found:.4g} nats, above the declared local budget {declared:.4g}"
         )
-    return True, "the encoder against the declared eps_local"
+    return True
 
 
 # -- end to end ------------------------------------------------------------------------------------------------
@@ -210,13 +223,18 @@ def check_claim(protocol_class: Protocol, cases: Iterable[Case]) -> None:
         pass
 
 
-def trials(cases: Iterable[Case]) -> Iterator[tuple[Case, ...]]:
-    """Yield settings with few users, grouped by accounting, options and task."""
-    tasks: dict[object, list[Case]] = {}
+def groups_of(cases: Iterable[Case]) -> Iterable[list[Case]]:
+    """Return the cases of one privacy level, grouped by accounting and options."""
+    groups: dict[object, list[Case]] = {}
     for case in cases:
         if not (isinstance(case.task, Sets) and case.task.levels > 1):
-            tasks.setdefault((case.accounting, case.options), []).append(case)
-    for group in tasks.values():
+            groups.setdefault((case.accounting, case.options), []).append(case)
+    return groups.values()
+
+
+def trials(cases: Iterable[Case]) -> Iterator[tuple[Case, ...]]:
+    """Yield settings with few users, grouped by accounting, options and task."""
+    for group in groups_of(cases):
         by_size = sorted(group, key=lambda case: math.prod(case.task.counts_shape))
         for task in dict.fromkeys((by_size[0].task, by_size[-1].task)):
             yield tuple(
@@ -247,24 +265,28 @@ def _claim(protocol_class: Protocol, case: Case) -> Iterator[Note]:
         yield False, f"delta end to end (the claim is labeled {protocol.guarantee})"
         return
     held = inputs(case.task)
-    first, second, eps = held[0], held[1], case.budget.largest_eps
+    first, second = held[:2]
     for rest in (second, held[-1]) if len(held) > 2 and case.population.mean else (second,):
         seen = views(protocol, case, first, second, rest)
         if seen is None:
             yield False, "delta end to end where it takes too many messages"
             return
-        found = delta_bound(*seen, eps)
-        assert found <= case.budget.delta, (
-            f"{protocol_class.__name__}, {case}: end to end, delta is at least {found:.4g} at the claimed eps, "
-            f"above {case.budget.delta}"
-        )
+        within_delta(seen, case, f"{protocol_class.__name__}, {case}: end to end,")
     users = "1 to 10 users" if case.population.mean < 10 else f"about {1 + case.population.mean:g} users"
     yield True, f"delta end to end against the budget, with {users}"
 
 
+def within_delta(seen: tuple[Array, Array], case: Case, where: str) -> None:
+    """Check two views against the budget of a case."""
+    found = delta_bound(*seen, case.budget.largest_eps)
+    assert found <= case.budget.delta, (
+        f"{where} delta is at least {found:.4g} at the claimed eps, above {case.budget.delta}"
+    )
+
+
 def views(
-    protocol: ProtocolBase, case: Case, first: NDArray[Any], second: NDArray[Any], rest: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    protocol: ProtocolBase, case: Case, first: Array, second: Array, rest: Array
+) -> tuple[Array, Array] | None:
     """Return the analyzer's view for either input of user 1 among others with the input `rest`, one row per run.
 
     Rows are counts by kind, or the aggregate, which can only hide a loss. None if this needs too many messages.
@@ -273,7 +295,7 @@ def views(
         alone = [reports(protocol, case.task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
         if alone[0] is not None and alone[1] is not None:
             return alone[0], alone[1]
-    if isinstance(case.population, Fixed) and _only_reports(protocol):
+    if isinstance(case.population, Fixed) and only_reports(protocol):
         counted = _counted(protocol, case.task, first, second, rest, case.population.others)
         if counted is not None:
             return counted
@@ -285,7 +307,7 @@ def views(
             min(VIEWS, SLOW_MESSAGES / (messages + 50))
         )  # a run without a message takes time, too
     random = not isinstance(case.population, Fixed)
-    if runs < 400 or (random and type(protocol).refine is not ProtocolBase.refine):
+    if runs < 400 or (random and not inherits(type(protocol), "refine")):
         return None
     seen = []
     for i, held in enumerate((first, second)):
@@ -298,23 +320,20 @@ def views(
     return seen[0], seen[1]
 
 
-def _only_reports(protocol: ProtocolBase) -> bool:
+def only_reports(protocol: ProtocolBase) -> bool:
     """Return whether the analyzer receives only the users' messages, without senders."""
-    plain = all(
-        getattr(type(protocol), step) is getattr(ProtocolBase, step)
-        for step in ("forward", "shuffle", "dummies")
-    )
+    plain = inherits(type(protocol), "forward", "shuffle", "dummies")
     return plain and protocol.trust in ("shuffler", "local")
 
 
 def _counted(
     protocol: ProtocolBase,
     task: Task,
-    first: NDArray[Any],
-    second: NDArray[Any],
-    rest: NDArray[Any],
+    first: Array,
+    second: Array,
+    rest: Array,
     others: int,
-) -> tuple[NDArray[Any], NDArray[Any]] | None:
+) -> tuple[Array, Array] | None:
     """Return the number of messages of each kind in every run, (VIEWS, kinds) per input; None for many kinds."""
     own = [reports(protocol, task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
     alone = [payload.reshape(len(payload), -1) for payload in own if payload is not None]

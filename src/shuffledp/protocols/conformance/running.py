@@ -6,16 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.protocols.base import Messages, ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.statistics import generator
-from shuffledp.tasks import Public, Users
+from shuffledp.tasks import Array, Floats, Public, Users
 
 MESSAGE_REPEATS = 600
 """Repeats of the message level."""
@@ -113,32 +111,32 @@ def in_turn(
     yield from first.values()
 
 
-def message_level(protocol: ProtocolBase, case: Case) -> NDArray[Any]:
+def message_level(protocol: ProtocolBase, case: Case) -> Array:
     """Return aggregates of the message level, (R, A), without the default shuffler's permutation."""
     users, public, rng = case.users(), case.participants(1).public, generator(1)
     affordable = math.floor(MOST_DRAWN / max(protocol.cost().messages_per_user * len(users), 1))
     repeats = max(min(MESSAGE_REPEATS, affordable), LEAST_REPEATS)
-    plain = all(
-        getattr(type(protocol), step) is getattr(ProtocolBase, step)
-        for step in ("shuffle", "simulate_messages")
-    )
+    plain = inherits(type(protocol), "shuffle", "simulate_messages")
     run = partial(_unpermuted, protocol) if plain else protocol.simulate_messages
     rows = [run(users, public, rng) for _ in range(repeats)]
     assert len({np.shape(row) for row in rows}) == 1, "the aggregate changes its shape from run to run"
     return np.stack(rows).reshape(repeats, -1).astype(float)
 
 
-def _unpermuted(
-    protocol: ProtocolBase, users: Users, public: Public, rng: np.random.Generator
-) -> NDArray[Any]:
+def _unpermuted(protocol: ProtocolBase, users: Users, public: Public, rng: np.random.Generator) -> Array:
     """Return the aggregate of `ProtocolBase.simulate_messages` without the permutation, in half the time."""
     passed, added = protocol.forward(protocol.encode(users, rng), rng), protocol.dummies(public, rng)
     return protocol.aggregate(passed if added is None else Messages.joined(passed, added))
 
 
+def inherits(protocol_class: Protocol, *steps: str) -> bool:
+    """Return whether a class has the methods of `ProtocolBase`, and not its own."""
+    return all(getattr(protocol_class, step) is getattr(ProtocolBase, step) for step in steps)
+
+
 def has_fast_law(protocol_class: Protocol) -> bool:
     """Return whether a protocol samples its aggregate without drawing every message."""
-    return protocol_class.sample_aggregate is not ProtocolBase.sample_aggregate
+    return not inherits(protocol_class, "sample_aggregate")
 
 
 def repeats_of(protocol_class: Protocol) -> int:
@@ -147,7 +145,7 @@ def repeats_of(protocol_class: Protocol) -> int:
 
 
 @lru_cache(maxsize=64)  # those of a protocol, whose checks run one after the other
-def estimates(protocol_class: Protocol, case: Case) -> NDArray[np.float64]:
+def estimates(protocol_class: Protocol, case: Case) -> Floats:
     """Return simulated estimates of a feasible case, (R, d) and read-only, from a cache."""
     protocol, repeats = calibrated(protocol_class, case), repeats_of(protocol_class)
     assert protocol is not None, f"{protocol_class.__name__}, {case}: infeasible"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
-from shuffledp.tasks import Floats
+from shuffledp.tasks import Array, Floats, Ints
 
 SEED = 20230215
 SIGMAS = 5.0
@@ -72,27 +71,11 @@ def contradicted(
     return log_wealth > -math.log(P_VALUE), shares.mean(axis=0) < -slack
 
 
-def largest_gap(few: Floats, many: Floats) -> Floats:
-    """Return the largest difference of the empirical distribution functions of samples (r, d) and (R, d), (d,).
+def laws_p_value(one: Floats, two: Floats) -> float:
+    """Return the least p-value of the columns of two samples, of Kolmogorov-Smirnov tests; conservative for counts."""
+    from scipy.stats import ks_2samp  # slow to import, and only needed here
 
-    It is at a number of `few` or just before it, as between two such numbers only the other function grows.
-    """
-    gaps = np.empty(few.shape[1])
-    for i, (a, b) in enumerate(zip(np.sort(few, axis=0).T, np.sort(many, axis=0).T, strict=True)):
-        sides = [
-            np.searchsorted(a, a, side) / len(a) - np.searchsorted(b, a, side) / len(b)
-            for side in ("left", "right")
-        ]
-        gaps[i] = np.max(np.abs(sides))
-    return gaps
-
-
-@cache
-def critical_gap(few: int, many: int, p_value: float) -> float:
-    """Return the asymptotic Kolmogorov-Smirnov critical value at `p_value`, conservative for counts."""
-    from scipy.stats import kstwo  # slow to import, and only needed here
-
-    return float(kstwo.isf(p_value, round(few * many / (few + many))))
+    return float(np.min(ks_2samp(one, two, method="asymp").pvalue))
 
 
 def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -> None:
@@ -103,7 +86,7 @@ def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -
     assert not np.any(off), f"{name}: got {got}, expected {want} within {slack}"
 
 
-def kinds(rows: NDArray[Any], most: int) -> NDArray[np.int64] | None:
+def kinds(rows: Array, most: int) -> Ints | None:
     """Return each row's rank among the different rows in lexicographic order, (N,); None for more than `most`."""
     found = np.zeros(len(rows), np.int64)
     for column in rows.reshape(len(rows), -1).T:
@@ -114,7 +97,7 @@ def kinds(rows: NDArray[Any], most: int) -> NDArray[np.int64] | None:
     return found
 
 
-def _places(column: NDArray[Any]) -> NDArray[np.int64]:
+def _places(column: Array) -> Ints:
     """Return the rank of each number among the different numbers; integers in a short range are not sorted."""
     if column.dtype.kind == "i":
         least = int(column.min())

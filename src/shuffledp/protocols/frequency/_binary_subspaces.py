@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.tasks import Floats, Ints
+from shuffledp.tasks import Array, Floats, Ints
 
 
-def parity(vectors: NDArray[Any]) -> NDArray[np.bool_]:
+def parity(vectors: Array) -> NDArray[np.bool_]:
     """Return whether the number of ones is odd, elementwise. The inner product of a and b is ``parity(a & b)``."""
     return np.asarray(np.bitwise_count(vectors) & 1, np.bool_)
 
@@ -50,7 +50,7 @@ def random_subspaces(
     return elements.T
 
 
-def kernel_bases(matrices: NDArray[Any], bits: int) -> tuple[Ints, Ints]:
+def kernel_bases(matrices: Array, bits: int) -> tuple[Ints, Ints]:
     """Return bases of the kernels of matrices, (M, bits), zeros last, and dimensions, (M,), from rows as integers."""
     matrices = np.asarray(matrices)
     kind: type[np.signedinteger[Any]] = np.int64 if bits > 31 else np.int32
@@ -97,7 +97,7 @@ def all_subspaces(dimension: int, bits: int) -> NDArray[np.bool_]:
     table = np.zeros((len(bases), 2**bits), np.bool_)
     np.put_along_axis(table, spans(bases), True, axis=1)
     packed = np.packbits(table, axis=1)
-    return np.asarray(table[np.lexsort(packed.T[::-1])[::-1]])
+    return table[np.lexsort(packed.T[::-1])[::-1]]
 
 
 def _reduced_bases(leading: tuple[int, ...], bits: int) -> Ints:

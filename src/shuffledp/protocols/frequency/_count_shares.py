@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shuffledp.numerics.argument_ranges import check_positive
+from shuffledp.tasks import Floats
 
-Errors = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Errors = Callable[[Floats], Floats]
 
 #: Grids: the number of the first one, and the step of the second.
 _SHARES, _FINE = 1001, 1e-6
@@ -20,7 +21,7 @@ MINIMA = 3
 _SAME = 1e-4
 
 
-def sampled_count_variance(noise: ArrayLike, rate: ArrayLike, held: ArrayLike) -> NDArray[np.float64]:
+def sampled_count_variance(noise: ArrayLike, rate: ArrayLike, held: ArrayLike) -> Floats:
     """Return ``Var(Z) / rate^2 + held (1 - rate) / rate``, the variance of ``(Bin(held, rate) + Z - E[Z]) / rate``.
 
     It is exact and broadcasts over the arguments; `held` may be a mean over values.

@@ -7,17 +7,17 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.correlated_counts import shared_counter
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson, most_sent
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare, Share, part_law
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import (
     ROUNDED_UP,
@@ -26,8 +26,8 @@ from shuffledp.protocols.client.description import (
     laplace_reach,
     shares_part,
 )
-from shuffledp.protocols.frequency._value_counts import held_counts
-from shuffledp.tasks import Floats, Participants, Public, Users
+from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass that the law of a noise may omit.
 _TAIL = 1e-17
@@ -79,7 +79,7 @@ class NoisyCounters(PlannedUsers):
     def pairs(self) -> Share:
         """Law of a counter's number of canceling pairs of messages +1 and -1."""
 
-    def _noise(self, shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+    def _noise(self, shares: Floats, rng: Generator) -> Ints:
         """Draw the numbers of noise messages +1 and -1, (.., 2), for users' shares of a counter's noise."""
         pairs, stop = self.pairs.draw(shares, rng), -math.expm1(-self.remaining_eps)
         plus, minus = rng.negative_binomial(shares, stop) + pairs, rng.negative_binomial(shares, stop) + pairs
@@ -112,10 +112,6 @@ class NoisyCounters(PlannedUsers):
             "the two counters that change, each with the noise of the remaining users",
         )
 
-    def counted_on(self) -> str:
-        """Name the users who send shares of the noise."""
-        return self.all_users()
-
     def cost(self) -> Cost:
         """Return the cost of the user's value and of the user's share of the noise in all counters."""
         part = self.domain_size / self.n_users
@@ -123,7 +119,7 @@ class NoisyCounters(PlannedUsers):
         bits = message_bits(2 * self.domain_size)
         return Cost(1 + part * self.noise.messages, bits, most_messages=most, most_certain=False)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's noise, and return it with the values: ``2 v`` is a +1 of the value v, ``2 v + 1`` a -1."""
         values = np.asarray(users.values, np.int64)
         totals = np.zeros((self.domain_size, 2), np.int64)
@@ -135,17 +131,17 @@ class NoisyCounters(PlannedUsers):
         noise = np.repeat(np.arange(2 * self.domain_size), totals.ravel())
         return Messages(np.concatenate((2 * values, noise)))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of messages of each kind, (R, 2k), from their exact law, as shares of noise add up."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         shares = np.broadcast_to(participants.public.n_users[:, None] / self.n_users, held.shape)
         counts = self._noise(shares, rng)
         counts[..., 0] += held
         return counts.reshape(len(held), -1)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k), from messages +1 minus messages -1."""
-        counts = np.asarray(aggregate, float)
+        counts = aggregate
         return np.asarray((counts[:, ::2] - counts[:, 1::2]) / public.users_column)
 
     def expected_variance(self, participants: Participants) -> Floats:
@@ -153,7 +149,7 @@ class NoisyCounters(PlannedUsers):
         held = held_counts(participants, self.domain_size)
         n = participants.public.users_column
         variance = self.noise.variance * (n / self.n_users) / n**2
-        return np.asarray(np.broadcast_to(variance, held.shape).copy())
+        return np.broadcast_to(variance, held.shape).copy()
 
     def client(self) -> Client:
         """Return the client, with the value as a message +1 and a share of the noise of all counters."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
-from shuffledp.protocols._integer_noise import CuratorNoise, DiscreteGaussian
+from shuffledp.protocols._integer_noise import CuratorNoise
 from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
-from shuffledp.tasks import Floats, Ints, Neighbours, Participants, Public, Task, Users
+from shuffledp.protocols.frequency._value_counts import checked_values, held_integers
+from shuffledp.tasks import Array, Floats, Ints, Neighbours, Participants, Public, Task, Users
 
 
 def released_counts(domain_size: int, relation: Neighbours) -> int:
@@ -68,30 +68,30 @@ class NoisyHistogram(CuratorNoise):
             1.0, message_bits(self.domain_size), shuffler_messages=float(self.domain_size), most_messages=1.0
         )
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Return the values without noise."""
         values = checked_values(users.values, self.domain_size)
         return Messages(np.column_stack((values, np.ones_like(values))))
 
-    def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
+    def dummies(self, public: Public, rng: Generator) -> Messages:
         """Draw the curator's noise, one integer per count."""
         return Messages(np.column_stack((np.arange(self.domain_size), self._drawn(1, rng)[0])))
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the noisy counts, (k,)."""
         rows = np.asarray(messages.payload, np.int64)
         total = np.zeros(self.domain_size, np.int64)
         np.add.at(total, rows[:, 0], rows[:, 1])
         return total
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy counts, (R, k), from their exact law."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
-        return np.asarray(held + self._drawn(len(held), rng))
+        held = held_integers(participants, self.domain_size)
+        return held + self._drawn(len(held), rng)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+        return aggregate / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""
@@ -100,10 +100,8 @@ class NoisyHistogram(CuratorNoise):
 
     def parameters(self) -> dict[str, float]:
         """Return sigma (Gaussian noise) or eps (Laplace noise), and the variance of a count."""
-        noise = self.noise
-        scale = {"sigma": noise.sigma} if isinstance(noise, DiscreteGaussian) else {"eps": noise.eps}
-        return {**scale, "noise_variance": noise.variance}
+        return {self.scale: getattr(self, self.scale), "noise_variance": self.noise.variance}
 
-    def _drawn(self, repeats: int, rng: np.random.Generator) -> Ints:
+    def _drawn(self, repeats: int, rng: Generator) -> Ints:
         released = released_counts(self.domain_size, self.relation)
         return noise_of_all(self.noise.draw(rng, (repeats, released)))

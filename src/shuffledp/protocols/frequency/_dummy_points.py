@@ -10,23 +10,22 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.dump.dummies import dummy_delta
 from shuffledp.accounting.dump.flexible_profile import quick_bound
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.general.random_users import mixed_delta
-from shuffledp.protocols._random_users import PlannedUsers, seats_left
+from shuffledp.protocols._requests import PlannedUsers, seats_left
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import AS_CALIBRATED, ODDS, Client, frequencies, odds_below
-from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts
-from shuffledp.protocols.poisoning import Enforced
-from shuffledp.protocols.reliance import NAMED, Reliance
-from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts, held_integers
+from shuffledp.protocols.reliance import NAMED, Enforced, Reliance
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Description of a profile among dummies. With GRR it is an upper bound: the adversary knows which other reports are
 #: uniform.
@@ -66,31 +65,31 @@ class DummyPoints(PlannedUsers):
         return (most - self.response.lie - self.dummies_subtracted / self.domain_size) / self.response.gap
 
     @abstractmethod
-    def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
+    def dummies_sent(self, users: Users, rng: Generator) -> int:
         """Draw the number of dummies of all these users together; the shuffler hides who sends which."""
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's report, and uniform dummies."""
         reports = self.response.randomize(users.values, rng)
         dummies = rng.integers(0, self.domain_size, self.dummies_sent(users, rng))
         return Messages(np.concatenate((reports, dummies)))
 
-    def _sampled(self, participants: Participants, dummies: Ints, rng: np.random.Generator) -> Ints:
+    def _sampled(self, participants: Participants, dummies: Ints, rng: Generator) -> Ints:
         """Draw the messages per value, (R, k), for (R,) total numbers of dummies."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         shares = np.full(self.domain_size, 1 / self.domain_size)
-        return np.asarray(self.response.sample_counts(held, rng) + rng.multinomial(dummies, shares))
+        return self.response.sample_counts(held, rng) + rng.multinomial(dummies, shares)
 
-    def _estimated(self, aggregate: NDArray[Any], dummies: NDArray[Any], public: Public) -> Floats:
+    def _estimated(self, aggregate: Array, dummies: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k), for (R,) expected numbers of dummies."""
-        reports = np.asarray(aggregate, float) - (dummies / self.domain_size)[:, None]
-        return np.asarray(self.response.debiased(reports, public.n_users) / public.n_users[:, None])
+        reports = aggregate - (dummies / self.domain_size)[:, None]
+        return self.response.debiased(reports, public.n_users) / public.n_users[:, None]
 
-    def _variance(self, participants: Participants, per_value: NDArray[Any]) -> Floats:
+    def _variance(self, participants: Participants, per_value: Array) -> Floats:
         """Return the variance of each frequency, (R, k), for dummies of a value with variances `per_value`, (R,)."""
         n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
-        return np.asarray((self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2)
+        return (self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2
 
     def _cost(self, dummies_per_user: float, most: int) -> Cost:
         """Return the cost of a report and dummies, from the mean and the largest number of dummies of a user."""
@@ -109,7 +108,7 @@ class DealtDummies(PlannedUsers):
     n_users: int
     dummies_in_all: int
 
-    def dummies_of(self, users: NDArray[Any], first: int = 0) -> Ints:
+    def dummies_of(self, users: Array, first: int = 0) -> Ints:
         """Return the number of dummies of the next `users` users after the first `first` users, (R,)."""
         each, more = divmod(self.dummies_in_all, self.n_users)
         n = np.asarray(users, np.int64)
@@ -183,15 +182,15 @@ class FixedDummies(DealtDummies, DummyPoints):
         """Dummies of a user whose place in the list is after the planned users."""
         return float(self.dummies_in_all // self.n_users)
 
-    def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
+    def dummies_sent(self, users: Users, rng: Generator) -> int:
         """Return the number of dummies of these users, which depends on their places in the list of all users."""
         return self.dummies_among(len(users), users.offset)
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per value, (R, k), from their exact law, at a cost independent of n."""
         return self._sampled(participants, self.dummies_of(participants.public.n_users), rng)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         return self._estimated(aggregate, self.dummies_of(public.n_users), public)
 

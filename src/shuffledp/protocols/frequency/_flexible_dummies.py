@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.dump.flexible import (
     RANDOM_SENDERS,
@@ -20,7 +19,7 @@ from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._dummy_points import BLANKET, DummyPoints
-from shuffledp.tasks import Floats, Participants, Public, Users
+from shuffledp.tasks import Array, Floats, Participants, Public, Users
 
 #: Number of dummies that the flexible variants subtract: the expected or the observed one.
 ESTIMATORS = ("expected", "observed")
@@ -57,16 +56,16 @@ class FlexibleDummies(DummyPoints):
         """Expected dummies of a user, or the observed ones: all messages but one."""
         return float(self.per_sender * (1 if self.estimator == "observed" else self.rate))
 
-    def dummies_sent(self, users: Users, rng: np.random.Generator) -> int:
+    def dummies_sent(self, users: Users, rng: Generator) -> int:
         """Draw the total number of dummies, as each user decides independently."""
         return self.per_sender * int(rng.binomial(len(users), self.rate))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per value, (R, k), from their exact law, at a cost independent of n."""
         senders = rng.binomial(participants.public.n_users, self.rate)
         return self._sampled(participants, self.per_sender * np.asarray(senders, np.int64), rng)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         if self.estimator == "observed":
             return self._estimated(aggregate, np.asarray(aggregate).sum(axis=1) - public.n_users, public)
@@ -107,8 +106,8 @@ class FlexibleDummies(DummyPoints):
             "rate": self.rate,
         }
 
-    def _expected_dummies(self, users: NDArray[Any]) -> Floats:
-        return np.asarray(self.rate * self.per_sender * np.asarray(users, float))
+    def _expected_dummies(self, users: Array) -> Floats:
+        return self.rate * self.per_sender * np.asarray(users, float)
 
 
 def default_rate(n: int, delta: float) -> float:

@@ -7,10 +7,10 @@ Its upper 32 bits are scaled to the range, so that some values are more likely b
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
+
+from shuffledp.tasks import Array
 
 SEED_BITS = 32
 #: Largest range of a hash function.
@@ -32,7 +32,7 @@ def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return state
 
 
-def hash_values(seeds: NDArray[Any], values: NDArray[Any], cells: int) -> NDArray[np.uint64]:
+def hash_values(seeds: Array, values: Array, cells: int) -> NDArray[np.uint64]:
     """Return hashes of values in 0..cells-1, cells at most 2^32, under seeds that broadcast against them."""
     spread = np.atleast_1d(np.array(seeds, np.uint64)) * _STEP  # so that neighbouring seeds are far apart
     state = _mix(spread) + (np.atleast_1d(np.asarray(values, np.uint64)) + np.uint64(1)) * _STEP

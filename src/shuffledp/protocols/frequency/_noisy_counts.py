@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.general.count_pairs import added_message, settled_count_delta
 from shuffledp.accounting.general.profiles import Profile
@@ -21,9 +21,9 @@ from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.client.description import AS_CALIBRATED, Client, frequencies, reach, text
 from shuffledp.protocols.frequency._count_shares import sampled_count_variance
-from shuffledp.protocols.frequency._value_counts import held_counts
-from shuffledp.protocols.poisoning import Enforced
-from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
+from shuffledp.protocols.reliance import Enforced
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass of a law of noise that intervals leave out on either side.
 RARE = 1e-12
@@ -40,11 +40,11 @@ class CountNoise:
 
     mean: Floats | float
     variance: Floats | float
-    draw: Callable[[tuple[int, int], np.random.Generator], Ints]
+    draw: Callable[[tuple[int, int], Generator], Ints]
     window: Callable[[float], Window] | None = None
 
 
-def coin_noise(trials: NDArray[Any] | int, rate: float) -> CountNoise:
+def coin_noise(trials: Array | int, rate: float) -> CountNoise:
     """Return binomial noise of (R,) numbers of coins, or of one number, with probability `rate`."""
     mean = trials * rate
     return CountNoise(
@@ -95,10 +95,10 @@ class NoisyCounts(ProtocolBase):
         return self.keep < 1 and self.domain_size == 2
 
     @abstractmethod
-    def noise(self, users: NDArray[Any]) -> CountNoise:
+    def noise(self, users: Array) -> CountNoise:
         """Return the law of a value's noise for (R,) users."""
 
-    def draw_noise(self, users: NDArray[Any], rng: np.random.Generator) -> Ints:
+    def draw_noise(self, users: Array, rng: Generator) -> Ints:
         """Draw the noise of every value, (R, k), for (R,) users."""
         return self.noise(users).draw((len(users), self.domain_size), rng)
 
@@ -117,7 +117,7 @@ class NoisyCounts(ProtocolBase):
         before, after = np.broadcast_to(self.noise(np.array([_MANY, 2 * _MANY])).mean, 2)
         return (most - float(after - before) / _MANY) / self.keep
 
-    def _kept(self, users: Users, rng: np.random.Generator) -> NDArray[np.int64]:
+    def _kept(self, users: Users, rng: Generator) -> Ints:
         values = np.asarray(users.values, np.int64)
         return values if self.keep == 1 else values[rng.random(len(values)) < self.keep]
 
@@ -125,30 +125,30 @@ class NoisyCounts(ProtocolBase):
         """Return as many messages of every value as `noise` states, (k,)."""
         return Messages(np.repeat(np.arange(self.domain_size), noise))
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the kept values and the noise of these users, in any order."""
         own = Messages(self._kept(users, rng))
         return Messages.joined(own, self.as_messages(self.noise_of(users, rng)))
 
-    def noise_of(self, users: Users, rng: np.random.Generator) -> Ints:
+    def noise_of(self, users: Users, rng: Generator) -> Ints:
         """Draw the total noise messages of every value of these users, (k,)."""
         return np.asarray(self.draw_noise(np.array([len(users)]), rng)[0])
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the counts, (R, k), from their exact law, at a cost independent of n."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         kept = held if self.keep == 1 else rng.binomial(held, self.keep)
-        return np.asarray(kept + self.draw_noise(participants.public.n_users, rng))
+        return kept + self.draw_noise(participants.public.n_users, rng)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
-        n = np.asarray(public.n_users, float)
+        n = public.n
         noise = np.broadcast_to(self.noise(n).mean, n.shape)
-        return np.asarray((np.asarray(aggregate, float) - noise[:, None]) / (n[:, None] * self.keep))
+        return np.asarray((aggregate - noise[:, None]) / (n[:, None] * self.keep))
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
-        n = np.asarray(participants.public.n_users, float)
+        n = participants.public.n
         held = held_counts(participants, self.domain_size)
         noise = np.broadcast_to(self.noise(n).variance, n.shape)
         return np.asarray(sampled_count_variance(noise[:, None], self.keep, held) / n[:, None] ** 2)
@@ -208,15 +208,15 @@ class ShufflerNoise(NoisyCounts):
         """Probability that the shuffler keeps a message."""
         return self.share
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Return the users' values without noise; only the shuffler protects them."""
         return Messages(np.asarray(users.values, np.int64).copy())
 
-    def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
+    def dummies(self, public: Public, rng: Generator) -> Messages:
         """Draw the shuffler's noise of all values."""
         return self.as_messages(np.asarray(self.draw_noise(public.n_users[:1], rng)[0]))
 
-    def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
+    def forward(self, messages: Messages, rng: Generator) -> Messages:
         """Drop each of the users' messages with probability ``1 - share``."""
         return Messages(messages.payload[rng.random(len(messages)) < self.keep])
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Self
 
 import numpy as np
+from numpy.random import Generator
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
@@ -17,7 +18,7 @@ from shuffledp.accounting.random_population.polya_errors import polya_mean_absol
 from shuffledp.numerics.samplers import LARGEST_SCALE, polya_difference
 from shuffledp.populations import Law
 from shuffledp.protocols._additive_shares import point_delta, polya_local_epsilon
-from shuffledp.protocols._random_users import remaining
+from shuffledp.protocols._requests import remaining
 from shuffledp.protocols.frequency._secret_shares import (
     SecretShares,
     secure_sum,
@@ -98,11 +99,11 @@ class PolyaShares(SecretShares):
 
         return Profile(delta, "pure eps of the noise of the remaining users; secure sum by Lemma 3")
 
-    def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
+    def user_noise(self, users: int, rng: Generator) -> Ints:
         """Draw Polya noise of every user, (users,)."""
         return polya_difference(1 / self.base_users, self.precision / self.eps, rng, users)
 
-    def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
+    def total_noise(self, n_users: Ints, rng: Generator) -> Ints:
         """Draw the sum of all users' noise, one difference of shape N/n1."""
         return polya_difference(n_users / self.base_users, self.precision / self.eps, rng)
 
@@ -115,7 +116,7 @@ class PolyaShares(SecretShares):
     def noise_variance(self, n_users: Ints) -> Floats:
         """Return the variance ``(N / n1) 2 ratio / (1 - ratio)^2``, (R,)."""
         single = 2 * self.ratio / math.expm1(-self.eps / self.precision) ** 2
-        return np.asarray(n_users / self.base_users * single)
+        return n_users / self.base_users * single
 
     def expected_absolute_error(self, participants: Participants) -> Floats:
         """Return the exact mean absolute error, as Polya noise has heavier tails than a normal variable."""

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols.frequency._value_counts import held_counts
-from shuffledp.protocols.poisoning import Enforced
-from shuffledp.tasks import Floats, Participants, Public
+from shuffledp.protocols._requests import PlannedUsers
+from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
+from shuffledp.protocols.reliance import Enforced
+from shuffledp.tasks import Array, Floats, Participants, Public
 
 
 def pure_mse(n: int, domain_size: int, p: float, q: float) -> float:
@@ -48,23 +47,23 @@ class PureReports(PlannedUsers):
         _, q, gap = self.two_rates
         return (most - self.rows_per_user * q) / gap
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> Array:
         """Draw the reports of each value, (R, k), binomial and independent over values, at a cost independent of n."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         others = self.rows_per_user * participants.public.n_users[:, None] - held
         p, q, _ = self.two_rates
-        return np.asarray(rng.binomial(held, p) + rng.binomial(others, q))
+        return rng.binomial(held, p) + rng.binomial(others, q)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
-        share = np.asarray(aggregate, float) / public.users_column
+        share = aggregate / public.users_column
         _, q, gap = self.two_rates
-        return np.asarray((share - self.rows_per_user * q) / gap)
+        return (share - self.rows_per_user * q) / gap
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
-        held = np.asarray(held_counts(participants, self.domain_size), float)
+        held = held_counts(participants, self.domain_size)
         p, q, gap = self.two_rates
         noise = held * p * (1 - p) + (self.rows_per_user * n - held) * q * (1 - q)
         return np.asarray(noise / (n * gap) ** 2)

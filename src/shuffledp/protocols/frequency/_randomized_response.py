@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.populations import Law
 from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols._schedules import OneReport
 from shuffledp.protocols.base import message_bits
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts
-from shuffledp.tasks import Floats, Participants, Public, Task
+from shuffledp.tasks import Array, Floats, Participants, Public, Task
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class ValueReports(OneReport):
         """Local randomizer of the protocol."""
         return GeneralizedResponse(self.eps_local, self.domain_size)
 
-    def fixed_inputs(self, count: int) -> NDArray[Any]:
+    def fixed_inputs(self, count: int) -> Array:
         """Return `count` zeros."""
         return np.zeros(count, dtype=np.int64)
 
-    def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    def reports(self, values: Array, rng: Generator) -> Array:
         """Draw one randomized value per user, (n,), the true value with probability ``E / (E + k - 1)``."""
         return self.response.randomize(values, rng)
 
@@ -71,23 +71,23 @@ class RandomizedResponse(ValueReports):
         """Number of different messages, one per value."""
         return self.domain_size
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the reports per value, (R, k), from their exact law, at a cost independent of n."""
         return self.response.sample_counts(self._reporters(participants).astype(np.int64), rng)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k) (corrected, see erratum RP-E14)."""
         added = self.dummies_added(public.n_users)
         held = self.response.debiased(aggregate, public.n_users + added)
         held[:, 0] -= added
-        return np.asarray(held / public.n_users[:, None])
+        return held / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
-        return np.asarray(self.response.variance(self._reporters(participants)) / n**2)
+        return self.response.variance(self._reporters(participants)) / n**2
 
-    def _reporters(self, participants: Participants) -> NDArray[Any]:
+    def _reporters(self, participants: Participants) -> Array:
         """Return users and dummies per value, (R, k), as a new array."""
         held = held_counts(participants, self.domain_size).copy()
         held[:, 0] += self.dummies_added(participants.public.n_users)

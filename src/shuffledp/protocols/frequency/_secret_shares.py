@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import ClassVar, TypedDict
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
@@ -24,11 +25,11 @@ from shuffledp.populations import Law, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
 from shuffledp.protocols._requests import domain_size_of, law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.frequency._value_counts import held_counts
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.protocols.frequency._value_counts import held_integers
+from shuffledp.tasks import Array, Budget, Floats, Ints, Participants, Public, Task, Users
 
 
-def discretize(values: NDArray[np.generic], precision: int, rng: np.random.Generator) -> Ints:
+def discretize(values: NDArray[np.generic], precision: int, rng: Generator) -> Ints:
     """Round ``precision * value``, (n,), at random and unbiased. Raise ValueError for a value outside [0, 1]."""
     given = np.asarray(values)
     if given.size and not (given.min() >= 0 and given.max() <= 1):
@@ -110,10 +111,7 @@ class SecretShares(ProtocolBase):
     trust = "shuffler"
     relies_on = "shares of the noise"
     poisoning = "range of shares"
-
-    def gain_per_fake(self, most: float) -> float:
-        """Infinite: a user's shares may add up to anything."""
-        return math.inf
+    reported: ClassVar[tuple[str, ...]] = ("precision", "shares", "group_order", "security_bits")
 
     def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
         """Return the profile with the noise of the remaining users; None if shares hide nothing for fewer users."""
@@ -133,23 +131,23 @@ class SecretShares(ProtocolBase):
             raise ValueError(f"{self.name}: at least one share is needed, got {self.shares}.")
 
     @abstractmethod
-    def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
+    def user_noise(self, users: int, rng: Generator) -> Ints:
         """Draw the noise of every user, (users,)."""
 
     @abstractmethod
-    def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
+    def total_noise(self, n_users: Ints, rng: Generator) -> Ints:
         """Draw the sum of N users' noise, (R,), from its exact law, at a cost independent of N."""
 
     @abstractmethod
     def noise_variance(self, n_users: Ints) -> Floats:
         """Return the variance of `total_noise`, (R,)."""
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the shares of every user's noisy value, (n m,), user by user; reals in [0, 1] are rounded at random."""
         noisy = discretize(users.values, self.precision, rng) + self.user_noise(len(users), rng)
         return Messages(split(noisy, self.shares, self.group_order, rng).ravel())
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the sum modulo q and the number of messages, (2,). Raise ValueError for invalid messages."""
         elements = messages.payload.astype(np.int64)
         if elements.size and not (elements.min() >= 0 and elements.max() < self.group_order):
@@ -159,18 +157,18 @@ class SecretShares(ProtocolBase):
             )
         return np.array([sum_modulo(elements, self.group_order), elements.size], np.int64)
 
-    def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    def merged(self, first: Array, second: Array) -> Array:
         """Return the sum modulo q and the number of messages of both parts."""
         return np.array([(first[0] + second[0]) % self.group_order, first[1] + second[1]])
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the aggregate, (R, 2), from its exact law, at a cost independent of n."""
         n = np.asarray(participants.public.n_users, np.int64)
-        held = np.asarray(held_counts(participants, 2)[:, 1], np.int64)
+        held = held_integers(participants, 2)[:, 1]
         total = self.precision * held + self.total_noise(n, rng)
         return np.column_stack((np.mod(total, self.group_order), self.shares * n))
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return relative frequencies of 0 and 1, (R, 2), unbiased if the sum does not wrap around, see `biased`.
 
         Sums above ``(N p + q) / 2``, N the number of messages over m, are decoded as negative numbers, so that the
@@ -206,12 +204,3 @@ class SecretShares(ProtocolBase):
     def cost(self) -> Cost:
         """Return the cost of m residues modulo q per user."""
         return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
-
-    def parameters(self) -> dict[str, float]:
-        """Return precision, number of shares, group order and security of the secure sum."""
-        return {
-            "precision": float(self.precision),
-            "shares": float(self.shares),
-            "group_order": float(self.group_order),
-            "security_bits": self.security_bits,
-        }

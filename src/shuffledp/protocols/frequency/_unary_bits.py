@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.fragmented_rappor import proven_bits_delta
@@ -20,7 +20,7 @@ from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency._pure_reports import PureReports
 from shuffledp.protocols.frequency._value_counts import checked_values
-from shuffledp.tasks import Users
+from shuffledp.tasks import Array, Users
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class UnaryBits(PureReports):
         p, q = self.own_rate, self.other_rate
         return math.log(p) - math.log(q) + math.log1p(-q) - math.log1p(-p)
 
-    def rows(self, users: Users, rng: np.random.Generator) -> NDArray[np.bool_]:
+    def rows(self, users: Users, rng: Generator) -> NDArray[np.bool_]:
         """Draw randomized rows, (n * rows_per_user, k), the values' rows first. Raise ValueError for invalid values."""
         values = checked_values(users.values, self.domain_size)
         held = np.concatenate((values, np.full((self.rows_per_user - 1) * len(values), -1)))
@@ -57,11 +57,11 @@ class UnaryBits(PureReports):
 class WholeRows(UnaryBits):
     """Rows of randomized bits, each row one message."""
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the rows of bits, (n * rows_per_user, k)."""
         return Messages(self.rows(users, rng))
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the number of set bits of each value, (k,)."""
         return np.asarray(np.count_nonzero(messages.payload, axis=0))
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from shuffledp.tasks import Floats, Ints, Participants
+from shuffledp.tasks import Array, Floats, Ints, Participants
 
 
-def checked_values(values: NDArray[Any], domain_size: int) -> Ints:
+def checked_values(values: Array, domain_size: int) -> Ints:
     """Return the values of users, (n,). Raise ValueError for a value outside of 0..domain_size-1."""
     checked = np.asarray(values, np.int64)
     if checked.size and not 0 <= checked.min() <= checked.max() < domain_size:
@@ -46,25 +46,25 @@ class GeneralizedResponse:
         """Difference ``keep - lie``, the probability of a truthful report instead of a uniform one."""
         return -math.expm1(-self.eps_local) * self.keep
 
-    def randomize(self, values: NDArray[np.generic], rng: np.random.Generator) -> Ints:
+    def randomize(self, values: NDArray[np.generic], rng: Generator) -> Ints:
         """Draw one report per value. Raise ValueError for a value outside of 0..k-1."""
         true = checked_values(values, self.domain_size)
         lies = rng.random(len(true)) >= self.keep
         steps = rng.integers(1, self.domain_size, size=len(true))  # a uniform value other than the true one
         return np.where(lies, (true + steps) % self.domain_size, true)
 
-    def sample_counts(self, held: Ints, rng: np.random.Generator) -> Ints:
+    def sample_counts(self, held: Ints, rng: Generator) -> Ints:
         """Draw the reports per value, (R, k), from their exact law, for `held` (R, k) users per value."""
         truthful = rng.binomial(held, self.gap)
         uniform = (held - truthful).sum(axis=1)
         shares = np.full(self.domain_size, 1 / self.domain_size)
-        return np.asarray(truthful + rng.multinomial(uniform, shares))
+        return truthful + rng.multinomial(uniform, shares)
 
-    def debiased(self, reports: NDArray[Any], n_reports: NDArray[Any]) -> Floats:
+    def debiased(self, reports: Array, n_reports: Array) -> Floats:
         """Return unbiased numbers of users per value, (R, k), from reports per value (R, k) and their totals (R,)."""
-        return np.asarray((np.asarray(reports, float) - self.lie * n_reports[:, None]) / self.gap)
+        return (reports - self.lie * n_reports[:, None]) / self.gap
 
-    def variance(self, held: NDArray[Any]) -> Floats:
+    def variance(self, held: Array) -> Floats:
         """Return the variance of `debiased`, (R, k), for `held` (R, k) users per value."""
         held = np.asarray(held, float)
         others = held.sum(axis=1, keepdims=True) - held
@@ -73,10 +73,15 @@ class GeneralizedResponse:
         )
 
 
-def held_counts(participants: Participants, domain_size: int) -> NDArray[Any]:
+def held_counts(participants: Participants, domain_size: int) -> Array:
     """Return the users per value, (R, k). Raise ValueError for data of another domain."""
     counts = participants.counts
     if counts.shape != (participants.public.repeats, domain_size):
         expected = (participants.public.repeats, domain_size)
         raise ValueError(f"Expected counts of shape {expected} (repeats, values), got {counts.shape}.")
     return counts
+
+
+def held_integers(participants: Participants, domain_size: int) -> Ints:
+    """Return `held_counts` of drawn participants, which are integers; expected counts are not."""
+    return held_counts(participants, domain_size).astype(np.int64, copy=False)

@@ -22,10 +22,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
 from shuffledp.accounting.errors import Infeasible
@@ -33,19 +32,20 @@ from shuffledp.accounting.general.count_pairs import from_top
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import (
-    check_budget,
+    Delta,
+    Eps,
+    FromOne,
     check_choice,
-    check_count,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import Client, text
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
+from shuffledp.tasks import Array
 
 _XTOL = 1e-10
 #: Largest power of e that is formed.
@@ -53,7 +53,7 @@ _MOST_EPS = 700.0
 
 
 def bin_dummy_rate(
-    n: int, eps: float, delta: float, *, accounting: str = "exact", search: bool = False
+    n: FromOne, eps: Eps, delta: Delta, *, accounting: str = "exact", search: bool = False
 ) -> float:
     """Return rho, the probability with which a user adds a dummy to a count.
 
@@ -87,8 +87,6 @@ def bin_dummy_rate(
     -----
     Luo, Wang and Yi, CCS 2022, their released code; ``exact`` is derived for this project.
     """
-    n = check_count("n", n, 1)
-    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         return truncation_miss_rate(n, eps, delta, accounting="exact")
@@ -170,7 +168,7 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
         """Guarantee of the accounting; ``violated`` if the exact delta exceeds the delta of the budget."""
         return super().standing if self.sufficient else TOO_FEW
 
-    def noise(self, users: NDArray[Any]) -> CountNoise:
+    def noise(self, users: Array) -> CountNoise:
         """Return the law of one coin per user with probability rho."""
         return coin_noise(users, self.rate)
 

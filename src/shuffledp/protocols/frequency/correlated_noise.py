@@ -37,7 +37,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, settled_count_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import check_budget, check_choice, check_open_unit
+from shuffledp.numerics.argument_ranges import Delta, Eps, OpenUnit, check_choice
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
@@ -86,7 +86,7 @@ def counter_pair(noise: CounterNoise, tail: float) -> MovingCount:
     raise Infeasible(f"The noise is too wide: a counter has more than {_MOST_TERMS} outcomes.")
 
 
-def correlated_pair_noise(eps: float, delta: float, *, share: float = 0.1) -> CounterNoise:
+def correlated_pair_noise(eps: Eps, delta: Delta, *, share: OpenUnit = 0.1) -> CounterNoise:
     """Return the noise of every counter for an (eps, delta)-private histogram, both counters accounted for together.
 
     Parameters
@@ -122,8 +122,7 @@ def correlated_pair_noise(eps: float, delta: float, *, share: float = 0.1) -> Co
     >>> print(round(correlated_noise(1.0, 1e-6).messages), round(correlated_pair_noise(1.0, 1e-6).messages))
     1189 554
     """
-    eps, delta = check_budget(eps, delta)
-    return _best_noise(min(eps, _MOST_EPS), delta, check_open_unit("share", share))
+    return _best_noise(min(eps, _MOST_EPS), delta, share)
 
 
 @remember(1024)
@@ -197,6 +196,7 @@ class CorrelatedNoise(NoisyCounters):
     label = "correlated noise"
     source = "Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247; as a baseline in arXiv 2009.13738"
     guarantees = under(printed=UPPER, exact=EXACT)
+    reported = ("n_users", "domain_size", "eps_geometric", "shape", "decay")
 
     @classmethod
     @from_request
@@ -208,7 +208,7 @@ class CorrelatedNoise(NoisyCounters):
         delta: float,
         *,
         accounting: str = "exact",
-        share: float = 0.1,
+        share: OpenUnit = 0.1,
         constants: str = "corrected",
         together: bool = True,
     ) -> Self:
@@ -263,7 +263,3 @@ class CorrelatedNoise(NoisyCounters):
             "the two counters that change, each with correlated noise",
             "exact",
         )
-
-    def parameters(self) -> dict[str, float]:
-        """Return the numbers of users and values, and the noise of a counter."""
-        return {name: value for name, value in super().parameters().items() if name != "together"}

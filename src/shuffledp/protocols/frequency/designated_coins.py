@@ -1,24 +1,22 @@
 """Designated coins: some named users add a fair coin to every count."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.general.random_users import mixed_delta
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_count
-from shuffledp.protocols._random_users import PlannedUsers, seats_left
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request, seats_left
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import Client
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
 from shuffledp.protocols.frequency.sbin import fair_coins
 from shuffledp.protocols.reliance import NAMED
-from shuffledp.tasks import Ints, Users
+from shuffledp.tasks import Array, Ints, Users
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
         """Guarantee ``exact``; ``upper`` if users may collude, as their coins are not counted."""
         return UPPER if self.colluding else super().standing
 
-    def noise(self, users: NDArray[Any]) -> CountNoise:
+    def noise(self, users: Array) -> CountNoise:
         """Return the law of the fair coins of the designated users, or of all users if they are fewer."""
         return coin_noise(np.minimum(np.asarray(users, np.int64), self.designated), 0.5)
 

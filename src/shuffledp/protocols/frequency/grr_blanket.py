@@ -5,8 +5,7 @@ from typing import Self
 
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.guarantees import UPPER, under
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
 
 
@@ -38,5 +37,5 @@ class GrrBlanket(FixedDummies):
         return PlannedUsers.counted_on(self)
 
     def parameters(self) -> dict[str, float]:
-        """Return the local budget."""
+        """Return ``eps_local``: there are no dummies."""
         return {"eps_local": self.eps_local}

@@ -25,10 +25,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.dump.dummies import smallest_count
 from shuffledp.accounting.errors import Infeasible
@@ -44,8 +44,8 @@ from shuffledp.numerics.windows import Window
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._dummy_points import DealtDummies
-from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
-from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.protocols.frequency._value_counts import checked_values, held_counts, held_integers
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 BIN_RULES = ("logarithmic", "cubed", "economical")
 
@@ -203,7 +203,7 @@ class HashedBallsIntoBins(DealtDummies):
         bits = 2 * message_bits(self.family.prime) + message_bits(self.family.bins)
         return Cost(1 + self.usual_dummies / self.usual_users, bits, most_messages=1 + self.most_dummies)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw a function with the bin of the value per user, and uniform messages, (n + dummies, 3)."""
         values = checked_values(users.values, self.domain_size)
         dummies = self.dummies_among(len(users), users.offset)
@@ -216,7 +216,7 @@ class HashedBallsIntoBins(DealtDummies):
         payload[len(values) :, 2] = rng.integers(0, b, dummies)
         return Messages(payload)
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the number of messages that count for each value, (k,). Time grows with the values per bin, q / b."""
         q, b, k = self.family.prime, self.family.bins, self.domain_size
         u, v, w = np.asarray(messages.payload, np.int64).T
@@ -235,38 +235,36 @@ class HashedBallsIntoBins(DealtDummies):
         """True for few hash functions, where all sets of values that a message counts for are listed."""
         return _groups(self.family) is not None
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages that count for each value, (R, k), at a cost independent of n.
 
         If few sets of values are possible (`joint_law`), the messages per set are drawn, from the joint law of the
         counts. Otherwise each count has its exact law, and counts are independent, without their correlation of
         ``(b p_c - 1) / (b - 1)``, which changes no error of a value, nor the mean error.
         """
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         n, dummies = participants.public.n_users, self.dummies_of(participants.public.n_users)
         groups = _groups(self.family)
         if groups is None:
             strays = rng.binomial(n[:, None] - held, self.family.collision_rate)
-            return np.asarray(
-                held + strays + rng.binomial(dummies[:, None], 1 / self.family.bins, held.shape)
-            )
+            return held + strays + rng.binomial(dummies[:, None], 1 / self.family.bins, held.shape)
         counts = np.asarray(rng.multinomial(dummies, groups.uniform) @ groups.holds)
         for value, law in enumerate(groups.own):
             possible = law > 0
             counts += rng.multinomial(held[:, value], law[possible]) @ groups.holds[possible]
         return counts
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         n = public.users_column
         stray = self.family.collision_rate
         dummies = self.dummies_of(public.n_users)[:, None] / self.family.bins
-        return np.asarray((np.asarray(aggregate, float) - dummies - n * stray) / (n * (1 - stray)))
+        return (aggregate - dummies - n * stray) / (n * (1 - stray))
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
-        held = np.asarray(held_counts(participants, self.domain_size), float)
+        held = held_counts(participants, self.domain_size)
         stray, share = self.family.collision_rate, 1 / self.family.bins
         dummies = self.dummies_of(participants.public.n_users)[:, None]
         noise = (n - held) * stray * (1 - stray) + dummies * share * (1 - share)

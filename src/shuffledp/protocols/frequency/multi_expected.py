@@ -6,6 +6,7 @@ from functools import cache
 from typing import Annotated, Self
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import log_ndtr
 
 from shuffledp.accounting.errors import Infeasible
@@ -23,8 +24,7 @@ from shuffledp.numerics.samplers import (
 )
 from shuffledp.populations import Law, Population
 from shuffledp.protocols._additive_shares import point_delta
-from shuffledp.protocols._random_users import remaining
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import from_request, remaining
 from shuffledp.protocols.frequency._secret_shares import (
     SecretShares,
     law_for_bits,
@@ -127,6 +127,7 @@ class MultiExpected(SecretShares):
     label = "MULTI-EXPECTED"
     source = "Wang et al. 2023, Theorem 6, Proposition 2, Algorithms 1 and 2"
     guarantees = under(printed=UPPER, exact=UPPER)
+    reported = ("tau", *SecretShares.reported)
 
     @classmethod
     @from_request
@@ -197,11 +198,11 @@ class MultiExpected(SecretShares):
             "hockey stick of the summed discrete Gaussians, averaged over N; secure sum by Lemma 3",
         )
 
-    def user_noise(self, users: int, rng: np.random.Generator) -> Ints:
+    def user_noise(self, users: int, rng: Generator) -> Ints:
         """Draw discrete Gaussian noise of every user, (users,)."""
         return discrete_gaussian(self.tau, rng, users)
 
-    def total_noise(self, n_users: Ints, rng: np.random.Generator) -> Ints:
+    def total_noise(self, n_users: Ints, rng: Generator) -> Ints:
         """Draw one discrete Gaussian of variance ``N tau^2``, or for small tau the exact sum, from counts per value."""
         if self.tau >= SMOOTH:
             return discrete_gaussian(self.tau * np.sqrt(n_users), rng)
@@ -220,7 +221,3 @@ class MultiExpected(SecretShares):
     def noise_variance(self, n_users: Ints) -> Floats:
         """Return N times the variance of a discrete Gaussian, (R,), which is tau^2 unless tau is small."""
         return np.asarray(n_users * discrete_gaussian_variance(self.tau))
-
-    def parameters(self) -> dict[str, float]:
-        """Return tau, and the parameters of the secure sum."""
-        return {"tau": self.tau} | super().parameters()

@@ -14,10 +14,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import most_sent
@@ -28,18 +27,18 @@ from shuffledp.accounting.general.count_pairs import (
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import check_budget, check_positive
+from shuffledp.numerics.argument_ranges import Delta, Eps, Positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
 from shuffledp.numerics.windows import Window, negative_binomial_window
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import ROUNDED_UP, Client, shares_part
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts
 from shuffledp.protocols.frequency.silent_users import poisson_dummies
+from shuffledp.tasks import Array
 
 _XTOL = 1e-11
 #: Values of the noise that are summed over, at most.
@@ -77,7 +76,7 @@ class OneSidedNoise:
         return window
 
 
-def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> OneSidedNoise:
+def one_sided_noise(eps: Eps, delta: Delta, *, shape: Positive | None = None) -> OneSidedNoise:
     """Return the one-sided noise of every count for an (eps, delta)-private histogram.
 
     Parameters
@@ -103,10 +102,7 @@ def one_sided_noise(eps: float, delta: float, *, shape: float | None = None) -> 
     -----
     Derived for this project, see the module's description.
     """
-    eps, delta = check_budget(eps, delta)
-    if shape is None:
-        return _best_noise(eps, delta)
-    return _least_noise(eps, delta, check_positive("shape", shape), 0.0)
+    return _best_noise(eps, delta) if shape is None else _least_noise(eps, delta, shape, 0.0)
 
 
 @remember(1024)
@@ -172,12 +168,12 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
 
     @classmethod
     @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, shape: float | None = None) -> Self:
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, shape: Positive | None = None) -> Self:
         """Find the noise with the fewest messages, or of a given ``shape``, see :func:`one_sided_noise`."""
         found = one_sided_noise(eps, delta, shape=shape)
         return cls(k, n, found.shape, found.decay)
 
-    def noise(self, users: NDArray[Any]) -> CountNoise:
+    def noise(self, users: Array) -> CountNoise:
         """Return the negative binomial law of the sum of the users' shares."""
         whole, part = OneSidedNoise(self.shape, self.decay), users / self.n_users
         shapes = np.asarray(self.shape * users / self.n_users)

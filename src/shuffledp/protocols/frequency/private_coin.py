@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.private_coin import (
     default_entries,
@@ -14,8 +14,7 @@ from shuffledp.accounting.baselines.private_coin import (
 from shuffledp.accounting.general.matched_blanket import matched_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._binary_subspaces import (
     all_subspaces,
@@ -26,8 +25,8 @@ from shuffledp.protocols.frequency._binary_subspaces import (
     spans,
     subspace_count,
 )
-from shuffledp.protocols.frequency._value_counts import held_counts
-from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Elements of subspaces, or of matrices, per pass.
 _CELLS = 2**20
@@ -106,7 +105,7 @@ class PrivateCoin(PlannedUsers):
         sent = 1.0 + self.tuples
         return Cost(sent, self.entries * self.bits, most_messages=sent)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw a tuple from each user's codeword, and rho uniform tuples per user, (n (1 + rho), tau)."""
         values = np.asarray(users.values, np.int64)
         vectors = (values + 1)[:, None]
@@ -118,7 +117,7 @@ class PrivateCoin(PlannedUsers):
         )
         return Messages(np.concatenate((own, others)))
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the tuples that count for each value, (k,), those whose kernel contains the value's vector."""
         counts = np.zeros((1, self.domain_size), np.int64)
         step = max(1, _CELLS // max(self.bits, self.entries))
@@ -141,19 +140,19 @@ class PrivateCoin(PlannedUsers):
             found = np.bincount((vectors + repeats * size).ravel(), minlength=len(counts) * size)
             counts += found.reshape(len(counts), size)[:, 1 : self.domain_size + 1]
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the counts, (R, k), from their exact joint law, by the kernels of the tuples. Time grows with rho and k.
 
         The kernel of a uniform tuple is a uniform subspace of random dimension; a user's tuple has the value in its
         kernel.
         """
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         counts = held.copy()
         self._sample_uniform(counts, self.tuples * participants.public.n_users, rng)
         self._sample_own(counts, held, rng)
         return counts
 
-    def _sample_uniform(self, counts: Ints, tuples: Ints, rng: np.random.Generator) -> None:
+    def _sample_uniform(self, counts: Ints, tuples: Ints, rng: Generator) -> None:
         law = kernel_law(self.entries, self.bits)
         by_dimension = rng.multinomial(tuples, law[::-1])[:, ::-1]  # the most likely one, 0, last
         counts += by_dimension[:, self.bits :]
@@ -173,7 +172,7 @@ class PrivateCoin(PlannedUsers):
                 found = random_subspaces(len(who), dimension, self.bits, rng)
                 self._add(counts, who, found[:, 1:])
 
-    def _sample_own(self, counts: Ints, held: Ints, rng: np.random.Generator) -> None:
+    def _sample_own(self, counts: Ints, held: Ints, rng: Generator) -> None:
         # The kernel modulo the value's vector is that of a uniform matrix with one column less.
         law = kernel_law(self.entries, self.bits - 1)
         by_dimension = rng.multinomial(held, law[::-1])[..., ::-1]
@@ -188,16 +187,16 @@ class PrivateCoin(PlannedUsers):
                 found = random_subspaces(len(who), dimension + 1, self.bits, rng, through)
                 self._add(counts, who, found[:, 2:])
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         n = public.users_column
-        surplus = np.asarray(aggregate, float) / n - (self.tuples + 1) * self.chance
-        return np.asarray(surplus / (1 - self.chance))
+        surplus = aggregate / n - (self.tuples + 1) * self.chance
+        return surplus / (1 - self.chance)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
-        held = np.asarray(held_counts(participants, self.domain_size), float)
+        held = held_counts(participants, self.domain_size)
         return np.asarray((n * (self.tuples + 1) - held) * self.chance / (1 - self.chance) / n**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:

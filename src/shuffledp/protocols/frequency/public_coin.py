@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.public_coin import (
@@ -19,12 +20,11 @@ from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import OpenUnit, check_count
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
-from shuffledp.protocols.frequency._value_counts import held_counts
-from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.protocols.frequency._value_counts import held_integers
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass outside of the law of the noise in closed forms, and cells of values in all rows that these hold at once.
 _TAIL, _MOST_AT_ONCE = 1e-25, 1 << 26
@@ -109,21 +109,21 @@ class PublicCoin(PlannedUsers):
         mean, most = rows * (1 + columns * self.rate), rows * (1 + columns)
         return Cost(mean, message_bits(self.rows * columns), own_messages=rows, most_messages=most)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the cells of each user's value, and every cell with probability gamma. Time grows with n^2."""
         own = self.cells()[:, np.asarray(users.values, np.int64)]
         total = self.rows * self.columns
         noise = [np.nonzero(coins < self.rate)[1] for _, coins in coin_blocks(len(users), total, rng)]
         return Messages(np.concatenate([own.ravel(), *noise]))
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the marks of the cell of each value in each row, (tau, k); several values may share a cell."""
         counts = np.bincount(messages.payload.astype(np.int64), minlength=self.rows * self.columns)
-        return np.asarray(counts[self.cells()])
+        return counts[self.cells()]
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the marks, (R, tau, k), from their exact law given the hashes; values in one cell share its noise."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         by_row, places = zip(*self._row_totals(held), strict=True)
         ends = np.cumsum([totals.shape[1] for totals in by_row])
         totals = np.concatenate(by_row, axis=1)
@@ -146,7 +146,7 @@ class PublicCoin(PlannedUsers):
             totals = np.add.reduceat(held[:, order], np.flatnonzero(first), axis=1)
             yield totals, place
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return biased relative frequencies, (R, k): the least marked cell minus its expected noise, at least 0."""
         n = public.users_column
         least = np.min(np.asarray(aggregate), axis=1).astype(float)
@@ -159,10 +159,10 @@ class PublicCoin(PlannedUsers):
                 f"Its error is too long a sum for {self.domain_size:,} values: at most "
                 f"{_MOST_AT_ONCE // self.rows:,} in {self.rows} rows."
             )
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         different, rows = np.unique(held, axis=0, return_inverse=True)
         errors = np.stack([self._errors(row) for row in different])
-        return np.asarray(errors[rows.reshape(-1)])
+        return errors[rows.reshape(-1)]
 
     def _errors(self, held: Ints) -> Floats:
         n = int(held.sum())

@@ -1,10 +1,9 @@
 """RandomCheckin: every participant chooses one of m slots, and each slot keeps one report."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.numerics.samplers import without_replacement
 from shuffledp.populations import Binomial
@@ -12,8 +11,8 @@ from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
 from shuffledp.protocols.base import Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import ValueReports
-from shuffledp.protocols.frequency._value_counts import held_counts
-from shuffledp.tasks import Floats, Ints, Participants, Public
+from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public
 
 #: Users from which numpy draws no hypergeometric numbers, and values from which drawing them one by one takes long.
 _MANY_USERS, _MANY_VALUES = 10**9, 2000
@@ -34,14 +33,14 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         """Return the bits of a message, one of m slots and one of k values."""
         return message_bits(self.slots * self.domain_size)
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the reports per value, followed by the number of filled slots, (k + 1,)."""
         reports = np.bincount(messages.payload[:, 0].astype(np.int64), minlength=self.domain_size)
         return np.append(reports, messages.payload[:, 1].sum(dtype=np.int64))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the aggregate, (R, k + 1), from its exact law: kept users are a uniform subset. Time grows with n."""
-        left = held_counts(participants, self.domain_size).astype(np.int64)
+        left = held_integers(participants, self.domain_size)
         filled = self.filled_slots(participants.public.n_users, rng)
         if self.domain_size > _MANY_VALUES or int(participants.public.n_users.max()) >= _MANY_USERS:
             kept = np.stack(
@@ -52,7 +51,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         kept[:, 0] += self.slots - filled
         return np.column_stack((self.response.sample_counts(kept, rng), filled))
 
-    def _kept(self, held: Ints, filled: Ints, rng: np.random.Generator) -> Ints:
+    def _kept(self, held: Ints, filled: Ints, rng: Generator) -> Ints:
         kept, open_places = np.empty_like(held), filled.copy()
         for value in range(self.domain_size - 1):
             others = held[:, value + 1 :].sum(axis=1)
@@ -61,9 +60,9 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         kept[:, -1] = open_places
         return kept
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k), as the kept users are a uniform sample."""
-        table = np.asarray(aggregate, float)
+        table = aggregate
         filled = table[:, -1]
         held = self.response.debiased(table[:, :-1], np.full(len(table), float(self.slots)))
         held[:, 0] -= self.slots - filled
@@ -75,7 +74,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         It is the randomization of all m reports over K^2, plus the variance of sampling K of N users.
         """
         n = participants.public.users_column
-        share = np.asarray(held_counts(participants, self.domain_size), float) / n
+        share = held_counts(participants, self.domain_size) / n
         inverse, inverse_square = (
             x[:, None] for x in inverse_filled(participants.public.n_users, self.slots)
         )

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Self
 
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import check_positive
+from shuffledp.numerics.argument_ranges import Eps
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency.sageo import MOST_HALF, GeometricDummies, GeometricShuffle, least_share
 
 
-def s1geo_dummies(eps: float) -> GeometricDummies:
+def s1geo_dummies(eps: Eps) -> GeometricDummies:
     """Return the dummies per value of S1Geo-Shuffle, which is eps-private at delta 0.
 
     Parameters
@@ -21,7 +21,7 @@ def s1geo_dummies(eps: float) -> GeometricDummies:
     -----
     Murakami, Sei and Eriguchi, arXiv 2504.07362. Exact: no smaller eps has delta 0.
     """
-    half = min(check_positive("eps", eps) / 2, MOST_HALF)
+    half = min(eps / 2, MOST_HALF)
     return GeometricDummies(half, least_share(2 * half), 0)
 
 

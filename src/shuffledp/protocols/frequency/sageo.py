@@ -24,18 +24,19 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
-    check_budget,
+    Count,
+    Delta,
+    Eps,
+    EpsAt,
+    FromOne,
+    Positive,
+    Unit,
     check_choice,
-    check_count,
-    check_nonnegative,
-    check_positive,
-    check_unit,
 )
 from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
@@ -45,9 +46,9 @@ from shuffledp.protocols.client.description import Client, odds_below, text
 from shuffledp.protocols.frequency._count_shares import best_share, checked_share, sampled_count_variance
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise
 from shuffledp.protocols.frequency.sbin import AUGMENTED_ACCOUNTINGS
-from shuffledp.tasks import Ints
+from shuffledp.tasks import Array, Floats, Ints
 
-Shares = NDArray[np.float64] | np.float64
+Shares = Floats | np.float64
 
 #: Beyond this e^(3 h) overflows; a smaller eps is on the safe side.
 MOST_HALF = 200.0
@@ -75,15 +76,12 @@ class GeometricDummies:
         nu >= 0, the mode.
     """
 
-    half_eps: float
-    share: float
-    turn: int
+    half_eps: Positive
+    share: Unit
+    turn: Count
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_positive("half_eps", self.half_eps)
-        check_unit("share", self.share)
-        check_count("turn", self.turn)
 
     @property
     def left(self) -> float:
@@ -141,13 +139,12 @@ class GeometricDummies:
         mean = float(law @ x)
         return mean, float(law @ (x - mean) ** 2)
 
-    def delta(self, eps: float) -> float:
+    def delta(self, eps: EpsAt) -> float:
         """Return the exact delta of the two counts that change, for eps >= 0 in nats: the nine terms of the module's
         description.
 
         It is exact up to rounding, and 0 if no outcome has a loss above eps.
         """
-        eps = check_nonnegative("eps", eps)
         top, gone = self.right_mass, self.left**self.turn
         scale = top * (1 - self.right)  # 1 / kappa
         middle = scale * (1 - gone) / (1 - self.left)
@@ -168,14 +165,14 @@ def least_share(eps: float) -> float:
     return -math.expm1(-eps / 2)
 
 
-def _ratios(half: float, share: Shares) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _ratios(half: float, share: Shares) -> tuple[Floats, Floats]:
     """Return the ratios q_l and q_r."""
     part = share * math.exp(-half)
     return np.maximum(1 + math.expm1(-half) / share, 0.0), np.asarray(part / (part - math.expm1(-half)))
 
 
 def sageo_dummies(
-    n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", beta: float | None = None
+    n: FromOne, k: FromOne, eps: Eps, delta: Delta, *, accounting: str = "exact", beta: float | None = None
 ) -> GeometricDummies:
     """Return the dummies per value of SAGeo-Shuffle, with the share of messages that are kept.
 
@@ -204,14 +201,12 @@ def sageo_dummies(
     in one direction only, so that nu suffices and half of delta is unused. Their error is ``E[(Z - nu)^2]`` for
     the law on all integers, an upper bound on the variance. ``exact`` is derived for this project.
     """
-    n, k = check_count("n", n, 1), check_count("k", k, 1)
-    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, AUGMENTED_ACCOUNTINGS)
     half, least = min(eps / 2, MOST_HALF), least_share(min(eps, 2 * MOST_HALF))
     share = beta if beta is None else checked_share("beta", beta, least)
     printed = accounting == "printed"
 
-    def errors(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def errors(shares: Floats) -> Floats:
         if printed:
             return sampled_count_variance(_claimed_variance(half, shares), shares, n / k)
         variances = _variances(half, shares, _exact_turn(half, delta, shares))
@@ -224,20 +219,20 @@ def sageo_dummies(
     return _exact_sageo(half, delta, share)
 
 
-def _claimed_variance(half: float, share: Shares) -> NDArray[np.float64]:
+def _claimed_variance(half: float, share: Shares) -> Floats:
     left, right = _ratios(half, share)
     squares = left * (1 + left) / (1 - left) ** 3 + right * (1 + right) / (1 - right) ** 3
-    return np.asarray(squares / (left / (1 - left) + 1 / (1 - right)))
+    return squares / (left / (1 - left) + 1 / (1 - right))
 
 
-def _turn_of(part: NDArray[np.float64], left: NDArray[np.float64]) -> NDArray[np.float64]:
+def _turn_of(part: Floats, left: Floats) -> Floats:
     """Return the least nu >= 0 with ``left^nu <= part``."""
     with np.errstate(divide="ignore", invalid="ignore"):
         turn = np.ceil(np.log(np.minimum(part, 1.0)) / np.log(left))
     return np.where(part >= 1, 0.0, np.where(left > 0, turn, 1.0))
 
 
-def _printed_turn(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
+def _printed_turn(half: float, delta: float, share: Shares) -> Floats:
     left, right = _ratios(half, share)
     bracket = 2 - 2 * (1 - share) * math.exp(half) * (1 - left) - (2 - delta) * left
     with np.errstate(divide="ignore"):
@@ -245,7 +240,7 @@ def _printed_turn(half: float, delta: float, share: Shares) -> NDArray[np.float6
     return _turn_of(np.asarray(part), left)
 
 
-def _exact_turn(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
+def _exact_turn(half: float, delta: float, share: Shares) -> Floats:
     """Return nu up to rounding, from a quadratic equation in ``u = q_l^nu``."""
     left, right = _ratios(half, share)
     above, below = right / (1 - right), left / (1 - left)
@@ -263,7 +258,7 @@ def _exact_turn(half: float, delta: float, share: Shares) -> NDArray[np.float64]
     return _turn_of(part, left)
 
 
-def _variances(half: float, share: Shares, turn: NDArray[np.float64]) -> NDArray[np.float64]:
+def _variances(half: float, share: Shares, turn: Floats) -> Floats:
     """Return `GeometricDummies.variance` for many laws, with few correct digits if ``nu (1 - q_l)`` is small."""
     left, right = _ratios(half, share)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -305,7 +300,7 @@ class GeometricShuffle(ShufflerNoise):
         """Law of the dummies of a value."""
         return GeometricDummies(self.half_eps, self.share, self.turn)
 
-    def noise(self, users: NDArray[Any]) -> CountNoise:
+    def noise(self, users: Array) -> CountNoise:
         """Return the law of the noise, which does not depend on the users."""
         return CountNoise(self.law.mean, self.law.variance, self._draw, self._window)
 

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import (
@@ -35,12 +34,13 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
-    check_budget,
+    Count,
+    Delta,
+    Eps,
+    FromOne,
+    OpenUnit,
+    Unit,
     check_choice,
-    check_count,
-    check_open_unit,
-    check_positive,
-    check_unit,
 )
 from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
@@ -57,8 +57,9 @@ from shuffledp.protocols.frequency._count_shares import (
     sampled_count_variance,
 )
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise, coin_noise
+from shuffledp.tasks import Array, Floats
 
-Shares = NDArray[np.float64] | np.float64
+Shares = Floats | np.float64
 
 AUGMENTED_ACCOUNTINGS = ("printed", "exact")
 
@@ -84,13 +85,11 @@ class BinomialDummies:
         M >= 0.
     """
 
-    share: float
-    coins: int
+    share: Unit
+    coins: Count
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_unit("share", self.share)
-        check_count("coins", self.coins)
 
     @property
     def mean(self) -> float:
@@ -102,9 +101,8 @@ class BinomialDummies:
         """Variance of the number of dummies of a value."""
         return self.coins / 4
 
-    def count_at(self, tail: float) -> MovingCount:
+    def count_at(self, tail: OpenUnit) -> MovingCount:
         """Return the laws of a count with and without user 1, omitting a mass of at most `tail` on either side."""
-        tail = check_open_unit("tail", tail)
         return added_message(binomial_window(self.coins, 0.5, tail), self.share)
 
     def delta(self, eps: float) -> float:
@@ -113,7 +111,7 @@ class BinomialDummies:
 
 
 def sbin_dummies(
-    n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", beta: float | None = None
+    n: FromOne, k: FromOne, eps: Eps, delta: Delta, *, accounting: str = "exact", beta: float | None = None
 ) -> BinomialDummies:
     """Return the coins per value of SBin-Shuffle, and the share of messages that are kept.
 
@@ -140,22 +138,20 @@ def sbin_dummies(
     Murakami, Sei and Eriguchi, arXiv 2504.07362 (the closed form of their public code); ``exact`` is derived for this
     project. Errs on the safe side.
     """
-    n, k = check_count("n", n, 1), check_count("k", k, 1)
-    eps, delta = check_budget(eps, delta)
     check_choice("accounting", accounting, AUGMENTED_ACCOUNTINGS)
     share = beta if beta is None else checked_share("beta", beta, 0.0)
     if accounting == "exact":
         return _exact_sbin(n / k, eps, delta, share)
     half = min(eps / 2, _MOST_HALF)
 
-    def errors(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def errors(shares: Floats) -> Floats:
         return sampled_count_variance(_printed_coins(half, delta, shares) / 4, shares, n / k)
 
     best = best_share(errors, min(delta / 2, 0.5)) if share is None else share
     return BinomialDummies(best, int(_printed_coins(half, delta, np.float64(best))))
 
 
-def _printed_coins(half: float, delta: float, share: Shares) -> NDArray[np.float64]:
+def _printed_coins(half: float, delta: float, share: Shares) -> Floats:
     """Return M of the closed form, 0 if sufficiently few messages are kept."""
     x = 1 + math.expm1(half) / share
     log_inverse = np.maximum(np.log(4 * share / delta), math.log(2))
@@ -200,7 +196,7 @@ def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> B
     return min(rounded, key=lambda one: _error(one, held))
 
 
-def fair_coins(eps: float, delta: float) -> int:
+def fair_coins(eps: Eps, delta: Delta) -> int:
     """Return the fewest fair coins on each of two counts that hide which count has a user's message.
 
     Parameters
@@ -220,7 +216,7 @@ def fair_coins(eps: float, delta: float) -> int:
     Derived for this project; the divergence is :func:`~shuffledp.accounting.baselines.truncation.two_bins_delta` at
     rate 1/2.
     """
-    return _coins_for(check_positive("eps", eps), check_open_unit("delta", delta), 1.0)
+    return _coins_for(eps, delta, 1.0)
 
 
 @remember(1024)
@@ -284,7 +280,7 @@ class SBin(ShufflerNoise):
         found = sbin_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
         return cls(k, usual_users, found.share, found.coins)
 
-    def noise(self, users: NDArray[Any]) -> CountNoise:
+    def noise(self, users: Array) -> CountNoise:
         """Return the law of M fair coins, which does not depend on the users."""
         return coin_noise(self.coins, 0.5)
 

@@ -18,22 +18,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, most_sent
 from shuffledp.accounting.general.count_pairs import MovingCount, added_message, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import Unit, check_budget, check_count
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Unit
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import golden_section, root_below
 from shuffledp.numerics.windows import poisson_window
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import Client, text
 from shuffledp.protocols.frequency._count_shares import (
@@ -43,6 +41,7 @@ from shuffledp.protocols.frequency._count_shares import (
     sampled_count_variance,
 )
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, poisson_noise
+from shuffledp.tasks import Array
 
 #: Relative tolerance of mu, in the result and in the search for p.
 _XTOL, _ROUGH = 1e-11, 1e-5
@@ -68,7 +67,9 @@ class SilentReport:
         return float(sampled_count_variance(self.dummies, self.rate, held))
 
 
-def silent_report(n: int, k: int, eps: float, delta: float, *, rate: float | None = None) -> SilentReport:
+def silent_report(
+    n: FromOne, k: FromOne, eps: Eps, delta: Delta, *, rate: float | None = None
+) -> SilentReport:
     """Return the probability of reporting and the dummies of silent users.
 
     Parameters
@@ -92,15 +93,13 @@ def silent_report(n: int, k: int, eps: float, delta: float, *, rate: float | Non
     Derived for this project. As the error may have several local minima in p, the search for p uses a grid, then the
     interval between neighbors of the best point, within 0.2 %; a larger p may be as good.
     """
-    n, k = check_count("n", n, 1), check_count("k", k, 1)
-    eps, delta = check_budget(eps, delta)
     if rate is None:
         return _best_report(n / k, eps, delta)
     share = checked_share("rate", rate, 0.0)
     return SilentReport(share, _least_dummies(eps, delta, share, 1.0, _XTOL))
 
 
-def poisson_dummies(eps: float, delta: float) -> float:
+def poisson_dummies(eps: Eps, delta: Delta) -> float:
     """Return the least mean of Poisson noise on two counts that hides which count has a user's message.
 
     Parameters
@@ -120,7 +119,6 @@ def poisson_dummies(eps: float, delta: float) -> float:
     Derived for this project. The number of dummies per value converges to this mean in all protocols in which all
     users' dummies hide all values.
     """
-    eps, delta = check_budget(eps, delta)
     return _least_dummies(eps, delta, 1.0, 1.0, _XTOL)
 
 
@@ -199,7 +197,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
         """Probability p that a user sends a value."""
         return self.rate
 
-    def noise(self, users: NDArray[Any]) -> CountNoise:
+    def noise(self, users: Array) -> CountNoise:
         """Return the Poisson law of the sum of the users' shares of mu."""
         return poisson_noise(self.dummy_mean * np.asarray(users, float) / self.n_users)
 

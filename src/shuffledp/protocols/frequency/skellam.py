@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.numerics.samplers import skellam
 from shuffledp.protocols._integer_noise import SkellamNoise
 from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency._curator_noise import moved_counts, noise_of_all, released_counts
-from shuffledp.protocols.frequency._value_counts import checked_values, held_counts
-from shuffledp.tasks import Floats, Participants, Public, Task, Users
+from shuffledp.protocols.frequency._value_counts import checked_values, held_integers
+from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Skellam(SkellamNoise):
         """Number of released counts: all, or one of two."""
         return released_counts(self.domain_size, self.relation)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw one-hot rows plus shares of the noise, (n, k)."""
         values = checked_values(users.values, self.domain_size)
         shares = skellam(self.variance / self.n_users, rng, (len(values), self.released_counts))
@@ -51,23 +51,23 @@ class Skellam(SkellamNoise):
         rows[np.arange(len(values)), values] += 1
         return Messages(rows)
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the sums of all rows, (k,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy counts, (R, k), from their exact law, at a cost independent of n."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         noise = skellam(self._noise(participants.public)[:, None], rng, (len(held), self.released_counts))
-        return np.asarray(held + noise_of_all(noise))
+        return held + noise_of_all(noise)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+        return aggregate / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""
-        n = np.asarray(participants.public.n_users, float)
+        n = participants.public.n
         return np.repeat((self._noise(participants.public) / n**2)[:, None], self.domain_size, axis=1)
 
     def parameters(self) -> dict[str, float]:
@@ -75,4 +75,4 @@ class Skellam(SkellamNoise):
         return {"noise_variance": self.variance}
 
     def _noise(self, public: Public) -> Floats:
-        return np.asarray(self.variance * np.asarray(public.n_users, float) / self.n_users)
+        return self.variance * public.n / self.n_users

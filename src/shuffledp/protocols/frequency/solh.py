@@ -1,10 +1,9 @@
 """SOLH, shuffled optimal local hashing: every user reports a hash function and the randomized hash of a value."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.solh import solh_report
 from shuffledp.accounting.general.matched_blanket import blanketed_delta
@@ -16,7 +15,7 @@ from shuffledp.protocols.client.description import ODDS, Client, frequencies, od
 from shuffledp.protocols.frequency._hashing import SEED_BITS, draw_seeds, hash_values
 from shuffledp.protocols.frequency._pure_reports import PureReports
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values
-from shuffledp.tasks import Users
+from shuffledp.tasks import Array, Users
 
 #: Pairs of a report and a value that are compared at once: they fit into the cache.
 _PAIRS = 2**16
@@ -68,7 +67,7 @@ class Solh(PureReports):
         payload[:, 1] = self.response.randomize(hashed, rng)
         return Messages(payload)
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the number of reports whose cell is the hash of each value, (k,)."""
         payload = messages.payload.astype(np.uint64)
         values = np.arange(self.domain_size, dtype=np.uint64)

@@ -17,10 +17,10 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
 from shuffledp.accounting.general.matched_blanket import block_length, matched_rate, mixed_matched_delta
@@ -37,8 +37,8 @@ from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ODDS, Client, frequencies, odds_below
 from shuffledp.protocols.frequency._pure_reports import PureReports, pure_mse
-from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_counts
-from shuffledp.tasks import Participants, Users
+from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_integers
+from shuffledp.tasks import Array, Participants, Users
 
 #: Nats; a larger budget is as good as none.
 _MOST_BUDGET = 600.0
@@ -208,7 +208,7 @@ class SubsetSelection(PureReports):
         subsets = math.comb(self.domain_size, self.report.size)
         return Cost(1.0, message_bits(subsets), most_messages=1.0)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's subset, in increasing order, (n, d)."""
         values, size = checked_values(users.values, self.domain_size), self.report.size
         holds = rng.random(len(values)) < self.report.own_rate
@@ -218,7 +218,7 @@ class SubsetSelection(PureReports):
             subsets[block] = np.argpartition(keys, size - 1, axis=1)[:, :size]
         return Messages(np.sort(subsets, axis=1))
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the number of subsets that contain each value, (k,)."""
         return np.bincount(np.asarray(messages.payload, np.int64).ravel(), minlength=self.domain_size)
 
@@ -227,14 +227,14 @@ class SubsetSelection(PureReports):
         """True for subsets of one value, or for few different subsets."""
         return self.report.size == 1 or math.comb(self.domain_size, self.report.size) <= _FEW_SUBSETS
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of subsets that contain each value, (R, k), at a cost independent of n.
 
         For subsets of one value, and for few different subsets, the joint law is exact. Otherwise each count has its
         exact law, and counts are independent, without the constraint of d values per user, which changes no error of a
         value.
         """
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         if self.report.size == 1:
             return GeneralizedResponse(self.report.eps_local, self.domain_size).sample_counts(held, rng)
         if not self.joint_law:

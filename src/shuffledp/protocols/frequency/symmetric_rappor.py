@@ -1,10 +1,10 @@
 """Symmetric RAPPOR under secure summation: rows of randomized bits, of which the server learns only the sums."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.errors import Infeasible
@@ -12,7 +12,7 @@ from shuffledp.guarantees import UPPER, under
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._unary_bits import FlippedBits
-from shuffledp.tasks import Users
+from shuffledp.tasks import Array, Users
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class SymmetricRappor(FlippedBits):
         """Return the cost of one row, with a number up to the number of users for each value."""
         return Cost(1.0, self.domain_size * message_bits(self.usual_users + 1), most_messages=1.0)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the rows of bits, (n, k)."""
         return Messages(self.rows(users, rng))
 
-    def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
+    def forward(self, messages: Messages, rng: Generator) -> Messages:
         """Return the sum of the rows of these users as one row, (1, k), by secure summation."""
         return Messages(self.aggregate(messages)[None])
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the sum of all rows, (k,)."""
         return np.asarray(np.sum(messages.payload, axis=0, dtype=np.int64))

@@ -1,21 +1,20 @@
 """Truncation-based histogram: every user adds a coin to every count, and small counts become 0."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.frequency._value_counts import held_counts
-from shuffledp.tasks import Floats, Participants, Public, Users
+from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass outside of the law of the noise in closed forms.
 _TAIL = 1e-25
@@ -65,7 +64,7 @@ class Truncation(PlannedUsers):
         extra = self.domain_size * (1 - self.miss_rate)
         return Cost(1 + extra, message_bits(self.domain_size), most_messages=1 + self.domain_size)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's dummies, of every value with probability p, and return them with the values."""
         values = np.asarray(users.values, np.int64)
         added = np.zeros(self.domain_size, np.int64)
@@ -73,16 +72,16 @@ class Truncation(PlannedUsers):
             added += np.count_nonzero(coins >= self.miss_rate, axis=0)
         return Messages(np.concatenate((values, np.repeat(np.arange(self.domain_size), added))))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the counts, (R, k), from their exact law, with binomial noise independent over values."""
-        held = held_counts(participants, self.domain_size).astype(np.int64)
+        held = held_integers(participants, self.domain_size)
         n = participants.public.n_users[:, None]
         return held + n - rng.binomial(n, self.miss_rate, held.shape)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return relative frequencies, (R, k), 0 for truncated counts."""
         n = public.users_column
-        above = np.asarray(aggregate, float) - n  # the held count minus the coins that added nothing
+        above = aggregate - n  # the held count minus the coins that added nothing
         frequency = above / n + self.miss_rate
         return np.where(above > 0, frequency, 0.0) if self.truncate else np.asarray(frequency)
 
@@ -92,20 +91,20 @@ class Truncation(PlannedUsers):
             return None
         n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
-        return np.asarray(np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, held.shape).copy())
+        return np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, held.shape).copy()
 
     def expected_squared_error(self, participants: Participants) -> Floats:
         """Return the exact squared error of each frequency given the values, (R, k)."""
         if (unbiased := self.expected_variance(participants)) is not None:
             return unbiased
-        held = held_counts(participants, self.domain_size).astype(np.int64, copy=False)
+        held = held_integers(participants, self.domain_size)
         errors = np.empty(held.shape)
         for n in np.unique(participants.public.n_users):
             rows = participants.public.n_users == n
             errors[rows] = self._truncated_error(int(n), held[rows])
         return errors
 
-    def _truncated_error(self, n: int, held: NDArray[np.int64]) -> Floats:
+    def _truncated_error(self, n: int, held: Ints) -> Floats:
         """Return ``E[1{W >= x} (x/n)^2 + 1{W < x} ((n (1 - p) - W) / n)^2]`` for W ~ Bin(n, 1 - p) missing messages."""
         missing = binomial_window(n, self.miss_rate, _TAIL)
         squares = missing.pmf * (n * self.miss_rate - missing.support) ** 2

@@ -33,7 +33,6 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.matched_blanket import (
@@ -55,6 +54,7 @@ from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._pure_reports import pure_mse
 from shuffledp.protocols.frequency._unary_bits import WholeRows
+from shuffledp.tasks import Floats
 
 ROW_FORMS = ("best", "symmetric", "optimized")
 ROW_BOUNDS = ("blanket", "clones")
@@ -219,7 +219,7 @@ class _Search:
         return binomial_window(self.n - 1, rate, self.tail), block_length(self.n - 1, rate, _BLOCKS)
 
 
-def _limiting_rates(n: int, eps: float, delta: float) -> NDArray[np.float64]:
+def _limiting_rates(n: int, eps: float, delta: float) -> Floats:
     """Return an estimate of q at `_LOG_ODDS`, (m,), from the limit of many matches, in which both laws are normal."""
     log_delta = math.log(delta)
     log_distance = root_below(
@@ -238,9 +238,7 @@ def _limiting_rates(n: int, eps: float, delta: float) -> NDArray[np.float64]:
     return np.asarray(np.minimum(np.exp(low), 1 / (1 + np.exp(eps - _LOG_ODDS))), np.float64)
 
 
-def _least(
-    rates_at: Callable[[float], RowRates], estimated: NDArray[np.float64], n: int, domain_size: int
-) -> RowRates:
+def _least(rates_at: Callable[[float], RowRates], estimated: Floats, n: int, domain_size: int) -> RowRates:
     """Return rates of nearly the least error: downhill from the local minima of an estimate, then parabolas.
 
     The error has two local minima, for few and for many values. `estimated` has q at `_LOG_ODDS`.
@@ -291,6 +289,7 @@ class UnaryRows(WholeRows):
     relies_on = "others' reports"
     guarantees = under(exact=UPPER)
     reduction = "blanket"
+    reported = ("own_rate", "other_rate", "rates.eps_local")
 
     @classmethod
     @from_request
@@ -322,11 +321,3 @@ class UnaryRows(WholeRows):
             lambda eps: blanketed_delta(eps, users - 1, self.other_rate, self.rates.eps_local),
             "privacy blanket of Balle et al. 2019, evaluated exactly for rows of bits",
         )
-
-    def parameters(self) -> dict[str, float]:
-        """Return the rates of the bits and the local budget."""
-        return {
-            "own_rate": self.own_rate,
-            "other_rate": self.other_rate,
-            "eps_local": self.rates.eps_local,
-        }

@@ -78,7 +78,7 @@ def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.G
         )
     exact = np.rint(public.level_counts).astype(np.int64)
     shares = protocol.simulate(Participants.from_counts(exact), rng)
-    return Public(public.n_users, settled(shares, np.asarray(public.n_users, float)))
+    return Public(public.n_users, settled(shares, public.n))
 
 
 def settled(shares: Floats, n_users: Floats) -> Floats:

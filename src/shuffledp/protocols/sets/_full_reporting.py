@@ -9,8 +9,7 @@ from typing import Self
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import full_reporting_standing
 from shuffledp.guarantees import UPPER, Standing, under
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, message_bits
 from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, most_blankets, sets_task
 from shuffledp.tasks import Budget, Sets, Task

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.sets import GroupWeights, SeparatePlan, sep_mm_plan
 from shuffledp.accounting.general.profiles import PrivacyProfile
@@ -23,7 +23,7 @@ from shuffledp.protocols.sets._set_protocol import (
     levels_of,
     shape_of,
 )
-from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users, even_sizes
+from shuffledp.tasks import Array, Budget, Floats, Participants, Public, Sets, Users, even_sizes
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class SeparateLevels(FullReporting):
         )
         return replace(self, level_sizes=sizes, plan=plan)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw blanket messages, and return them with all items, each as ``level * d + item``."""
         levels = levels_of(users, len(self.eps))
         parts = [(levels[:, None] * self.domain_size + users.values.astype(np.int64)).ravel()]
@@ -118,16 +118,16 @@ class SeparateLevels(FullReporting):
             parts.append(level * self.domain_size + blankets)
         return Messages(np.concatenate(parts))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per level and item, (R, levels * d), from their exact law, at a cost independent of n."""
         counts = holders(participants).astype(np.int64)
         for level, group in zip(self.inhabited, self.groups, strict=True):
             counts[:, level] += blanket_counts(group, np.full(len(counts), group.n), rng)
         return counts.reshape(len(counts), -1)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the weighted mean of the levels' shares of holders, (R, d - padding_items)."""
-        counts = np.asarray(aggregate, float).reshape(len(aggregate), -1, self.domain_size)
+        counts = aggregate.reshape(len(aggregate), -1, self.domain_size)
         shares = [
             weight * (counts[:, level] - group.blankets_per_item) / group.n
             for level, group, weight in zip(self.inhabited, self.groups, self.plan.weights, strict=True)

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, most_sent
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.populations import Population
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Sets, Task, Users
+from shuffledp.tasks import Array, Budget, Floats, Ints, Participants, Public, Sets, Task, Users
 
 
 def sets_task(task: Task) -> Sets:
@@ -56,12 +55,12 @@ class SetProtocol(ProtocolBase):
         """Number of different messages, one per item."""
         return self.domain_size
 
-    def real(self, per_item: NDArray[Any]) -> Floats:
+    def real(self, per_item: Array) -> Floats:
         """Return the numbers without padding items, (R, d) -> (R, d - padding_items)."""
         return np.asarray(per_item, float)[:, : self.domain_size - self.padding_items]
 
 
-def holders(participants: Participants) -> NDArray[Any]:
+def holders(participants: Participants) -> Array:
     """Return the users per privacy level and item, (R, levels, d). Raise ValueError for another shape."""
     counts = np.asarray(participants.counts)
     if counts.ndim != 3:
@@ -109,10 +108,10 @@ def assignment_error(squares: float, participants: Participants) -> Floats:
     """
     n, w = participants.public.users_column, shares(participants)
     excess = np.maximum(squares - 1 / n, 0.0)
-    return np.asarray(w * (1 - w) * excess * n / np.maximum(n - 1, 1))
+    return w * (1 - w) * excess * n / np.maximum(n - 1, 1)
 
 
-def blankets_sent(plan: SegmentedPlan, users: int, rng: np.random.Generator) -> Ints:
+def blankets_sent(plan: SegmentedPlan, users: int, rng: Generator) -> Ints:
     """Draw the blanket messages of all `users` users."""
     if plan.blanket_law == "poisson":
         number = int(rng.poisson(plan.blankets, users).sum())
@@ -135,16 +134,16 @@ def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None)
     return float(most_sent([PoissonMessages(mean)], 1.0, users)), False
 
 
-def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: np.random.Generator) -> Ints:
+def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: Generator) -> Ints:
     """Draw the blanket messages per item, (R, d), of (R,) users, from their exact law."""
     d = plan.domain_size
     if plan.blanket_law == "poisson":
-        return np.asarray(rng.poisson((n_users * plan.blankets / d)[:, None], (len(n_users), d)))
+        return rng.poisson((n_users * plan.blankets / d)[:, None], (len(n_users), d))
     used = rng.binomial(n_users * plan.slots.count, plan.slots.rate)
-    return np.asarray(rng.multinomial(used, np.full(d, 1 / d)))
+    return rng.multinomial(used, np.full(d, 1 / d))
 
 
-def blanket_variance(plan: SegmentedPlan, n_users: NDArray[Any]) -> Floats:
+def blanket_variance(plan: SegmentedPlan, n_users: Array) -> Floats:
     """Return the variance of the number of blanket messages of one item, (R,), for (R,) users."""
     kept = 1.0 if plan.blanket_law == "poisson" else 1 - plan.slots.rate / plan.domain_size
-    return np.asarray(n_users * plan.blankets / plan.domain_size * kept)
+    return n_users * plan.blankets / plan.domain_size * kept

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
@@ -15,7 +15,7 @@ from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.sets._set_protocol import SetProtocol, holders
 from shuffledp.protocols.sets._subset_exponential import SubsetExponential
 from shuffledp.protocols.streaming import regrouped
-from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, Sets, Users
+from shuffledp.tasks import USERS_AT_ONCE, Array, Floats, Ints, Participants, Public, Sets, Users
 
 #: Items of messages that are held in memory together: 256 MiB.
 _ITEMS = 1 << 26
@@ -41,21 +41,22 @@ class SubsetReports(SetProtocol):
     mechanism: SubsetExponential
 
     task_kind = "sets"
+    reported = ("mechanism.eps_local", "mechanism.subset_size")
 
     @property
     def gap(self) -> float:
         """Difference of the probabilities that a message contains an item, for a holder and for another user."""
         return self.mechanism.own_rate - self.mechanism.other_rate
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw one subset per user, (n, k), with increasing items."""
         return Messages(np.sort(drawn_subsets(self.mechanism, users.values, rng), axis=1).astype(np.int64))
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the number of messages that contain each item, (d,)."""
         return super().aggregate(Messages(messages.payload.ravel()))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per item, (R, d), in blocks of users, whose whole sets are needed."""
         n = participants.public.n_users
         most = self._users_at_once
@@ -73,7 +74,7 @@ class SubsetReports(SetProtocol):
         """Largest number of users whose messages are in memory together."""
         return max(1, min(USERS_AT_ONCE, _ITEMS // self.mechanism.subset_size))
 
-    def _in_blocks(self, participants: Participants, repeat: int, rng: np.random.Generator) -> Ints:
+    def _in_blocks(self, participants: Participants, repeat: int, rng: Generator) -> Ints:
         """Draw the messages per item of one repeat, (d,)."""
         counts = np.zeros(self.domain_size, np.int64)
         for part in regrouped(_sets_of(participants)(repeat), self._users_at_once):
@@ -81,9 +82,9 @@ class SubsetReports(SetProtocol):
             counts += counted(items, self.domain_size)
         return counts
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased shares of holders, (R, d - padding_items)."""
-        hits = np.asarray(aggregate, float) / public.n_users[:, None]
+        hits = aggregate / public.n_users[:, None]
         return self.real((hits - self.mechanism.other_rate) / self.gap)
 
     def expected_variance(self, participants: Participants) -> Floats:
@@ -98,15 +99,11 @@ class SubsetReports(SetProtocol):
         subsets = math.comb(self.domain_size, self.mechanism.subset_size)
         return Cost(1.0, message_bits(subsets), most_messages=1.0)
 
-    def parameters(self) -> dict[str, float]:
-        """Return the local budget and the number of items per message."""
-        return {"eps_local": self.mechanism.eps_local, "subset_size": float(self.mechanism.subset_size)}
-
 
 def _batches(participants: Participants) -> Iterator[tuple[Ints, list[int]]]:
     """Yield the sets of the users of consecutive repeats, (n, s), and the number of users of each repeat."""
     users_of = _sets_of(participants)
-    sets: list[NDArray[Any]] = []
+    sets: list[Array] = []
     sizes: list[int] = []
     together = 0
     for repeat in range(participants.public.repeats):
@@ -127,7 +124,7 @@ def _sets_of(participants: Participants) -> Callable[[int], Iterator[Users]]:
     return participants.users
 
 
-def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+def drawn_subsets(mechanism: SubsetExponential, held: Array, rng: Generator) -> Array:
     """Draw messages of users with the sets `held`, (n, s) -> (n, k), in any order of items."""
     n, s, k = len(held), mechanism.set_size, mechanism.subset_size
     sets = held.astype(np.int32)
@@ -143,7 +140,7 @@ def drawn_subsets(mechanism: SubsetExponential, held: NDArray[Any], rng: np.rand
     return drawn.T
 
 
-def counted(items: NDArray[Any], kinds: int) -> Ints:
+def counted(items: Array, kinds: int) -> Ints:
     """Return the frequency of each of 0..kinds-1 among the items, (n, k) -> (kinds,), without a copy of the items."""
     counts = np.zeros(kinds, np.int64)
     by_place = items.T  # as they were drawn: one place of all messages after the other
@@ -161,7 +158,7 @@ def _overlap_law(mechanism: SubsetExponential) -> Floats:
     return np.cumsum(weights)[:-1] / sum(weights)
 
 
-def _distinct(n: int, size: int, count: int, rng: np.random.Generator) -> NDArray[np.int32]:
+def _distinct(n: int, size: int, count: int, rng: Generator) -> NDArray[np.int32]:
     """Draw for each of n users `count` different numbers below `size` in uniformly random order, (count, n)."""
     if count * (count - 1) > size:  # duplicates would be frequent
         found = np.empty((count, n), np.int32)

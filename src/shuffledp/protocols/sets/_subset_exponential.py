@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, settled_delta
 from shuffledp.accounting.general.profiles import at_each
 from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread
 from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_nonnegative
+from shuffledp.numerics.argument_ranges import FromOne, NonNegative, check_choice, check_count
 from shuffledp.numerics.argument_types import check_fields
+from shuffledp.tasks import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from shuffledp.accounting.general.profiles import Kind, View
 
@@ -46,16 +45,13 @@ class SubsetExponential:
     Wang et al. 2018 (PrivSet). All properties are exact.
     """
 
-    domain_size: int
-    set_size: int
-    subset_size: int
-    eps_local: float
+    domain_size: FromOne
+    set_size: FromOne
+    subset_size: FromOne
+    eps_local: NonNegative
 
     def __post_init__(self) -> None:
         check_fields(self)
-        for name in ("domain_size", "set_size", "subset_size"):
-            check_count(name, getattr(self, name), 1)
-        check_nonnegative("eps_local", self.eps_local)
 
     @property
     def miss(self) -> float:
@@ -89,12 +85,11 @@ class SubsetExponential:
         )  # meets the other set, given this is missed
         return -math.expm1(-self.eps_local) * only_one * self.miss / self._total
 
-    def expected_sse(self, n: int, spread: float | None = None, *, truth: str = "empirical") -> float:
+    def expected_sse(self, n: FromOne, spread: float | None = None, *, truth: str = "empirical") -> float:
         """Return the exact expected error for n users; parameters as in :meth:`SegmentedPlan.expected_sse`.
 
         The error against the frequencies of the n users does not depend on `spread`.
         """
-        n = check_count("n", n, 1)
         spread = checked_spread(spread, self.domain_size, self.set_size)
         check_choice("truth", truth, TRUTHS)
         population = spread if truth == "population" else 0.0
@@ -165,7 +160,7 @@ class SubsetExponentialProfile:
     """
 
     mechanism: SubsetExponential
-    n: int
+    n: FromOne
     sound: bool
     neighbours: ClassVar[str] = "replace_one"
     view: ClassVar[View] = "analyzer"
@@ -173,14 +168,13 @@ class SubsetExponentialProfile:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_count("n", self.n, 1)
 
     @property
     def kind(self) -> Kind:
         """Kind of the bound: ``upper`` if sound or for one user, otherwise ``approximate``."""
         return "upper" if self.sound or self.n == 1 else "approximate"
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    def delta(self, eps: ArrayLike) -> Floats:
         """Return delta for each eps (nats, >= 0), shape of `eps`. Both directions have the same delta."""
         labels, rate, factor = reduced_pair(self.mechanism, self.sound)
         blanket_at = partial(binomial_blanket, self.n - 1, rate)

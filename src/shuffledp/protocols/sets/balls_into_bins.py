@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.sets import mm_plan
 from shuffledp.accounting.general.profiles import PrivacyProfile
@@ -21,7 +21,7 @@ from shuffledp.protocols.sets._set_protocol import (
     holders,
     shape_of,
 )
-from shuffledp.tasks import Budget, Floats, Participants, Public, Sets, Users
+from shuffledp.tasks import Array, Budget, Floats, Participants, Public, Sets, Users
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class BallsIntoBins(FullReporting):
     name = "balls_into_bins"
     label = "MM"
     source = "Luo, Wang, Yi 2022, for sets as in Wang et al. 2024 (arXiv 2407.19639), Section 6"
+    reported = ("plan.blankets", "plan.blankets_per_item")
 
     @classmethod
     def planned(
@@ -61,24 +62,24 @@ class BallsIntoBins(FullReporting):
         """Expected number of blanket messages per user."""
         return self.plan.blankets
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw blanket messages, and return them with all items."""
         blankets = blankets_sent(self.plan, len(users), rng)
         return Messages(np.concatenate((users.values.astype(np.int64).ravel(), blankets)))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per item, (R, d), from their exact law, at a cost independent of n."""
         held = holders(participants).astype(np.int64).sum(axis=1)
         return np.asarray(held + blanket_counts(self.plan, participants.public.n_users, rng))
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased shares of holders, (R, d - padding_items)."""
         n = public.users_column
-        return self.real(np.asarray(aggregate, float) / n - self.plan.blankets / self.domain_size)
+        return self.real(aggregate / n - self.plan.blankets / self.domain_size)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each share, which is due to the blanket messages."""
-        n = np.asarray(participants.public.n_users, float)
+        n = participants.public.n
         per_item = np.broadcast_to(
             (blanket_variance(self.plan, n) / n**2)[:, None], (len(n), self.domain_size)
         )
@@ -97,7 +98,3 @@ class BallsIntoBins(FullReporting):
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the proven divergence bound that the accounting evaluates."""
         return SegmentedProfile(replace(self.plan, level_sizes=(users,)), 0)
-
-    def parameters(self) -> dict[str, float]:
-        """Return the number of blanket messages per user, and of one item in all."""
-        return {"blankets": self.plan.blankets, "blankets_per_item": self.plan.blankets_per_item}

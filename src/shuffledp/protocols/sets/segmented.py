@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plan_search import segmented_choices, segmented_plan
@@ -16,8 +16,7 @@ from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, under, weakest
 from shuffledp.numerics.argument_ranges import Positive, check_choice, check_positive
 from shuffledp.populations import Population
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
 from shuffledp.protocols.sets._set_protocol import (
@@ -35,7 +34,7 @@ from shuffledp.protocols.sets._set_protocol import (
     shape_of,
     shares,
 )
-from shuffledp.tasks import Budget, Floats, Participants, Public, Task, Users, even_sizes
+from shuffledp.tasks import Array, Budget, Floats, Participants, Public, Task, Users, even_sizes
 
 OBJECTIVES = ("bound", "error")
 #: Announcements over which expectations are averaged, and the stream that they are drawn from, always the same.
@@ -133,7 +132,7 @@ class Segmented(SetProtocol, PlannedUsers):
 
     # -- the first round --------------------------------------------------------------------------------------------
 
-    def announce(self, participants: Participants, rng: np.random.Generator) -> Public:
+    def announce(self, participants: Participants, rng: Generator) -> Public:
         """Return the users of each level, exact or from the private histogram of the first round."""
         if self.announcing is None:
             return participants.public
@@ -160,22 +159,22 @@ class Segmented(SetProtocol, PlannedUsers):
 
     # -- the data round ---------------------------------------------------------------------------------------------
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the reported items and blanket messages."""
         rates = np.array(self.plan.rates)[levels_of(users, len(self.plan.rates))]
         kept = rng.random(users.values.shape) < rates[:, None]
         blankets = blankets_sent(self.plan, len(users), rng)
         return Messages(np.concatenate((users.values[kept].astype(np.int64), blankets)))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per item, (R, d), from their exact law, at a cost independent of n."""
         reports = rng.binomial(holders(participants).astype(np.int64), np.array(self.plan.rates)[:, None])
         return np.asarray(reports.sum(axis=1) + blanket_counts(self.plan, participants.public.n_users, rng))
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return shares of holders, (R, d - padding_items)."""
         blankets = public.n_users * self.plan.blankets / self.domain_size
-        return self.real((np.asarray(aggregate, float) - blankets[:, None]) / self.plan.reports)
+        return self.real((aggregate - blankets[:, None]) / self.plan.reports)
 
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each share given the users' items and levels; None after a private first round."""

@@ -7,7 +7,7 @@ from typing import Self
 
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import check_choice, check_positive
+from shuffledp.numerics.argument_ranges import Eps, check_choice
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.sets._set_protocol import sets_task
@@ -24,7 +24,7 @@ SELECTIONS = ("error", "published_code")
 
 
 def local_subset_exponential(
-    domain_size: int, set_size: int, eps_local: float, *, selection: str = "error"
+    domain_size: int, set_size: int, eps_local: Eps, *, selection: str = "error"
 ) -> SubsetExponential:
     """Return the subset exponential mechanism with the best number of items per message.
 
@@ -48,7 +48,6 @@ def local_subset_exponential(
     Wang et al. 2018 (PrivSet).
     """
     domain_size, set_size = checked_sets(domain_size, set_size)
-    eps_local = check_positive("eps_local", eps_local)
     check_choice("selection", selection, SELECTIONS)
     members = set_size if selection == "error" else 1
 

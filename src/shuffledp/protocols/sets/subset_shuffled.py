@@ -9,12 +9,11 @@ from typing import Self
 from shuffledp.accounting.general.labeled_counts import binomial_blanket, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import FORGOTTEN_RESIDUAL, UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import check_budget, check_count
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
 from shuffledp.protocols.sets._subset_exponential import (
@@ -33,7 +32,7 @@ _ROUNDING = 1e-6
 
 
 def shuffled_subset_exponential(
-    n: int, domain_size: int, set_size: int, eps: float, delta: float, *, sound: bool
+    n: FromOne, domain_size: int, set_size: int, eps: Eps, delta: Delta, *, sound: bool
 ) -> SubsetExponential:
     """Return the subset exponential mechanism whose n shuffled messages are (eps, delta)-private.
 
@@ -61,9 +60,7 @@ def shuffled_subset_exponential(
     -----
     Wang et al. 2024, arXiv 2407.19639, Theorem 1 and Section 6; the sound form is derived for this project.
     """
-    n = check_count("n", n, 1)
     domain_size, set_size = checked_sets(domain_size, set_size)
-    eps, delta = check_budget(eps, delta)
     return _shuffled(n, domain_size, set_size, eps, delta, bool(sound))
 
 

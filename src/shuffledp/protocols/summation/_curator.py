@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.protocols._integer_noise import CuratorNoise, DiscreteGaussian
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
-from shuffledp.tasks import Floats, Neighbours, Participants, Public, Task, Users
+from shuffledp.tasks import Array, Floats, Neighbours, Participants, Public, Task, Users
 
 
 def moved_sums(numbers: Numbers, relation: Neighbours) -> tuple[int, int]:
@@ -53,32 +53,32 @@ class NoisySums(CuratorNoise):
             most_messages=1.0,
         )
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Return the positive numbers of the users."""
         where, number = self.numbers.inputs(users)
         return Messages(self.numbers.rows(where[number > 0], number[number > 0]))
 
-    def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
+    def dummies(self, public: Public, rng: Generator) -> Messages:
         """Draw the curator's noise, one integer per sum."""
         copies = self.numbers.coordinates
         return Messages(self.numbers.rows(np.arange(copies), self.noise.draw(rng, (copies,))))
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the sums in units of the step, (coordinates,)."""
         where, number = self.numbers.read(messages.payload)
         total = np.zeros(self.numbers.coordinates, np.int64)
         np.add.at(total, where, number)
         return total
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy sums from their exact law, (R, coordinates)."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         total = total.reshape(-1, self.numbers.coordinates)
-        return np.asarray(total + self.noise.draw(rng, total.shape))
+        return total + self.noise.draw(rng, total.shape)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the noisy sums, (R, *estimate_shape)."""
-        total = np.asarray(aggregate, float) * self.numbers.step
+        total = aggregate * self.numbers.step
         return total.reshape(len(total), *self.numbers.estimate_shape)
 
     def expected_variance(self, participants: Participants) -> Floats:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ODDS, Client, odds_below
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse
 from shuffledp.protocols.summation._sums import Numbers
-from shuffledp.tasks import Floats, Participants, Public, Users
+from shuffledp.tasks import Array, Floats, Participants, Public, Users
 
 
 def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Floats:
@@ -31,7 +30,7 @@ def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Float
     second = (1 - rate) * square + rate * (2 * levels + 1) / (6 * levels)
     # The mean of (mean of the message)^2 over the two roundings.
     first = (1 - rate) ** 2 * square + (1 - rate) * rate * x + rate * rate / 4
-    return np.asarray((second - first) / (1 - rate) ** 2 + rounding)
+    return (second - first) / (1 - rate) ** 2 + rounding
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,7 @@ class LevelReports(PlannedUsers):
     relies_on = "others' reports"
     reduction = "blanket"
     poisoning = "one report"
+    reported = ("levels", "eps_local", "uniform_rate")
 
     def gain_per_fake(self, most: float) -> float:
         """Gain of the highest level."""
@@ -75,38 +75,30 @@ class LevelReports(PlannedUsers):
         """Return the cost of one level per user."""
         return Cost(1.0, message_bits(self.levels + 1), most_messages=1.0)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's level after generalized randomized response."""
         levels = self.numbers.rounded_inputs(self.levels, self.numbers.inputs(users)[1], rng)
         return Messages(self.response.randomize(levels, rng))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per level, (R, levels + 1), from their exact law, at a cost independent of n."""
         held = self.numbers.held(participants).astype(np.int64)
         return self.response.sample_counts(self.numbers.rounded(self.levels, held, rng), rng)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
         total = np.asarray(aggregate, float) @ (np.arange(self.levels + 1) / self.levels)
-        n, rate = np.asarray(public.n_users, float), self.uniform_rate
-        return np.asarray((total - n * rate / 2) / self.response.gap * self.numbers.unit)
+        n, rate = public.n, self.uniform_rate
+        return (total - n * rate / 2) / self.response.gap * self.numbers.unit
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum given the numbers, (R,), which includes rounding."""
         each = level_variances(self.numbers, self.levels, self.uniform_rate)
-        return np.asarray(self.numbers.held(participants) @ each * self.numbers.unit**2)
+        return self.numbers.held(participants) @ each * self.numbers.unit**2
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the profile of the privacy blanket, the uniform levels of the other users."""
         return favored_profile(users, self.levels + 1, self.eps_local)
-
-    def parameters(self) -> dict[str, float]:
-        """Return the levels, the local budget, and the probability of a uniform level."""
-        return {
-            "levels": float(self.levels),
-            "eps_local": self.eps_local,
-            "uniform_rate": self.uniform_rate,
-        }
 
     def client(self) -> Client:
         """Return the client, with randomized response on the randomly rounded level."""

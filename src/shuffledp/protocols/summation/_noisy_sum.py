@@ -6,20 +6,20 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import most_sent
 from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._noise_shares import Noise
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ROUNDED_UP, Client, laplace_reach, shares_part
 from shuffledp.protocols.summation._sums import Numbers, over_users
-from shuffledp.tasks import Floats, Ints, Participants, Public, Users
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Noise shares that are drawn at once.
 _DRAWS = 2**20
@@ -94,10 +94,6 @@ class NoisySum(PlannedUsers):
         """Contribution of one level to the sum."""
         return self.numbers.step * self.numbers.max_value / self.levels
 
-    def counted_on(self) -> str:
-        """Name the users who send shares of the noise."""
-        return self.all_users()
-
     def cost(self) -> Cost:
         """Return the cost of a user's number, counted also for users with 0, and of the shares of the noise."""
         copies = self.numbers.coordinates
@@ -106,7 +102,7 @@ class NoisySum(PlannedUsers):
         bits = message_bits(copies * self._symbols)
         return Cost(1 + part * self.design.messages, bits, most_messages=most, most_certain=False)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the positive levels and all shares of the noise. Time grows with n times the number of sums."""
         where, number = self.numbers.inputs(users)
         level = self.numbers.rounded_inputs(self.levels, number, rng)
@@ -121,7 +117,7 @@ class NoisySum(PlannedUsers):
             )
         )
 
-    def _noise_of(self, users: int, rng: np.random.Generator) -> Ints:
+    def _noise_of(self, users: int, rng: Generator) -> Ints:
         """Draw the numbers of noise messages, (sums, 2 D + 1), from the shares of `users` users."""
         copies = self.numbers.coordinates
         total = np.zeros((copies, 2 * self.levels + 1), np.int64)
@@ -134,7 +130,7 @@ class NoisySum(PlannedUsers):
                     total[:, message + self.levels] += times.sum(axis=0)
         return total
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the number of messages of each kind -D..D, (.., 2 D + 1). Raise ValueError for other messages."""
         where, number = self.numbers.read(messages.payload)
         width, copies = 2 * self.levels + 1, self.numbers.coordinates
@@ -143,7 +139,7 @@ class NoisySum(PlannedUsers):
         counts = np.bincount(where * width + number + self.levels, minlength=copies * width)
         return counts.reshape(*self.numbers.estimate_shape, width)
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of messages of each kind from its exact law, as shares of the noise add up."""
         held = self.numbers.held(participants).astype(np.int64)
         counts = np.zeros((*held.shape[:-1], 2 * self.levels + 1), np.int64)
@@ -155,7 +151,7 @@ class NoisySum(PlannedUsers):
                 counts[..., message + self.levels] += times
         return counts
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R, *estimate_shape), computed from all messages."""
         counts = np.asarray(aggregate)
         return np.asarray(counts @ np.arange(-self.levels, self.levels + 1) * self._worth, float)
@@ -166,7 +162,7 @@ class NoisySum(PlannedUsers):
         chance = self.numbers.rounding(self.levels)[1]
         rounding = held @ (chance * (1 - chance))
         noise = self.design.mse * over_users(participants, self.n_users, self.numbers)
-        return np.asarray((rounding + noise) * self._worth**2)
+        return (rounding + noise) * self._worth**2
 
     def parameters(self) -> dict[str, float]:
         """Return levels, eps_star, the root mean squared error of the noise, and expected noise messages per sum."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.protocols._random_users import PlannedUsers
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.reliance import Reliance
-from shuffledp.tasks import Floats, Ints, Participants, Summation, Task, Users
+from shuffledp.tasks import Array, Floats, Ints, Participants, Summation, Task, Users
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Numbers:
         """Shape of the estimate of one repeat: () or (coordinates,)."""
         return () if self.coordinates == 1 else (self.coordinates,)
 
-    def held(self, participants: Participants) -> NDArray[Any]:
+    def held(self, participants: Participants) -> Array:
         """Return the users per number, (R, *estimate_shape, max_value + 1). Raise ValueError for another shape."""
         counts = np.asarray(participants.counts)
         want = (*self.estimate_shape, self.max_value + 1)
@@ -49,7 +50,7 @@ class Numbers:
 
     def total(self, held: Ints) -> Ints:
         """Return the sums in units of the step, (R, *estimate_shape), from the users per number."""
-        return np.asarray(held @ np.arange(self.max_value + 1))
+        return held @ np.arange(self.max_value + 1)
 
     def rounding(self, levels: int) -> tuple[Ints, Floats]:
         """Return the level below each number of 0..max_value, and the probability of the next level."""
@@ -59,9 +60,9 @@ class Numbers:
     def rounding_variance(self, levels: int) -> Floats:
         """Return the variance of each rounded number over the largest number, (max_value + 1,)."""
         chance = self.rounding(levels)[1]
-        return np.asarray(chance * (1 - chance) / levels**2)
+        return chance * (1 - chance) / levels**2
 
-    def rounded(self, levels: int, held: Ints, rng: np.random.Generator) -> Ints:
+    def rounded(self, levels: int, held: Ints, rng: Generator) -> Ints:
         """Draw the users per level, (.., levels + 1), from the users per number, (.., max_value + 1)."""
         below, chance = self.rounding(levels)
         up = rng.binomial(held, chance)
@@ -70,11 +71,11 @@ class Numbers:
         np.add.at(found.T, below + 1, up.T)
         return found[..., :-1]
 
-    def rounded_inputs(self, levels: int, number: Ints, rng: np.random.Generator) -> Ints:
+    def rounded_inputs(self, levels: int, number: Ints, rng: Generator) -> Ints:
         """Draw the level of each user's number, (n,), unbiased."""
         below, part = np.divmod(number * levels, self.max_value)
         if levels == self.max_value:
-            return np.asarray(below)
+            return below
         return np.asarray(below + (rng.random(number.shape) * self.max_value < part), np.int64)
 
     def inputs(self, users: Users) -> tuple[Ints, Ints]:
@@ -128,5 +129,5 @@ class SumReports(PlannedUsers):
 
 def over_users(participants: Participants, n_users: int, numbers: Numbers) -> Floats:
     """Return the ratio of participants to planned users, (R,) or (R, 1), which broadcasts with `Numbers.total`."""
-    n = np.asarray(participants.public.n_users, float)
-    return np.asarray(n.reshape(-1, *[1] * len(numbers.estimate_shape)) / n_users)
+    n = participants.public.n
+    return n.reshape(-1, *[1] * len(numbers.estimate_shape)) / n_users

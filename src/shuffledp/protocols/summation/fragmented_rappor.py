@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
 from shuffledp.accounting.errors import Infeasible
@@ -19,7 +19,7 @@ from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import SumReports, numbers_of
-from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Task, Users
 
 #: Calibrations of each accounting, the default first.
 _CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -116,7 +116,7 @@ class FragmentedRappor(SumReports):
         mean, bits = 1 - p + (self.bits - 1) * p, message_bits(self.bits)
         return Cost(mean, bits, own_messages=1 - p, most_messages=self.bits)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the values with a one-bit, numbered from the smallest value with a bit."""
         _, number = self.numbers.inputs(users)
         sent = []
@@ -131,26 +131,26 @@ class FragmentedRappor(SumReports):
         """Number of bits."""
         return self.bits
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of one-bits of each value, (R, bits), from their exact law."""
         held = self.numbers.held(participants).astype(np.int64)
         own: Ints = held[:, self.first :]
         others = participants.public.n_users[:, None] - own
         p = self.flip_probability
-        return np.asarray(rng.binomial(own, 1 - p) + rng.binomial(others, p))
+        return rng.binomial(own, 1 - p) + rng.binomial(others, p)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
-        n, p = np.asarray(public.n_users, float), self.flip_probability
-        users = (np.asarray(aggregate, float) - n[:, None] * p) / (1 - 2 * p)
+        n, p = public.n, self.flip_probability
+        users = (aggregate - n[:, None] * p) / (1 - 2 * p)
         offset = 0.0 if self.estimator == "plain" else n * self.numbers.max_value / 2
-        return np.asarray((users @ self.weights + offset) * self.numbers.step)
+        return (users @ self.weights + offset) * self.numbers.step
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum, (R,), which is the same for all data."""
-        n, p = np.asarray(participants.public.n_users, float), self.flip_probability
+        n, p = participants.public.n, self.flip_probability
         one = p * (1 - p) / (1 - 2 * p) ** 2 * float(self.weights @ self.weights)
-        return np.asarray(n * one * self.numbers.step**2)
+        return n * one * self.numbers.step**2
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """Return a bound for every data set of the other users; None for calibrations other than ``sound``."""

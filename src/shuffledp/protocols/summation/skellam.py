@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.numerics.samplers import skellam
 from shuffledp.protocols._integer_noise import SkellamNoise
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.summation._curator import moved_sums
 from shuffledp.protocols.summation._sums import Numbers, numbers_of, over_users
-from shuffledp.tasks import Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users
 
 
 @dataclass(frozen=True)
@@ -36,29 +36,29 @@ class Skellam(SkellamNoise):
         """Largest change of the sum by one user, and the number of sums that change, 1."""
         return moved_sums(self.numbers, self.relation)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the users' numbers plus shares of the noise, (n,)."""
         _, number = self.numbers.inputs(users)
         return Messages(number + skellam(self.variance / self.n_users, rng, number.shape))
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the sum in units of the step, (1,)."""
         return np.array([messages.payload.sum()])
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy sum, (R, 1), from its exact law, at a cost independent of n."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         noise = self.variance * over_users(participants, self.n_users, self.numbers)
         return np.asarray(total + skellam(noise, rng, total.shape))[:, None]
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the noisy sums, (R,)."""
-        return np.asarray(np.asarray(aggregate, float)[:, 0] * self.numbers.step)
+        return aggregate[:, 0] * self.numbers.step
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the noise, (R,)."""
         noise = self.variance * over_users(participants, self.n_users, self.numbers)
-        return np.asarray(noise * self.numbers.step**2)
+        return noise * self.numbers.step**2
 
     def parameters(self) -> dict[str, float]:
         """Return the root mean squared error of the sum if the planned number of users take part."""

@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.noisy_counts import laplace_profile
 from shuffledp.accounting.baselines.split_and_mix import (
@@ -32,7 +32,7 @@ from shuffledp.protocols._planned_numbers import planned_for
 from shuffledp.protocols._requests import checked_request, positive_delta
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import SumReports, numbers_of, over_users
-from shuffledp.tasks import Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Array, Budget, Floats, Ints, Participants, Public, Task, Users
 
 GROUPS = ("wide", "figure")
 #: Users from which on the published bounds hold.
@@ -63,10 +63,6 @@ class SplitAndMix(SumReports):
     source = "Ishai et al. 2006; Balle, Bell, Gascon and Nissim 2020; baseline in Ghazi et al. 2021 (ICML), Section 5"
     relies_on = "shares of the noise"
     poisoning = "range of shares"
-
-    def gain_per_fake(self, most: float) -> float:
-        """Infinite: a user's shares may add up to anything."""
-        return math.inf
 
     guarantees = under(printed=UPPER)
     reduction = "secure sum"
@@ -128,14 +124,10 @@ class SplitAndMix(SumReports):
         """Success probability ``1 - a`` of the geometric noise."""
         return -math.expm1(-self.eps / self.numbers.max_value)
 
-    def _noise(self, parts: Floats, rng: np.random.Generator) -> Ints:
+    def _noise(self, parts: Floats, rng: Generator) -> Ints:
         """Draw the noise of users who send these parts of it."""
         draws = rng.negative_binomial(parts, self._stop) - rng.negative_binomial(parts, self._stop)
         return np.asarray(draws, np.int64)
-
-    def counted_on(self) -> str:
-        """Name the users who send shares of the noise."""
-        return self.all_users()
 
     def local_epsilon(self) -> float:
         """Return the local eps of a user's shares, which add up to the number plus the user's part of the noise."""
@@ -146,27 +138,27 @@ class SplitAndMix(SumReports):
         """Return the cost of m shares per user, each of which is uniform."""
         return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the shares of the noisy numbers."""
         _, number = self.numbers.inputs(users)
         noisy = number + self._noise(np.full(len(number), 1 / self.n_users), rng)
         return Messages(split(noisy, self.shares, self.group_order, rng).ravel())
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the sum modulo q, (1,)."""
         return np.array([sum_modulo(np.asarray(messages.payload, np.int64), self.group_order)])
 
-    def merged(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    def merged(self, first: Array, second: Array) -> Array:
         """Return the sum modulo q of two aggregates, (1,)."""
-        return np.asarray((first + second) % self.group_order)
+        return (first + second) % self.group_order
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the sum modulo q, (R, 1), from its exact law."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         noise = self._noise(over_users(participants, self.n_users, self.numbers), rng)
         return np.asarray(np.mod(total + noise, self.group_order)[:, None])
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the possible value of the noisy sum that is nearest to the middle of its range, (R,)."""
         q = self.group_order
         total = np.mod(np.asarray(aggregate)[:, 0], q)
@@ -192,7 +184,7 @@ class SplitAndMix(SumReports):
             moments = self._decoded_error(participants)
             return None if moments is None else moments[1] - moments[0] ** 2
         noise = central_laplace_mse(self.numbers.max_value, self.eps) * self.numbers.step**2
-        return np.asarray(noise * over_users(participants, self.n_users, self.numbers))
+        return noise * over_users(participants, self.n_users, self.numbers)
 
     def expected_squared_error(self, participants: Participants) -> Floats | None:
         """Return variance plus squared bias, (R,); None if `biased` and the number of users is not the planned one."""

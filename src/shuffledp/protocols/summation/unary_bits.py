@@ -14,10 +14,10 @@ Replacement neighbors; eps in nats.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.general.matched_blanket import pmf_rows
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
@@ -30,7 +30,7 @@ from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.summation._sums import Numbers, SumReports, numbers_of
-from shuffledp.tasks import Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users
 
 #: Default limit on the bits of a user: twice as many hardly lower the error of the noise.
 _MOST_BITS = 64
@@ -131,6 +131,7 @@ class UnaryBits(SumReports):
         "Cheu, Smith, Ullman, Zeber and Zhilyaev 2019, real sums; the accounting is derived for this project"
     )
     guarantees = under(exact=UPPER)
+    reported = ("bits", "uniform_rate")
 
     @classmethod
     @from_request
@@ -152,14 +153,14 @@ class UnaryBits(SumReports):
         bits = float(self.bits)
         return Cost(bits, 1.0, own_messages=bits, most_messages=bits)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the bits of all users, each replaced by a fair coin with probability lambda."""
         levels = self.numbers.rounded_inputs(self.bits, self.numbers.inputs(users)[1], rng)
         ones = np.arange(self.bits) < levels[:, None]
         coins = rng.random(ones.shape) < self.uniform_rate
         return Messages(np.where(coins, rng.random(ones.shape) < 0.5, ones).astype(np.int64).ravel())
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the numbers of zeros and ones, (R, 2), from their exact law, at a cost independent of n."""
         held = self.numbers.held(participants).astype(np.int64)
         ones = self.numbers.rounded(self.bits, held, rng) @ np.arange(self.bits + 1)
@@ -168,16 +169,16 @@ class UnaryBits(SumReports):
         seen = rng.binomial(ones, 1 - half) + rng.binomial(every - ones, half)
         return np.column_stack((every - seen, seen))
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
-        seen = np.asarray(aggregate, float)[:, 1]
-        coins = self.bits * np.asarray(public.n_users, float) * self.uniform_rate
-        return np.asarray((seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit)
+        seen = aggregate[:, 1]
+        coins = self.bits * public.n * self.uniform_rate
+        return (seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum given the numbers, (R,), which includes rounding."""
         each = bit_variances(self.numbers, self.bits, self.uniform_rate)
-        return np.asarray(self.numbers.held(participants) @ each * self.numbers.unit**2)
+        return self.numbers.held(participants) @ each * self.numbers.unit**2
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the bound for every data set of the other users."""
@@ -185,7 +186,3 @@ class UnaryBits(SumReports):
             lambda eps: unary_bits_delta(eps, users, self.bits, self.uniform_rate),
             "one count among fair coins, the others' being told from their bits",
         )
-
-    def parameters(self) -> dict[str, float]:
-        """Return the number of bits of each user, and the probability of a fair coin."""
-        return {"bits": float(self.bits), "uniform_rate": self.uniform_rate}

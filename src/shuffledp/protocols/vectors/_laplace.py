@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.populations import Law
 from shuffledp.protocols._schedules import OneReport
 from shuffledp.protocols.base import Messages
-from shuffledp.tasks import Floats, Ints, Participants, Public, Task, Vectors
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Task, Vectors
 
 BITS_PER_COORDINATE = 64
 """Reports are sent as double precision numbers."""
 
 
-def clipped(values: NDArray[Any], task: Vectors) -> Floats:
+def clipped(values: Array, task: Vectors) -> Floats:
     """Return copies of the vectors, scaled down to norm ``task.clip``. Raise ValueError for another dimension."""
     given = np.asarray(values, float)
     if given.ndim != 2 or given.shape[1] != task.dimension:
@@ -70,18 +70,16 @@ class LaplaceResponse:
         """Variance of the noise in one coordinate of one report, ``2 scale^2``."""
         return 2 * self.scale**2
 
-    def randomize(self, values: NDArray[Any], rng: np.random.Generator) -> Floats:
+    def randomize(self, values: Array, rng: Generator) -> Floats:
         """Draw one report per vector, (n, dimension)."""
         exact = clipped(values, self.task)
         return exact + rng.laplace(scale=self.scale, size=exact.shape)
 
-    def noise_of_sums(self, reports: Ints, rng: np.random.Generator) -> Floats:
+    def noise_of_sums(self, reports: Ints, rng: Generator) -> Floats:
         """Draw the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension), as differences of gamma variables."""
         shape = (len(reports), self.task.dimension)
         total = np.asarray(reports, float)[:, None]
-        return np.asarray(
-            self.scale * (rng.standard_gamma(total, size=shape) - rng.standard_gamma(total, size=shape))
-        )
+        return self.scale * (rng.standard_gamma(total, size=shape) - rng.standard_gamma(total, size=shape))
 
 
 @dataclass(frozen=True)
@@ -104,11 +102,11 @@ class VectorReports(OneReport):
         """Local randomizer of the protocol."""
         return LaplaceResponse(self.task, self.eps_local)
 
-    def fixed_inputs(self, count: int) -> NDArray[Any]:
+    def fixed_inputs(self, count: int) -> Array:
         """Return `count` zero vectors."""
         return np.zeros((count, self.task.dimension))
 
-    def reports(self, values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    def reports(self, values: Array, rng: Generator) -> Array:
         """Draw clipped vectors with Laplace noise in every coordinate, (n, dimension)."""
         return self.response.randomize(values, rng)
 
@@ -116,7 +114,7 @@ class VectorReports(OneReport):
         """Return the bits of a report, one double-precision number per coordinate."""
         return float(BITS_PER_COORDINATE * self.task.dimension)
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the sum of all messages, (dimension,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
@@ -130,19 +128,19 @@ class LaplaceNoise(VectorReports):
 
     objective = "laplace"
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the sum of all reports, (R, dimension), from its exact law, at a cost independent of n."""
         return sums_held(participants, self.task) + self.response.noise_of_sums(
             self._reports(participants.public), rng
         )
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension), as dummies have mean 0."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+        return aggregate / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate, (R, dimension), which is the same for all coordinates."""
-        n = np.asarray(participants.public.n_users, float)
+        n = participants.public.n
         each = self.response.variance * self._reports(participants.public) / n**2
         return np.repeat(each[:, None], self.task.dimension, axis=1)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from shuffledp.protocols.vectors._laplace import clipped
 from shuffledp.tasks import Floats, Ints, Participants, Vectors
@@ -29,13 +30,13 @@ class VectorParticipants(Participants):
         (unit vectors in the l2 norm; of the zero vector, 1 / dimension each). Both or none.
     """
 
-    some: Callable[[Ints, np.random.Generator], Floats] | None = None
+    some: Callable[[Ints, Generator], Floats] | None = None
     spread: Floats | None = None
     squares: Floats | None = None
     directions: Floats | None = None
 
 
-def sums_of_some(participants: Participants, task: Vectors, sizes: Ints, rng: np.random.Generator) -> Floats:
+def sums_of_some(participants: Participants, task: Vectors, sizes: Ints, rng: Generator) -> Floats:
     """Return the sums of the clipped vectors of ``sizes[r]`` uniformly chosen participants, (R, dimension)."""
     if isinstance(participants, VectorParticipants) and participants.some is not None:
         return participants.some(sizes, rng)

@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
 from shuffledp.accounting.general.profiles import GaussianProfile, PrivacyProfile
@@ -14,7 +14,7 @@ from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped, sums_held
-from shuffledp.tasks import Budget, Floats, Neighbours, Participants, Public, Task, Users, Vectors
+from shuffledp.tasks import Array, Budget, Floats, Neighbours, Participants, Public, Task, Users, Vectors
 
 
 @dataclass(frozen=True)
@@ -55,30 +55,30 @@ class CentralGaussian(ProtocolBase):
         bits = float(BITS_PER_COORDINATE * self.task.dimension)
         return Cost(1.0, bits, shuffler_messages=1.0, most_messages=1.0)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Return the clipped vectors, (n, dimension)."""
         return Messages(clipped(users.values, self.task))
 
-    def dummies(self, public: Public, rng: np.random.Generator) -> Messages:
+    def dummies(self, public: Public, rng: Generator) -> Messages:
         """Draw the curator's noise, (1, dimension)."""
         return Messages(self.sigma * rng.standard_normal((1, self.task.dimension)))
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the noisy sum, (dimension,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy sums, (R, dimension), from their exact law."""
         held = sums_held(participants, self.task)
-        return np.asarray(held + self.sigma * rng.standard_normal(held.shape))
+        return held + self.sigma * rng.standard_normal(held.shape)
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy means, (R, dimension)."""
-        return np.asarray(np.asarray(aggregate, float) / public.n_users[:, None])
+        return aggregate / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate, (R, dimension), which does not depend on the data."""
-        n = np.asarray(participants.public.n_users, float)
+        n = participants.public.n
         return np.repeat((self.sigma / n[:, None]) ** 2, self.task.dimension, axis=1)
 
     def privacy_profile(self) -> PrivacyProfile:

@@ -20,10 +20,10 @@ reports are uniform. Derived for this project.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 from scipy.special import betaincc, betaincinv, betaln
 
 from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
@@ -33,12 +33,11 @@ from shuffledp.accounting.general.grr_blanket import favored_local_budget, favor
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_open_unit
-from shuffledp.protocols._random_users import PlannedUsers
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
 from shuffledp.protocols.vectors._participants import squares_of
-from shuffledp.tasks import Floats, Participants, Public, Task, Users, Vectors
+from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users, Vectors
 
 #: Masses of caps that are scanned for the best one.
 CAP_MASSES = (0.5, 0.2, 0.05, 0.02, 0.01, 0.004, 0.002, 0.001)
@@ -140,6 +139,7 @@ class PrivUnit(PlannedUsers):
     trust = "shuffler"
     relies_on = "others' reports"
     reduction = "blanket"
+    reported = ("cap_mass", "in_cap", "eps_local")
     guarantees = under(exact=UPPER)
 
     @classmethod
@@ -176,7 +176,7 @@ class PrivUnit(PlannedUsers):
         """Return the cost of one double-precision number per coordinate."""
         return Cost(1.0, float(BITS_PER_COORDINATE * self.task.dimension), most_messages=1.0)
 
-    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+    def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw one unit vector per user, (n, dimension)."""
         vectors = clipped(users.values, self.task)
         block = max(1, _DRAWS // self.task.dimension)
@@ -185,7 +185,7 @@ class PrivUnit(PlannedUsers):
             part[:] = self._reports(_directions(part, self.task.clip, rng), rng)
         return Messages(vectors)
 
-    def _reports(self, directions: Floats, rng: np.random.Generator) -> Floats:
+    def _reports(self, directions: Floats, rng: Generator) -> Floats:
         """Draw a report for each direction, (n, dimension)."""
         n, d = directions.shape
         # Mass of the part of the sphere that is nearer to the direction than the report.
@@ -199,14 +199,14 @@ class PrivUnit(PlannedUsers):
         across *= np.sqrt((1 - square) / np.sum(across**2, axis=1))[:, None]
         return np.asarray(inner[:, None] * directions + across)
 
-    def aggregate(self, messages: Messages) -> NDArray[Any]:
+    def aggregate(self, messages: Messages) -> Array:
         """Return the sum of all messages, (dimension,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension)."""
-        scale = self.task.clip / (self.report.mean * np.asarray(public.n_users, float))
-        return np.asarray(np.asarray(aggregate, float) * scale[:, None])
+        scale = self.task.clip / (self.report.mean * public.n)
+        return aggregate * scale[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each coordinate, (R, dimension), or None without the vectors."""
@@ -218,18 +218,14 @@ class PrivUnit(PlannedUsers):
         across = (1 - along) / (report.dimension - 1)
         squares, directions = sums
         reports = (across * n + (along - across) * directions) * (self.task.clip / report.mean) ** 2
-        return np.asarray((reports - squares) / n**2)
+        return (reports - squares) / n**2
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the blanket profile of the other users' uniform reports."""
         return favored_profile(users, 1 / self.cap_mass, self.eps_local)
 
-    def parameters(self) -> dict[str, float]:
-        """Return the mass of the cap, the probability of a report in it, and the local budget."""
-        return {"cap_mass": self.cap_mass, "in_cap": self.in_cap, "eps_local": self.eps_local}
 
-
-def _directions(vectors: Floats, clip: float, rng: np.random.Generator) -> Floats:
+def _directions(vectors: Floats, clip: float, rng: Generator) -> Floats:
     """Draw unit vectors whose mean is ``vector / clip``, (n, dimension)."""
     norms = np.linalg.norm(vectors, axis=1)
     nothing = norms == 0
@@ -239,4 +235,4 @@ def _directions(vectors: Floats, clip: float, rng: np.random.Generator) -> Float
         unit[nothing] = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
     turned = 2 * rng.random(len(vectors)) >= 1 + norms / clip
     unit[turned] *= -1
-    return np.asarray(unit)
+    return unit

@@ -1,17 +1,15 @@
 """RandomCheckin for vectors: every participant chooses one of m slots, and each slot keeps one noisy vector."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.populations import Binomial
 from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
 from shuffledp.protocols.vectors._laplace import VectorReports
 from shuffledp.protocols.vectors._participants import spread_of, sums_of_some
-from shuffledp.tasks import Floats, Participants, Public
+from shuffledp.tasks import Array, Floats, Participants, Public
 
 
 @dataclass(frozen=True)
@@ -28,16 +26,16 @@ class RandomCheckin(CheckinSchedule, VectorReports):
     name = "random_checkin"
     task_kind = "vectors"
 
-    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> NDArray[Any]:
+    def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> Array:
         """Draw the aggregate, (R, dimension + 1), from its exact law: kept users are a uniform subset."""
         filled = self.filled_slots(participants.public.n_users, rng)
         kept = sums_of_some(participants, self.task, filled, rng)
         noise = self.response.noise_of_sums(np.full(len(filled), self.slots), rng)
         return np.column_stack((kept + noise, filled))
 
-    def estimate(self, aggregate: NDArray[Any], public: Public) -> Floats:
+    def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension), as the kept users are a uniform sample."""
-        table = np.asarray(aggregate, float)
+        table = aggregate
         return np.asarray(table[:, :-1] / table[:, -1:])
 
     def expected_variance(self, participants: Participants) -> Floats:
