@@ -103,7 +103,7 @@ def erlingsson_epsilon(eps_local: float, n: int, delta: float) -> float:
     Returns
     -------
     float
-        Nats, possibly above `eps_local`.
+        Nats; an upper bound, possibly above `eps_local`.
 
     Raises
     ------
