@@ -106,11 +106,11 @@ def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = ""
 
 def _kind(column: Sequence[str]) -> str:
     """Return the column specification: numbers to the right, long texts in lines whose width follows their length."""
-    if all(text in _NO_NUMBERS or _number(text) is not None for text in column[1:]):
-        return "r"
+    numbers = all(text in _NO_NUMBERS or _number(text) is not None for text in column[1:])
+    side = "r" if numbers else "l"
     if max(map(len, column)) <= _SHORT:
-        return "l"
-    return f"X[{math.sqrt(sum(map(len, column)) / len(column)):.1f},l]"
+        return side
+    return f"X[{math.sqrt(sum(map(len, column)) / len(column)):.1f},{side}]"
 
 
 def _number(text: str) -> float | None:
