@@ -281,6 +281,15 @@ site-check: .venv/.installed-test  ## Check the site in results/, or in RESULTS=
 gallery: .venv/.installed-run  ## Bring docs/gallery/ up to date with the papers' figures in results/ (after make all)
 	@$(BIN)/python tools/gallery.py make
 
+.PHONY: tex-check
+tex-check:  ## Set all tables of a finished run with LaTeX: RESULTS=results/quick (needs texlive-latex-extra and lmodern)
+	@find $(RESULTS)/figures -name '*.tex' | sort | sed 's|.*|\\input{$(CURDIR)/&}\\clearpage|' > $(RESULTS)/tables.list
+	@printf '%s\n' '\documentclass{article}' '\usepackage{lmodern,tabularray,pdflscape}' '\UseTblrLibrary{booktabs}' \
+	  '\begin{document}' "$$(cat $(RESULTS)/tables.list)" '\end{document}' > $(RESULTS)/tables.tex; rm $(RESULTS)/tables.list
+	@pdflatex -halt-on-error -interaction=nonstopmode -output-directory $(RESULTS) $(RESULTS)/tables.tex > $(RESULTS)/tables.out \
+	  || { tail -20 $(RESULTS)/tables.out; exit 1; }
+	@echo "$(RESULTS)/tables.pdf has $$(grep -c clearpage $(RESULTS)/tables.tex) tables."
+
 .PHONY: paper
 paper: .venv/.installed-run .venv/.installed-paper  ## Build paper/paper.pdf from the results of a complete run (RESULTS=results/quick for those of `make quick`)
 	@$(BIN)/python tools/paper.py $(or $(RESULTS),results)

@@ -45,7 +45,7 @@ def test_all_rules_give_a_label_for_plain_arguments():
         "uniform_messages": 9, "rows": 3, "reporting_rate": 0.5, "blankets": 1.0, "set_size": 2, "p": 3.0, "beta": 0.5,
         "q": 3.0, "candidates": 9, "flip_probability": 0.1, "shift": 1, "sigma": 3.0, "rounds": 2, "target_delta": 1e-2,
         "noise_multiplier": 2.0, "tau": 3.0, "precision": 1, "steps": 9,
-        "mean": 9.0, "losing": 2, "gaining": 2,
+        "users": 100, "mean": 9.0, "losing": 2, "gaining": 2,
             "deployment": "DAP, eps0 = 7",
     }  # fmt: skip
     for name, named in NAMED_FUNCTIONS.items():

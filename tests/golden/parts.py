@@ -51,7 +51,7 @@ def _errata(paper: str) -> Rows:
 
 
 PAPERS = ("random_population", "dump", "summation", "shuffle_gaussian", "segmented")
-STUDIES = ("deployments", "allocation", "comparison")
+STUDIES = ("deployments", "amplification", "allocation", "comparison")
 PARTS: Mapping[str, Callable[[], Rows]] = {
     **{f"protocols/{k}.{name}": partial(_protocol, k, name) for k in TASK_KINDS for name in available(k)},
     **{f"accounting/{which}": partial(_accounting, which) for which in ("functions", "methods", "shipped")},

@@ -69,7 +69,10 @@ REASONS: dict[str, str] = {
     "noise_norm": "a sum of products",
     "clones_apply": "a truth value, compared with `closed_form_clones_epsilon`",
     "mean_jump": "compared with `jump_sizes`",
-    **dict.fromkeys(["deployed_answer", "deployed_epsilon"], COMPOSED + "`amplification`"),
+    **dict.fromkeys(
+        ["deployed_answer", "deployed_epsilon", "randomizer_epsilon"], COMPOSED + "`amplification`"
+    ),
+    "erlingsson_epsilon": "a product of four numbers",
     "deployed_users": COMPOSED + "`smallest_batch`",
     "curves": COMPOSED + "`trade_off`, `renyi_from_profile`, `gaussian_fit`",
     "calibrate_randomizer": SEARCH + "`amplification`",

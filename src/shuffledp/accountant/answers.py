@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Question = Literal["amplification", "budget", "batch"]
+#: Bounds on the central eps that a configuration may request.
+BOUNDS = ("upper", "lower")
 
 
 class Tabular:

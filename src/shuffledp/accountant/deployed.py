@@ -18,7 +18,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from shuffledp.accountant.answers import Answer
+from shuffledp.accountant.answers import BOUNDS, Answer
 from shuffledp.accountant.batches import checked_fraction, people_of
 from shuffledp.accountant.deployments import SHUFFLED, amplification, smallest_batch
 from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
@@ -29,8 +29,6 @@ Status = Literal["verified", "incomplete"]
 Rounds = Annotated[int, partial(check_count, least=1, most=1000)]
 
 PACKAGE_DATA = ("deployed.json",)
-#: Bounds on the central eps that a configuration may request.
-BOUNDS = ("upper", "lower")
 
 
 @dataclass(frozen=True)

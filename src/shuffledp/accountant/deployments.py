@@ -24,9 +24,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal
 
-from shuffledp.accountant.answers import Answer, Question
+from shuffledp.accountant.answers import BOUNDS, Answer, Question
 from shuffledp.accountant.batches import (
     Setting,
     checked_fraction,
@@ -44,7 +44,7 @@ from shuffledp.accounting.general.blanket import OwnDelta, population_epsilon
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
 from shuffledp.accounting.user_functions import asked
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import MOST, Delta, Eps
+from shuffledp.numerics.argument_ranges import MOST, Delta, Eps, one_of
 from shuffledp.populations import Fixed, Law, Population
 
 Arrivals = Literal["fixed", "poisson", "binomial"]
@@ -132,6 +132,42 @@ def amplification(
     everyone, honest = people_of(users, population, colluding)
     found = {name: central_epsilon(setting, eps_local, honest, name) for name in setting.reductions}
     return _answer("amplification", setting, eps_local, everyone, honest, colluding, found, found)
+
+
+def randomizer_epsilon(
+    eps_local: float,
+    users: int,
+    delta: Delta,
+    *,
+    randomizer: str = "any",
+    domain_size: int | None = None,
+    bound: Annotated[str, one_of(BOUNDS)] = "upper",
+) -> float:
+    """Return a bound on the central eps of shuffled reports, one per user, as a number.
+
+    Sources as for :func:`amplification`, of which this is one number; replacement neighbors.
+
+    Parameters
+    ----------
+    eps_local, users, delta, randomizer, domain_size
+        As in :func:`amplification`, which raises the same errors.
+    bound : {"upper", "lower"}
+        Upper: for every data set of the other users. Lower: the privacy loss for some data set, which is no guarantee;
+        for ``randomizer="any"``, of reports by randomized response over three values.
+
+    Returns
+    -------
+    float
+        Nats; an upper or a lower bound, by `bound`.
+
+    Examples
+    --------
+    >>> from shuffledp.accounting import randomizer_epsilon
+    >>> [round(randomizer_epsilon(2.0, 10_000, 1e-6, bound=bound), 4) for bound in ("upper", "lower")]
+    [0.1555, 0.1138]
+    """
+    answer = amplification(eps_local, users, delta, randomizer=randomizer, domain_size=domain_size)
+    return answer.eps if bound == "upper" or answer.eps_lower is None else answer.eps_lower
 
 
 def budget(

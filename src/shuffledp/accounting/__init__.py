@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         amplification,
         budget,
         calibrate_randomizer,
+        randomizer_epsilon,
         smallest_batch,
     )
     from shuffledp.accountant.personalized import (
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         approximate_clones_delta,
         clones_apply,
         closed_form_clones_epsilon,
+        erlingsson_epsilon,
         gaussian_clones_epsilon,
         gaussian_clones_epsilons,
         gaussian_local_epsilon,
@@ -416,6 +418,7 @@ __all__ = [
     "dummy_epsilon",
     "dummy_grid",
     "enough_orders",
+    "erlingsson_epsilon",
     "error_factor",
     "expected_polya_delta",
     "fair_coins",
@@ -482,6 +485,7 @@ __all__ = [
     "questions_epsilon",
     "quick_coarse",
     "quick_design",
+    "randomizer_epsilon",
     "rappor_count_variance",
     "rappor_delta",
     "rappor_flip_probability",

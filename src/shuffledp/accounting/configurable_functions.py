@@ -187,6 +187,7 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     ("checkin_epsilon", "eps", _checkin),
     ("checkin_local_budget", "eps_local", _checkin),
     ("closed_form_clones_epsilon", "eps", _always(UPPER)),
+    ("erlingsson_epsilon", "eps", _always(AS_PRINTED)),
     ("expected_polya_delta", "delta", _always(UPPER)),
     ("negative_binomial_delta", "delta", _always(EXACT)),
     ("multi_expected_delta", "delta", _normal_noise),
@@ -219,6 +220,7 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     ("negative_binomial_shift_delta", "delta", _always(EXACT)),
     # systems in use
     ("deployed_epsilon", "eps", _deployed),
+    ("randomizer_epsilon", "eps", _deployed),
     ("deployed_printed", "eps", _always(AS_PRINTED)),
     # Gaussian reports
     ("shuffle_gaussian_epsilon", "eps", _always(ONE_PAIR)),

@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from shuffledp.pipeline.figures.drawn_tables import LINES, as_table, in_three_forms, latex, stated
+from shuffledp.pipeline.figures.drawn_tables import as_table, in_three_forms, latex, stated
 
 NAMES = {"mix_dump": "mixDUMP, 50 % & more", "pure_dump": "pureDUMP"}
 CELLS = pd.DataFrame(
@@ -57,58 +57,44 @@ def test_what_latex_would_take_for_a_command_is_escaped():
     assert "n\\_1" in tex and "mixDUMP, 50 \\% \\& more" in tex
 
 
-def test_a_table_that_fits_is_a_plain_one():
-    tex = latex(["a", "b"], [["1", "2"]])
-    assert tex.splitlines()[:3] == ["% needs the package booktabs", "\\begin{tabular}{ll}", "\\toprule"]
-    assert "p{" not in tex
-
-
-def broken(tex):
-    """Kinds and widths of the columns of a long table, over the letters of its line."""
-    spec = tex[tex.index("{longtable}{") + len("{longtable}{") : tex.index("\\toprule")]
-    return re.findall(r"p\{([0-9.]+)\\linewidth\}|(l)", re.sub(r">\{.*?\}", "", spec))
-
-
-@pytest.mark.parametrize("texts, sideways", [(2, False), (9, True)])
-def test_long_texts_break_and_all_columns_fit_beside_each_other(texts, sideways):
-    words = "the quick brown fox_jumps over 50 % of all lazy dogs " * 10
-    header, row = (
-        ["id", *[f"column {i}" for i in range(texts)]],
-        ["A_1", *[words[40 * i :] for i in range(texts)]],
+def test_a_table_has_a_caption_a_label_and_numbers_on_the_right():
+    tex = latex(
+        ["eps of A_1", "n", "delta"],
+        [["12.7", "5376", "1e-06"], ["–", "123456.5", "2.86e-26"]],
+        "50 %",
+        "dump:t",
     )
-    tex = latex(header, [row, row])
-    assert ("\\begin{landscape}" in tex) == sideways
-    assert sum(kind == "l" for _, kind in broken(tex)) == 1  # the first column is short
-    shares = [float(share) for share, _ in broken(tex) if share]
-    assert len(shares) == texts
-    line = LINES[sideways]
-    assert sum(shares) * line + len("A_1") + 1.5 * (texts + 1) <= line * (1 + 1e-3 * texts)
-    assert shares == sorted(shares, reverse=True)  # who says more has more room
+    assert r"caption={50 \%}, label={tab:dump:t}" in tex and "colspec={rrr}" in tex
+    assert r"\toprule $\varepsilon$ of A\_1 & n & $\delta$ \\" in tex
+    assert r"$12.7$ & $5{,}376$ & $10^{-6}$ \\" in tex
+    assert r"– & $123{,}456.5$ & $2.86 \cdot 10^{-26}$ \\" in tex
 
 
-def test_what_latex_opens_it_closes():
-    long = "a long text with {braces} and \\commands " * 9
-    for tex in (
-        latex(["a"], [["1"]]),
-        latex(["a", "b"], [["1", long]]),
-        latex(list("abcdefghi"), [[long] * 9]),
-    ):
-        opened = re.findall(r"\\begin\{(\w+)\}", tex)
-        assert sorted(opened) == sorted(re.findall(r"\\end\{(\w+)\}", tex))
-        plain = tex.replace("\\{", "").replace("\\}", "")
-        assert plain.count("{") == plain.count("}")
-        packages = {"longtable": "longtable", "landscape": "pdflscape"}
-        assert all(packages[name] in tex.splitlines()[0] for name in opened if name in packages)
-        assert tex.count("\\toprule") == tex.count("\\bottomrule") == 1
-        lines = [line for line in tex.splitlines() if line.endswith("\\\\")]
-        assert len({line.replace("\\&", "").count("&") for line in lines}) == 1
+@pytest.mark.parametrize(("texts", "sideways"), [(2, False), (9, True)])
+def test_long_texts_break_and_many_of_them_turn_the_page(texts, sideways):
+    words = "the quick brown fox_jumps over 50 % of all lazy dogs " * 10
+    row = ["A_1", *[words[40 * i :] for i in range(texts)]]
+    tex = latex(["id", *[f"column {i}" for i in range(texts)]], [row, row])
+    assert ("\\begin{landscape}" in tex) == sideways == ("pdflscape" in tex)
+    assert "colspec={lX[" in tex
+    shares = [float(share) for share in re.findall(r"X\[([0-9.]+),l\]", tex)]
+    assert len(shares) == texts and shares == sorted(shares, reverse=True)  # a longer text has more room
+
+
+def test_a_finished_table_keeps_all_digits_in_csv_alone():
+    forms = in_three_forms(
+        pd.DataFrame({"k": ["12345678"], "delta": ["2.858924939e-26"], "tail": ["0.0001669953313"]})
+    )
+    assert rows_of(forms["csv"])[1] == ["12345678", "2.858924939e-26", "0.0001669953313"]
+    assert "2.859e-26" in forms["md"] and "| 12345678 " in forms["md"] and "0.000167 " in forms["md"]
+    assert r"$12{,}345{,}678$ & $2.859 \cdot 10^{-26}$ & $0.000167$" in forms["tex"]
 
 
 def test_texts_of_claims_are_in_all_three_forms():
     frame = pd.DataFrame({"id": ["A-1"], "note": ["some words, " * 40]})
     forms = in_three_forms(frame)
     assert rows_of(forms["csv"])[1] == ["A-1", "some words, " * 40]
-    assert "| A-1 " in forms["md"] and "longtable" in forms["tex"]
+    assert "| A-1 " in forms["md"] and "longtblr" in forms["tex"]
 
 
 def test_a_finished_table_states_its_delta():

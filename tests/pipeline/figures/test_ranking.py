@@ -9,7 +9,10 @@ from shuffledp.pipeline.experiments import results, runner, seeds
 from shuffledp.pipeline.figures import overall, overall_jobs, ranking
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.provenance import of_job
+from shuffledp.populations import Fixed
+from shuffledp.protocols import get
 from shuffledp.storage import publish
+from shuffledp.tasks import Budget, Frequency
 
 from demo_paper import CONFIG  # isort: skip
 
@@ -25,6 +28,7 @@ experiments:
     budget: {eps: $eps, delta: 1.0e-6}
     grid: {values: [10, 20], eps: [0.5, 1.0], share: [0.1, 0.2]}
     simulated_at: {values: [10], eps: [1.0]}
+    spent_at: {values: [10], eps: [1.0], share: [0.1]}
     accounting: [printed, exact]
     repeats: 2
     methods:
@@ -117,6 +121,19 @@ def test_the_files_are_those_that_the_workflow_expects_with_their_numbers(drawn)
     assert (folder / "verdicts.rst").read_text().startswith("1 of 2 claims of the papers hold.")
     assert pd.read_csv(folder / "gaps.csv").empty  # of replicated papers alone
     assert "no method" in (folder / "gaps.rst").read_text().lower()
+
+
+def test_colluding_users_cost_the_protocols_that_rely_on_dummies_of_named_users_their_guarantee(drawn):
+    table = pd.read_csv(drawn[2] / "robustness.csv").set_index("label")
+    assert (table["eps_dropped"] > table["eps"]).all()
+    pure, grr = table.iloc[0], table.iloc[1]  # best first
+    assert pure["eps_colluding"] == float("inf") and grr["eps_colluding"] == grr["eps_dropped"]
+    protocol = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Fixed(9_999), Frequency(10))
+    assert grr["poisoning_gain"] == pytest.approx(protocol.poisoning_gain(10))
+    assert grr["eps_dropped"] == pytest.approx(
+        protocol.remaining_epsilon(0.1, Budget(1.0, 1e-6), colluding=False)
+    )
+    assert "1 of 2 protocols keep no finite eps" in (drawn[2] / "robustness.rst").read_text()
 
 
 def test_gaps_are_the_ratios_of_printed_to_exact_numbers_at_common_points(drawn):

@@ -85,6 +85,42 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     return math.log1p(math.tanh(eps_local / 2) * spread)
 
 
+def erlingsson_epsilon(eps_local: float, n: int, delta: float) -> float:
+    """Return the central eps of n shuffled reports by the first theorem on amplification by shuffling.
+
+    Source: ``12 eps_local sqrt(log(1 / delta) / n)`` of Erlingsson et al. (2019), as quoted in Section II-B of the
+    random-population paper, under the conditions of the original. Replacement neighbors.
+
+    Parameters
+    ----------
+    eps_local : float
+        Budget of each report, nats, >= 0.
+    n : int
+        Number of reports, >= 1.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        Nats; an upper bound, possibly above `eps_local`.
+
+    Raises
+    ------
+    Infeasible
+        If the theorem does not apply: it needs ``eps_local < 1/2``, ``n >= 1000`` and ``delta < 1/100``.
+    """
+    eps_local = check_nonnegative("eps_local", eps_local)
+    n = check_count("n", n, 1)
+    delta = check_open_unit("delta", delta)
+    if eps_local >= 0.5 or n < 1000 or delta >= 0.01:
+        raise Infeasible(
+            "The theorem needs eps_local < 1/2, n >= 1000 and delta < 1/100, got "
+            f"eps_local = {eps_local!r}, n = {n}, delta = {delta!r}."
+        )
+    return 12 * eps_local * math.sqrt(-math.log(delta) / n)
+
+
 def clones_apply(eps_local: float, n: int, delta: float) -> bool:
     """Return whether the clones theorem applies: ``eps_local <= log(n / (16 log(2 / delta)))``, exactly.
 

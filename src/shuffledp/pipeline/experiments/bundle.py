@@ -48,8 +48,10 @@ IN_DOUBT = NEED_A_NOTE
 """Guarantees whose reason is in ``guarantee_note``."""
 TRAINED_METRICS = ("accuracy",)
 """Columns that a training run adds to the cells of a method; absent without training."""
-SPENT_METRICS = ("eps_spent", "slack")
-"""Spent and remaining eps of the privacy profile of a calibrated protocol; present on request."""
+ABSENT, FAKES = 0.1, 10
+"""Share of the users who collude or drop out, and number of fake users, in the robustness of a protocol."""
+SPENT_METRICS = ("eps_spent", "slack", "eps_colluding", "eps_dropped", "poisoning_gain")
+"""Spent and unspent eps of a calibrated protocol, eps with absent users, gain of fake users; present on request."""
 RESERVED = frozenset(
     {*CELLS.names, *VALUES.names, "mean", "count", "standard_error", "curve"} - set(CELL_NUMBERS)
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
-from shuffledp.pipeline.experiments.bundle import SPENT_METRICS
+from shuffledp.pipeline.experiments.bundle import ABSENT, FAKES, SPENT_METRICS
 from shuffledp.pipeline.experiments.cell_work import Row, Work
 from shuffledp.pipeline.experiments.job_parts import Job, budget_from, name_of, population_from, task_from
 from shuffledp.pipeline.experiments.participants import LastDraw, Typical, participants, typical
@@ -168,11 +169,16 @@ def _among(point: Mapping[str, Any], places: Mapping[str, list[Any]] | None) -> 
 
 
 def _spent(protocol: Any, budget: Budget) -> list[Row]:
+    """Return rows of the spent eps, of eps with absent users and of the gain of fake users, where they are known."""
     eps = spent_epsilon(protocol.privacy_profile(), budget)
-    if eps is None:
-        return []
-    numbers = zip(SPENT_METRICS, (eps, budget.largest_eps - eps), strict=True)
-    return [{"metric": name, "kind": "computed", "repeat": 0, "value": value} for name, value in numbers]
+    spent = math.nan if eps is None else eps
+    left = [protocol.remaining_epsilon(ABSENT, budget, colluding=colluding) for colluding in (True, False)]
+    found = (spent, budget.largest_eps - spent, *left, protocol.poisoning_gain(FAKES))
+    return [
+        {"metric": name, "kind": "computed", "repeat": 0, "value": value}
+        for name, value in zip(SPENT_METRICS, found, strict=True)
+        if not math.isnan(value)
+    ]
 
 
 def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Row]:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from tabulate import tabulate
+from tabulate import LATEX_ESCAPE_RULES, tabulate
 
 from shuffledp.pipeline.figures.plotter import long_form
 
-LINES = (84, 136)
-"""Approximate number of small letters in a row of a LaTeX table, upright and sideways, on A4."""
-GAP = 1.5
-"""Letters that fit into the space between two columns."""
-LONGEST_WORD = 12
-"""Letters of its longest word up to which a column does not break words."""
+#: Letters of the longest text up to which a column does not break lines, and of a row up to which a page is upright.
+_SHORT, _UPRIGHT = 14, 84
+#: Letters that fit into the space between two columns.
+_GAP = 1.5
+_WORDS = {"eps": r"$\varepsilon$", "delta": r"$\delta$", "-": "--"}
+_NO_NUMBERS = {"", "–", "infeasible"}
 
 
 def as_table(
@@ -27,8 +26,9 @@ def as_table(
     summary: pd.DataFrame,
     orders: Mapping[str, Sequence[Any]],
     names: Mapping[str, str],
+    *about: str,
 ) -> dict[str, str]:
-    """Return a table as CSV, Markdown and LaTeX."""
+    """Return a table as CSV, Markdown and LaTeX; `about` is its title and its label in LaTeX."""
     wide = spread(entry, cells, summary, orders)
     wide.columns = pd.Index([_heading(c, list(entry["columns"]), entry, names) for c in wide.columns])
     rows = [
@@ -44,12 +44,14 @@ def as_table(
     ]
     return {
         "csv": flat.to_csv(index=False, float_format="%.10g", lineterminator="\n"),
-        **_texts([*headers, *wide.columns], body),
+        **_texts([*headers, *wide.columns], body, *about),
     }
 
 
-def as_leaderboard(entry: Mapping[str, Any], rows: pd.DataFrame, numbers: Sequence[str]) -> dict[str, str]:
-    """Return a leaderboard as CSV, Markdown and LaTeX."""
+def as_leaderboard(
+    entry: Mapping[str, Any], rows: pd.DataFrame, numbers: Sequence[str], *about: str
+) -> dict[str, str]:
+    """Return a leaderboard as CSV, Markdown and LaTeX; `about` is its title and its label in LaTeX."""
 
     def written(form: str) -> pd.DataFrame:
         texts = {h: [v if isinstance(v, str) else _formatted(v, form) for v in rows[h]] for h in numbers}
@@ -58,14 +60,14 @@ def as_leaderboard(entry: Mapping[str, Any], rows: pd.DataFrame, numbers: Sequen
     shown = written(entry.get("format", ".4g"))
     return {
         "csv": written(".10g").to_csv(index=False, lineterminator="\n"),
-        **_texts(list(shown.columns), shown.to_numpy().tolist()),
+        **_texts(list(shown.columns), shown.to_numpy().tolist(), *about),
     }
 
 
-def in_three_forms(frame: pd.DataFrame) -> dict[str, str]:
-    """Return a finished table of texts as CSV, Markdown and LaTeX."""
+def in_three_forms(frame: pd.DataFrame, *about: str) -> dict[str, str]:
+    """Return a finished table of texts as CSV, and with at most four digits as Markdown and LaTeX."""
     csv = frame.to_csv(index=False, lineterminator="\n")
-    return {"csv": csv, **_texts(list(frame.columns), frame.to_numpy().tolist())}
+    return {"csv": csv, **_texts(list(frame.columns), frame.map(_four_digits).to_numpy().tolist(), *about)}
 
 
 def stated(frame: pd.DataFrame) -> dict[str, str]:
@@ -73,57 +75,78 @@ def stated(frame: pd.DataFrame) -> dict[str, str]:
     return {"delta": ", ".join(dict.fromkeys(frame["delta"]))} if "delta" in frame else {}
 
 
-def _texts(headers: Sequence[str], body: Sequence[Sequence[str]]) -> dict[str, str]:
+def _texts(headers: Sequence[str], body: Sequence[Sequence[str]], *about: str) -> dict[str, str]:
     markdown = tabulate(body, headers, tablefmt="github", disable_numparse=True) + "\n"
-    return {"md": markdown, "tex": latex(headers, body)}
+    return {"md": markdown, "tex": latex(headers, body, *about)}
 
 
-def latex(headers: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """Return a table for LaTeX that is at most as wide as a line."""
+def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = "", label: str = "") -> str:
+    """Return a table for LaTeX, with a caption and a label, that breaks texts and pages."""
     columns = [[str(entry) for entry in column] for column in zip(headers, *body, strict=True)]
-    rows = re.sub(r" {2,}", " ", tabulate(body, headers, tablefmt="latex_booktabs", disable_numparse=True))
-    upright, sideways = LINES
-    if sum(map(_width, columns)) + GAP * len(columns) <= upright:
-        return f"% needs the package booktabs\n{rows}\n"
-    line = upright if sum(map(_longest_word, columns)) + GAP * len(columns) <= upright else sideways
-    shares = "".join(
-        "l" if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width / line:.3f}\\linewidth}}"
-        for width in _paragraphs(columns, line - GAP * len(columns))
-    )
-    rows = rows.replace(f"\\begin{{tabular}}{{{'l' * len(columns)}}}", f"\\begin{{longtable}}{{{shares}}}", 1)
-    rows = rows.replace("\\midrule", "\\midrule\n\\endhead", 1).replace("\\end{tabular}", "\\end{longtable}")
-    rows = f"{{\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}\n{rows}\n}}\n"
-    if line == upright:
-        return f"% needs the packages array, booktabs and longtable\n{rows}"
-    rows = f"\\begin{{landscape}}\n{rows}\\end{{landscape}}\n"
-    return f"% needs the packages array, booktabs, longtable and pdflscape\n{rows}"
-
-
-def _width(column: Sequence[str]) -> int:
-    return max(map(len, column))
-
-
-def _longest_word(column: Sequence[str]) -> int:
-    return min(LONGEST_WORD, max(len(word) for text in column for word in [*text.split(), ""]))
-
-
-def _paragraphs(columns: Sequence[Sequence[str]], room: float) -> list[float | None]:
-    """Return the widths in letters of the columns with broken lines, so that all fit; None for the other columns.
-
-    Short columns are not broken. The others have room for their longest words, and share the remaining width by the
-    square root of their lengths, so that the heights of the paragraphs differ as little as their widths.
-    """
-    broken = [i for i, column in enumerate(columns) if _width(column) > LONGEST_WORD]
-    broken = broken or list(range(len(columns)))
-    left = room - sum(_width(c) for i, c in enumerate(columns) if i not in broken)
-    least = {i: _longest_word(columns[i]) for i in broken}
-    says = {i: math.sqrt(sum(map(len, columns[i]))) for i in broken}
-    more = max(left - sum(least.values()), 0.0)
-    squeezed = min(1.0, left / sum(least.values()))
-    return [
-        squeezed * least[i] + more * says[i] / sum(says.values()) if i in broken else None
-        for i in range(len(columns))
+    plain = sum(min(max(map(len, c)), _SHORT) + _GAP for c in columns)
+    kinds = "".join(map(_kind, columns))
+    lines = [" & ".join(map(_heading_in_tex, headers)), *(" & ".join(map(_in_tex, row)) for row in body)]
+    about = rf"caption={{{_in_tex(title)}}}, label={{tab:{label}}}"
+    look = rf"colspec={{{kinds}}}, width=\linewidth, rowhead=1, rows={{font=\footnotesize}}, colsep=3pt"
+    table = [
+        rf"\begin{{longtblr}}[{about}]{{{look}}}",
+        rf"\toprule {lines[0]} \\ \midrule",
+        *(rf"{line} \\" for line in lines[1:]),
+        r"\bottomrule",
+        r"\end{longtblr}",
     ]
+    needs = r"% needs \usepackage{tabularray} and \UseTblrLibrary{booktabs}"
+    if plain > _UPRIGHT:
+        needs, table = (
+            f"{needs}, and the package pdflscape",
+            [r"\begin{landscape}", *table, r"\end{landscape}"],
+        )
+    return "\n".join([needs, *table, ""])
+
+
+def _kind(column: Sequence[str]) -> str:
+    """Return the column specification: numbers to the right, long texts in lines whose width follows their length."""
+    numbers = all(text in _NO_NUMBERS or _number(text) is not None for text in column[1:])
+    side = "r" if numbers else "l"
+    if max(map(len, column)) <= _SHORT:
+        return side
+    return f"X[{math.sqrt(sum(map(len, column)) / len(column)):.1f},{side}]"
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _four_digits(text: str) -> str:
+    """Return a text, a number with at most four digits if it is one with more."""
+    value = _number(text)
+    return text if value is None or text.lstrip("-").isdigit() or not math.isfinite(value) else f"{value:.4g}"
+
+
+def _heading_in_tex(text: str) -> str:
+    return " ".join(_WORDS.get(word, _escaped(word)) for word in text.split(" "))
+
+
+def _in_tex(text: str) -> str:
+    """Return a text for LaTeX: a number as a formula with powers of ten and separated thousands."""
+    value = _number(text)
+    if value is None or not math.isfinite(value):
+        return _escaped(text)
+    digits, _, power = text.partition("e")
+    if power:
+        ten = f"10^{{{int(power)}}}"
+        return f"${ten}$" if digits == "1" else rf"${digits} \cdot {ten}$"
+    whole, point, rest = digits.partition(".")
+    return (
+        f"${int(whole):,}{point}{rest}$".replace(",", "{,}") if len(whole.lstrip("-")) > 3 else f"${digits}$"
+    )
+
+
+def _escaped(text: str) -> str:
+    return "".join(LATEX_ESCAPE_RULES.get(letter, letter) for letter in text)
 
 
 def _heading(column: Any, axes: Sequence[str], entry: Mapping[str, Any], names: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from shuffledp.pipeline.figures.overall_jobs import (
     bundles,
 )
 from shuffledp.pipeline.figures.palette import COLORS, GRAY
-from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, ranking, records
+from shuffledp.pipeline.figures.ranking import ROBUST, SETTING, at, first_setting, ranking, records
 from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.sheet import said
 from shuffledp.pipeline.figures.style import SETTINGS, figure_style, rendered
@@ -65,6 +66,15 @@ def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
     columns = ["task", "users", "values", "eps", "delta", "trust", "label"]
     columns += ["printed_over_curator", "over_curator", "accounting", "bits"]
     return pd.concat([rows.head(0), *found], ignore_index=True)[columns]
+
+
+def robustness(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return eps with absent users, and the gain of fake users over the root of the squared error, of `dumbbells`."""
+    first = dumbbells(rows)[[*SETTING, "trust", "label"]]
+    columns = [*SETTING, "trust", "label", "guarantee", "error", *ROBUST]
+    found = first.merge(rows[columns], on=list(first), how="left", sort=False)
+    found = found[found["eps_dropped"].notna()]
+    return found.assign(gain_over_error=found["poisoning_gain"] / found["error"] ** 0.5).drop(columns="error")
 
 
 def verdicts(claims: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
@@ -215,6 +225,35 @@ def draw_dumbbells(table: pd.DataFrame) -> Figure:
     return figure
 
 
+def draw_robustness(table: pd.DataFrame) -> Figure:
+    """Draw the claimed eps, and eps with absent users; a remark has the gain of fake users."""
+    if table.empty:
+        return said("No experiment of this run computes the eps that remains.")
+    groups = []
+    for _, own in table.groupby("task", sort=False):
+        groups.append([_Line(str(own["task"].iloc[0]), strong=True, remark=_setting(records(own)[0]))])
+        for trust, rows in own.groupby("trust", sort=False):
+            groups[-1].append(_Line(str(trust)))
+            groups[-1] += [_Line(_short(str(row["label"])), row) for row in records(rows)]
+    columns = _columns(groups, 2)
+    finite = [table[name][table[name] < math.inf] for name in ("eps", "eps_dropped", "eps_colluding")]
+    known = pd.concat(finite)
+    low, high = 0.95 * known.min(), 1.1 * known.max()
+    figure, axes = _sheet(columns, "central privacy budget eps (nats)", (low, high))
+    for ax, column in zip(axes, columns, strict=True):
+        ax.set_xscale("linear")  # the eps are within a factor of two
+        for i, line in enumerate(column):
+            if line.row is None:
+                continue
+            points = [min(float(line.row[name]), high) for name in ("eps", "eps_dropped", "eps_colluding")]
+            ax.plot([points[0], max(points)], [i, i], color="#bdbdbd", lw=1.2, zorder=2)
+            for x, color, size in zip(points, (GRAY, COLORS[0], COLORS[1]), (5.4, 4.4, 3.2), strict=True):
+                ax.plot([x], [i], ">" if x == high else "o", color=color, ms=size, zorder=3, clip_on=False)
+    keys = (("claimed", GRAY), ("10 % dropped out", COLORS[0]), ("10 % collude", COLORS[1]))
+    _keys(figure, keys, "an arrow: no finite eps, or one beyond the axis")
+    return figure
+
+
 def _keys(figure: Figure, keys: Sequence[tuple[str, str]], remark: str) -> None:
     """Write a line with the colors above the columns."""
     width, height = figure.get_size_inches()
@@ -309,6 +348,7 @@ def publish_overall(job: OverallJob) -> None:
     rows = ranking(job["ranked"])
     tables = {
         "dumbbells": dumbbells(rows),
+        "robustness": robustness(rows),
         "verdicts": verdicts(judged, job["names"]),
         "gaps": printed_over_exact(job),
     }
@@ -339,6 +379,7 @@ def _provenance(job: OverallJob) -> Iterator[Mapping[str, Any]]:
 
 _DRAW: Mapping[str, Callable[[pd.DataFrame], Figure]] = {
     "dumbbells": draw_dumbbells,
+    "robustness": draw_robustness,
     "verdicts": draw_verdicts,
     "gaps": draw_gaps,
 }
@@ -360,6 +401,20 @@ def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
     return {"best": next(iter(records(sound)), None)}
 
 
+def _of_robustness(table: pd.DataFrame) -> dict[str, Any]:
+    lost = table["eps_colluding"] == math.inf
+    return {
+        "protocols": len(table),
+        "lost": int(lost.sum()),
+        "dropped": float((table["eps_dropped"] / table["eps"]).max()),
+        "gain": max(records(table), key=lambda row: _finite(row["gain_over_error"]), default=None),
+    }
+
+
+def _finite(number: float) -> float:
+    return number if number < math.inf else -math.inf  # nan too
+
+
 def _of_verdicts(table: pd.DataFrame) -> dict[str, Any]:
     holding = table.loc[table["verdict"] == "holds", "claims"]
     return {"every": int(table["claims"].sum()), "holding": int(holding.sum())}
@@ -375,6 +430,7 @@ def _of_ranking(table: pd.DataFrame) -> dict[str, Any]:
 
 _FACTS: Mapping[str, Callable[[pd.DataFrame], dict[str, Any]]] = {
     "dumbbells": _of_dumbbells,
+    "robustness": _of_robustness,
     "verdicts": _of_verdicts,
     "gaps": _of_gaps,
     RANKING: _of_ranking,

@@ -18,10 +18,11 @@ KEY = "overall"
 TITLE = "All protocols and claims together"
 CAPTIONS = PAPERS / KEY / "captions"
 RANKING = "ranking"
-FIGURES = ("dumbbells", "verdicts", "gaps")
+FIGURES = ("dumbbells", "robustness", "verdicts", "gaps")
 """Pictures, in the order of the page."""
 TITLES = {
     "dumbbells": "Printed and exact error of the best protocols, a line per protocol",
+    "robustness": "Central eps that remains if users drop out or collude, a line per protocol",
     "verdicts": "Claims by verdict, a bar per paper",
     "gaps": "Printed over exact numbers, a line per method",
 }

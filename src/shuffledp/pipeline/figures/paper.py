@@ -187,16 +187,23 @@ def _drawing(job: DrawingJob, known: _Read) -> Drawn:
         summary = matching(known.summary, job["where"])
         shown = names(job, cells)
         if "entries" in job["entry"]:
-            texts = as_leaderboard(job["entry"], *leaderboard(job["entry"], cells, summary, shown))
+            texts = as_leaderboard(
+                job["entry"], *leaderboard(job["entry"], cells, summary, shown), *_in_tex(job)
+            )
             questions["ranked"] = partial(ranked, job["entry"], cells, summary)
         else:
-            texts = as_table(job["entry"], cells, summary, orders(job), shown)
+            texts = as_table(job["entry"], cells, summary, orders(job), shown, *_in_tex(job))
         files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
     prose = _prose(job, facts, questions)
     commits = sorted({str(p["commit"]) for p in known.results.provenance.values()})
     reasons = [*gaps(cells, names(job, cells), orders(job)), *without]
     shown_protocols = sorted({name for name in every["protocol"].dropna() if name})
     return _finished(job, files, prose, facts, note, reasons, commits, chart, shown_protocols)
+
+
+def _in_tex(job: DrawingJob | ClaimTableJob) -> tuple[str, str]:
+    """Return the title of a table and its label in LaTeX."""
+    return job["title"], f"{job['paper']}:{job['id']}"
 
 
 def _without_parameter(job: DrawingJob, cells: pd.DataFrame, what: Picture) -> list[str]:
@@ -248,7 +255,9 @@ def _claims(job: ClaimTableJob) -> Drawn:
         "rows": str(len(frame)),
         "numbers": "computed in this run by shuffledp.pipeline.claims",
     }
-    files = {f"{job['id']}.{end}": text.encode() for end, text in in_three_forms(frame).items()}
+    files = {
+        f"{job['id']}.{end}": text.encode() for end, text in in_three_forms(frame, *_in_tex(job)).items()
+    }
     return _finished(job, files, _prose(job, facts, ClaimRows(frame).questions()), facts)
 
 

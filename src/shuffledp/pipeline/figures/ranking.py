@@ -17,6 +17,8 @@ from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching
 
 SETTING = ("task", "users", "values", "eps", "delta")
 """Columns that name a setting of the ranking."""
+ROBUST = ("eps_dropped", "eps_colluding", "poisoning_gain")
+"""Columns of eps with absent users and of the gain of fake users, empty where an experiment computes none."""
 COLUMNS = (
     *SETTING,
     *(
@@ -31,6 +33,7 @@ COLUMNS = (
         "printed_over_curator",
     ),
     *("messages", "bits", "accounting", "guarantee", "why_in_doubt", "reason", "parameters"),
+    *ROBUST,
 )
 """Columns of the ranking."""
 ACCOUNTINGS = ["exact", "corrected", "printed"]
@@ -90,7 +93,9 @@ def _of_experiment(job: RankedJob) -> Iterator[dict[str, Any]]:
     good = cells[cells["status"] == "ok"]
     if good.empty:
         return
-    errors = by_cell(good, known.summary(), job["metric"], job["unit"])
+    summary = known.summary()
+    errors = by_cell(good, summary, job["metric"], job["unit"])
+    computed = {name: by_cell(good, summary, name) for name in ROBUST if (summary["metric"] == name).any()}
     printed = {
         (row["method"], *_point(row)): errors.get(row["cell"], math.nan)
         for row in records(good[good["accounting"] == "printed"])
@@ -112,6 +117,7 @@ def _of_experiment(job: RankedJob) -> Iterator[dict[str, Any]]:
             "why_in_doubt": row["guarantee_note"] if ok and row["guarantee"] in IN_DOUBT else "",
             "reason": "" if ok else row["reason"],
             "parameters": row["parameters"] if ok else "",
+            **{name: float(found.get(row["cell"], math.nan)) for name, found in computed.items()},
         }
 
 
