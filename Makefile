@@ -231,6 +231,16 @@ artifact:  ## Pack the last commit for an evaluation: sources, locks, wheels, su
 test-artifact: artifact  ## Unpack the artifact into an empty folder without a network and run the first commands of its appendix
 	@$(PYTHON) tools/artifact.py try
 
+BASE ?= debian:bookworm-slim
+BUILDER ?= $(firstword $(foreach tool,docker podman buildah,$(shell command -v $(tool))))
+.PHONY: image
+image:  ## Build the container image shuffledp with docker, podman or buildah (BASE=image, BUILDER=tool)
+	@$(or $(BUILDER),$(error install docker, podman or buildah)) build --build-arg BASE=$(BASE) --tag shuffledp .
+
+.PHONY: test-image
+test-image: artifact  ## Build the image without a network on a new Debian, and run .test/ in it (needs root, buildah and debootstrap)
+	@tools/test_image.sh dist/shuffledp-*-artifact.tar
+
 .PHONY: appendix
 appendix: quick  ## Write the claims of ARTIFACT-APPENDIX.md anew, with numbers and costs of make quick
 	@$(BIN)/python tools/artifact.py appendix

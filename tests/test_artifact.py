@@ -35,3 +35,14 @@ def test_the_first_commands_install_from_the_archive_alone(tool):
     assert commands.splitlines()[0] == "sha256sum --quiet --check SHA256SUMS"
     assert "UV_OFFLINE=1" in commands and "PIP_NO_INDEX=1" in commands
     assert tool.name() == f"shuffledp-{script('tools/metadata.py').citation()['version']}-artifact"
+
+
+def test_an_image_has_nothing_that_a_run_makes():
+    """Patterns of .dockerignore begin at the root, those of .gitignore match in every folder."""
+    ignored, left_out = (
+        [line for line in (ROOT / name).read_text().splitlines() if line and line[0] not in "#"]
+        for name in (".gitignore", ".dockerignore")
+    )
+    anywhere = {"__pycache__", "*.egg-info"}
+    wanted = [re.sub(r"^(!?)/", r"\1", line).rstrip("/") for line in ignored]
+    assert left_out == [".git", *(f"**/{name}" if name in anywhere else name for name in wanted)]

@@ -52,7 +52,7 @@ def _papers(cff: dict[str, Any]) -> list[dict[str, Any]]:
             "@id": f"https://doi.org/{paper['doi']}",
             "@type": "ScholarlyArticle",
             "name": paper["title"],
-            "author": "; ".join(f"{who['family-names']}, {who['given-names']}" for who in paper["authors"]),
+            "author": "; ".join(", ".join(who.values()) for who in paper["authors"]),
             "datePublished": str(paper["year"]),
         }
         for paper in cff["references"]
