@@ -278,7 +278,7 @@ gallery: .venv/.installed-run  ## Bring docs/gallery/ up to date with the papers
 	@$(BIN)/python tools/gallery.py make
 
 .PHONY: paper
-paper: .venv/.installed-run .venv/.installed-paper  ## Build paper/paper.pdf from the results of a complete run (RESULTS=results/quick for those of `make quick`)
+paper: .venv/.installed-run .venv/.installed-paper  ## Build paper/paper.pdf from the results of a complete run (RESULTS=folder), which has the studies too
 	@$(BIN)/python tools/paper.py $(or $(RESULTS),results)
 
 .PHONY: gallery-check
