@@ -225,7 +225,7 @@ wheel: .tools/uv-$(UV_VERSION)  ## Build the wheel and the source distribution i
 
 .PHONY: artifact
 artifact:  ## Pack the last commit for an evaluation: sources, locks, wheels, summaries, reference, checksums
-	@PYTHON=$(PYTHON) $(PYTHON) tools/artifact.py pack
+	@$(PYTHON) tools/artifact.py pack
 
 .PHONY: test-artifact
 test-artifact: artifact  ## Unpack the artifact into an empty folder without a network and run the first commands of its appendix

@@ -26,8 +26,17 @@ def test_the_main_claim_of_a_paper_is_measured(tool, paper):
     assert len(rows) == 1
     cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", rows[0])[1:-1]]
     assert cells[0] == f"{main.id}: {main.says}".replace("|", "\\|")
-    assert f"{tool.RESULTS}/claims/{paper}/verdicts.csv " in cells[6]
-    assert all(float(cell) > 0 for cell in cells[7:])
+    assert f"{tool.RESULTS}/claims/{paper}/verdicts.csv " in cells[7]
+    assert all(float(cell) > 0 for cell in cells[8:])
+
+
+def test_the_tolerance_of_main_claims_is_that_of_closed_forms(tool):
+    row = next(
+        line
+        for line in (ROOT / "docs/reference.md").read_text().splitlines()
+        if line.startswith("| `expected` |")
+    )
+    assert row.split("|")[2].strip() == tool.TOLERANCE
 
 
 def test_the_first_commands_install_from_the_archive_alone(tool):
