@@ -70,9 +70,10 @@ def attempt(archive: Path) -> None:
     """Run the commands of the appendix in an empty folder without a network; raise where one fails."""
     with tempfile.TemporaryDirectory() as place:
         subprocess.run(["tar", "-xf", archive], cwd=place, check=True)
-        kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
-        kept |= {"HOME": place, "PS4": "+ after $SECONDS s: "}
-        alone = ["unshare", "--net", "--map-root-user", "bash", "-euxc", commands()]
+        kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ} | {"HOME": place}
+        # A shell of root takes no PS4 from its environment.
+        script = f"PS4='+ after $SECONDS s: '\nset -x\n{commands()}"
+        alone = ["unshare", "--net", "--map-root-user", "bash", "-euc", script]
         subprocess.run(alone, cwd=Path(place) / name(), env=kept, check=True)
 
 
