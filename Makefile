@@ -268,7 +268,6 @@ docs: .venv/.installed-docs $(NOTEBOOKS)  ## Build the documentation into result
 docs-check: .venv/.installed-test docs  ## Check the built documentation: links, requests, formulas, search
 	@$(SINGLE) $(BIN)/python -m pytest docs/checks
 
-RESULTS ?= results
 .PHONY: site-check
 site-check: .venv/.installed-test  ## Check the site in results/, or in RESULTS=..: links, three widths, print, keyboard
 	@RESULTS=$(RESULTS) $(SINGLE) $(BIN)/python -m pytest workflow/checks
@@ -279,7 +278,7 @@ gallery: .venv/.installed-run  ## Bring docs/gallery/ up to date with the papers
 
 .PHONY: paper
 paper: .venv/.installed-run .venv/.installed-paper  ## Build paper/paper.pdf from the results of a complete run (RESULTS=folder), which has the studies too
-	@$(BIN)/python tools/paper.py $(or $(RESULTS),results)
+	@$(BIN)/python tools/paper.py $(RESULTS)
 
 .PHONY: gallery-check
 gallery-check: .venv/.installed-run  ## Check that docs/gallery/ is current
