@@ -66,8 +66,23 @@ def commands() -> str:
     return str(blocks[0])
 
 
-def attempt(archive: Path) -> None:
-    """Run the commands of the appendix in an empty folder without a network; raise where one fails."""
+def compare(folder: Path) -> list[str]:
+    """Return the numbers of main claims that a run has found; raise where the appendix has other ones."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    first: dict[tuple[str, str], str] = {}  # further rows have other targets of the error
+    for path in sorted(folder.glob(f"{RESULTS}/claims/*/verdicts.csv")):
+        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+            if row["headline"] and row["accounting"] in ("printed", "exact"):
+                first.setdefault((row["id"], row["accounting"]), row["measured"])
+    for (claim, accounting), number in first.items():
+        (stated,) = (line for line in lines if line.startswith(f"| {claim}: "))
+        if f" | {number} | " not in stated:
+            raise ValueError(f"{claim}, {accounting}: {number} is not in the appendix.")
+    return [f"{claim}, {how}: {number}, as in the appendix" for (claim, how), number in first.items()]
+
+
+def attempt(archive: Path) -> list[str]:
+    """Run the commands of the appendix in an empty folder without a network; return the numbers found."""
     with tempfile.TemporaryDirectory() as place:
         subprocess.run(["tar", "-xf", archive], cwd=place, check=True)
         kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ} | {"HOME": place}
@@ -75,6 +90,7 @@ def attempt(archive: Path) -> None:
         script = f"PS4='+ after $SECONDS s: '\nset -x\n{commands()}"
         alone = ["unshare", "--net", "--map-root-user", "bash", "-euc", script]
         subprocess.run(alone, cwd=Path(place) / name(), env=kept, check=True)
+        return compare(Path(place) / name())
 
 
 def _cost(paper: str) -> tuple[float, float, float, float]:
@@ -126,7 +142,7 @@ if __name__ == "__main__":
         made = pack()
         print(f"Done: {made.relative_to(ROOT)}, {made.stat().st_size / 1e6:.0f} MB")
     elif sys.argv[1:] == ["try"]:
-        attempt(ROOT / f"dist/{name()}.tar")
+        print(*attempt(ROOT / f"dist/{name()}.tar"), sep="\n")
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
         print(f"Done: {used.ru_utime + used.ru_stime:.0f} CPU s; load of {os.cpu_count()} cores: {load}")
