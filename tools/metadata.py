@@ -30,7 +30,16 @@ GRAPH = "docs/images/rulegraph.svg"
 CRATE = "ro-crate-metadata.json"
 SPDX = "https://spdx.org/licenses/MIT"
 WORKFLOW = "workflow/Snakefile"
-PARTS = ("README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md", "environment.yml", "locks/run.txt", GRAPH)
+PARTS = (
+    "README.md",
+    "LICENSE",
+    "CITATION.cff",
+    "CHANGELOG.md",
+    "environment.yml",
+    "Dockerfile",
+    "locks/run.txt",
+    GRAPH,
+)
 PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
 RUN_PROFILES = ("https://w3id.org/ro/wfrun/process/0.5", "https://w3id.org/ro/wfrun/workflow/0.5")
 
