@@ -239,11 +239,21 @@ wheel: .tools/uv-$(UV_VERSION)  ## Build the wheel and the source distribution i
 
 .PHONY: artifact
 artifact:  ## Pack the last commit for an evaluation: sources, locks, wheels, summaries, reference, checksums
-	@PYTHON=$(PYTHON) $(PYTHON) tools/artifact.py pack
+	@$(PYTHON) tools/artifact.py pack
 
 .PHONY: test-artifact
 test-artifact: artifact  ## Unpack the artifact into an empty folder without a network and run the first commands of its appendix
 	@$(PYTHON) tools/artifact.py try
+
+BASE ?= debian:bookworm-slim
+BUILDER ?= $(firstword $(foreach tool,docker podman buildah,$(shell command -v $(tool))))
+.PHONY: image
+image:  ## Build the container image shuffledp with docker, podman or buildah (BASE=image, BUILDER=tool)
+	@$(or $(BUILDER),$(error install docker, podman or buildah)) build --build-arg BASE=$(BASE) --tag shuffledp .
+
+.PHONY: test-image
+test-image: artifact  ## Build the image without a network on a new Debian, and run .test/ in it (needs root, buildah and debootstrap)
+	@tools/test_image.sh dist/shuffledp-*-artifact.tar
 
 .PHONY: appendix
 appendix: quick  ## Write the claims of ARTIFACT-APPENDIX.md anew, with numbers and costs of make quick
@@ -272,7 +282,6 @@ docs: .venv/.installed-docs $(NOTEBOOKS)  ## Build the documentation into result
 docs-check: .venv/.installed-test docs  ## Check the built documentation: links, requests, formulas, search
 	@$(SINGLE) $(BIN)/python -m pytest docs/checks
 
-RESULTS ?= results
 .PHONY: site-check
 site-check: .venv/.installed-test  ## Check the site in results/, or in RESULTS=..: links, three widths, print, keyboard
 	@RESULTS=$(RESULTS) $(SINGLE) $(BIN)/python -m pytest workflow/checks
@@ -291,8 +300,8 @@ tex-check:  ## Set all tables of a finished run with LaTeX: RESULTS=results/quic
 	@echo "$(RESULTS)/tables.pdf has $$(grep -c clearpage $(RESULTS)/tables.tex) tables."
 
 .PHONY: paper
-paper: .venv/.installed-run .venv/.installed-paper  ## Build paper/paper.pdf from the results of a complete run (RESULTS=results/quick for those of `make quick`)
-	@$(BIN)/python tools/paper.py $(or $(RESULTS),results)
+paper: .venv/.installed-run .venv/.installed-paper  ## Build paper/paper.pdf from the results of a complete run (RESULTS=folder), which has the studies too
+	@$(BIN)/python tools/paper.py $(RESULTS)
 
 .PHONY: gallery-check
 gallery-check: .venv/.installed-run  ## Check that docs/gallery/ is current

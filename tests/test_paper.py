@@ -9,6 +9,8 @@ import typst
 
 from scripts_by_file import ROOT, script
 
+MANIFESTS = [f"figures/{name}/manifest.json" for name in ("comparison", "allocation", "dump")]
+TASKS = ("frequency", "binary", "bounded_sums", "real_sums", "bits")
 PAPERS = ("random_population", "dump", "summation", "shuffle_gaussian", "segmented")
 SHUFFLER = {"who is trusted": "shuffler permutes", "accounting": "exact", "messages of a user": "1"}
 ROWS = [
@@ -24,12 +26,22 @@ DOT = bytes.fromhex(
 def tables() -> dict[str, list[dict[str, str]]]:
     headline = {"claim": "c", "paper_value": "1", "printed": "2", "exact": "3", "verdict": "holds"}
     claim = {"id": "A-1", "kind": "claim", "claim": "c", "overall": "fails"}
-    system = {"setting": "s", "users": "10", "delta": "1e-9", "printed eps": "1", "verdict": "holds"}
+    system = {
+        "setting": "s",
+        "users": "10",
+        "delta": "1e-9",
+        "printed eps": "1",
+        "verdict": "holds",
+        "users needed": "9",
+    }
     return {
         "claims/headlines": [{"paper": paper, **headline} for paper in PAPERS],
         "claims/claims": [{"paper": paper, **claim} for paper in PAPERS],
         "claims/audit": [{"status": "holds"}],
-        "claims/deployments/systems": [{**system, "exact eps from": "0.9", "exact eps to": "1.1"}],
+        "claims/deployments/systems": [
+            {**system, "exact eps from": "0.9", "exact eps to": "1.1", "eps, 10 % colluding": "1.2"}
+        ],
+        "claims/deployments/sources": [{"status": "verified"}, {"status": "incomplete"}],
         "figures/allocation/batches": [
             {"curve": curve, "sigma": "1", "delta": "1e-8", "eps_central": "0.5"}
             for curve in ("poisson", "lower", "upper", "known")
@@ -53,10 +65,20 @@ def write(folder: Path, content: dict[str, list[dict[str, str]]]) -> None:
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
-    entry = {"id": "frequency", "settings": [["participants N", "10"], ["eps", "1 nats"], ["delta", "1e-8"]]}
+    settings = [["participants N", "10"], ["eps", "1 nats"], ["delta", "1e-8"], ["guarantee", "exact: first"]]
     run = {"version": "0", "commit": "abc", "seed": 1, "scale": "paper"}
-    manifest = folder / "figures/comparison/manifest.json"
-    manifest.write_text(json.dumps({"run": run, "entries": [entry]}), encoding="utf-8")
+    entries = {
+        "comparison": [{"id": task, "settings": settings} for task in TASKS],
+        "allocation": [{"id": "batches", "title": "One epoch", "settings": []}],
+        **{
+            paper: [{"id": "figure", "settings": [["data", "uniform (source: synthetic)"]]}]
+            for paper in PAPERS
+        },
+    }
+    for name, listed in entries.items():
+        path = folder / f"figures/{name}/manifest.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({"run": run, "entries": listed}), encoding="utf-8")
     (folder / "figures/allocation/batches.png").write_bytes(DOT)
 
 
@@ -70,7 +92,7 @@ def test_the_paper_is_built_from_a_folder_of_results(build, tmp_path):
     assert build(tmp_path).startswith(b"%PDF")
 
 
-@pytest.mark.parametrize("name", [f"{name}.csv" for name in tables()] + ["figures/comparison/manifest.json"])
+@pytest.mark.parametrize("name", [f"{name}.csv" for name in tables()] + MANIFESTS)
 def test_a_missing_file_stops_the_build(build, tmp_path, name):
     write(tmp_path, tables())
     (tmp_path / name).unlink()

@@ -19,6 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "ARTIFACT-APPENDIX.md"
+#: Main claims are decided by closed forms, the column `expected` of docs/reference.md.
+TOLERANCE = "relative 1e-07"
 RESULTS, OPTIONS = "results/quick", "--cores 1 --configfile config/quick.yaml"
 #: What builds the one package of the lock that has no wheel.
 BUILD = ("setuptools==84.2.1", "wheel==0.48.0")
@@ -44,19 +46,12 @@ def pack() -> Path:
         (folder / "wheels").mkdir(parents=True)
         sources = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True).stdout
         subprocess.run(["tar", "-x"], cwd=folder, input=sources, check=True)
-        command = [
-            os.environ.get("PYTHON", "python3.11"),
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--dest",
-            "wheels",
-        ]
-        subprocess.run(
-            [*command, "--require-hashes", "--requirement", "locks/run.txt"], cwd=folder, check=True
-        )
-        subprocess.run([*command, "--no-deps", f"uv=={uv[1]}", *BUILD], cwd=folder, check=True)
+        for wanted in (
+            ("--require-hashes", "--requirement", "locks/run.txt"),
+            ("--no-deps", f"uv=={uv[1]}", *BUILD),
+        ):
+            command = (sys.executable, "-m", "pip", "download", "--quiet", "--dest", "wheels", *wanted)
+            subprocess.run(command, cwd=folder, check=True)
         files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
         lines = [f"{sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}\n" for path in files]
         (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
@@ -71,13 +66,31 @@ def commands() -> str:
     return str(blocks[0])
 
 
-def attempt(archive: Path) -> None:
-    """Run the commands of the appendix in an empty folder without a network; raise where one fails."""
+def compare(folder: Path) -> list[str]:
+    """Return the numbers of main claims that a run has found; raise where the appendix has other ones."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    first: dict[tuple[str, str], str] = {}  # further rows have other targets of the error
+    for path in sorted(folder.glob(f"{RESULTS}/claims/*/verdicts.csv")):
+        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+            if row["headline"] and row["accounting"] in ("printed", "exact"):
+                first.setdefault((row["id"], row["accounting"]), row["measured"])
+    for (claim, accounting), number in first.items():
+        (stated,) = (line for line in lines if line.startswith(f"| {claim}: "))
+        if f" | {number} | " not in stated:
+            raise ValueError(f"{claim}, {accounting}: {number} is not in the appendix.")
+    return [f"{claim}, {how}: {number}, as in the appendix" for (claim, how), number in first.items()]
+
+
+def attempt(archive: Path) -> list[str]:
+    """Run the commands of the appendix in an empty folder without a network; return the numbers found."""
     with tempfile.TemporaryDirectory() as place:
         subprocess.run(["tar", "-xf", archive], cwd=place, check=True)
         kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ} | {"HOME": place}
-        alone = ["unshare", "--net", "--map-root-user", "bash", "-euxc", commands()]
+        # A shell of root takes no PS4 from its environment.
+        script = f"PS4='+ after $SECONDS s: '\nset -x\n{commands()}"
+        alone = ["unshare", "--net", "--map-root-user", "bash", "-euc", script]
         subprocess.run(alone, cwd=Path(place) / name(), env=kept, check=True)
+        return compare(Path(place) / name())
 
 
 def _cost(paper: str) -> tuple[float, float, float, float]:
@@ -101,7 +114,8 @@ def _cost(paper: str) -> tuple[float, float, float, float]:
 
 def table() -> str:
     """Return the table of claims from a finished `make quick`."""
-    head = "paper, claim|place|stated|printed bound|exact accounting|verdict|command|minutes|CPU s|memory, MB|disk, MB"
+    head = "paper, claim|place|stated|printed bound|exact accounting|verdict|tolerance|command"
+    head += "|minutes|CPU s|memory, MB|disk, MB"
     lines = [f"| {head.replace('|', ' | ')} |", "|" + " --- |" * (head.count("|") + 1)]
     with (ROOT / RESULTS / "claims/headlines.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -116,7 +130,9 @@ def table() -> str:
                 row["exact"],
             ]
             numbers = [f"{minutes:.1f}", f"{cpu:.0f}", f"{memory:.0f}", f"{disk:.1f}"]
-            cells = [text.replace("|", "\\|") for text in (*texts, row["verdict"], command, *numbers)]
+            cells = [
+                text.replace("|", "\\|") for text in (*texts, row["verdict"], TOLERANCE, command, *numbers)
+            ]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -126,9 +142,10 @@ if __name__ == "__main__":
         made = pack()
         print(f"Done: {made.relative_to(ROOT)}, {made.stat().st_size / 1e6:.0f} MB")
     elif sys.argv[1:] == ["try"]:
-        attempt(ROOT / f"dist/{name()}.tar")
+        print(*attempt(ROOT / f"dist/{name()}.tar"), sep="\n")
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        print(f"Done: {used.ru_utime + used.ru_stime:.0f} CPU s")
+        load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+        print(f"Done: {used.ru_utime + used.ru_stime:.0f} CPU s; load of {os.cpu_count()} cores: {load}")
     else:
         from shuffledp.pipeline.doc_blocks import write_block
 

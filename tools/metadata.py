@@ -19,6 +19,7 @@ import tomllib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,16 @@ GRAPH = "docs/images/rulegraph.svg"
 CRATE = "ro-crate-metadata.json"
 SPDX = "https://spdx.org/licenses/MIT"
 WORKFLOW = "workflow/Snakefile"
-PARTS = ("README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md", "environment.yml", "locks/run.txt", GRAPH)
+PARTS = (
+    "README.md",
+    "LICENSE",
+    "CITATION.cff",
+    "CHANGELOG.md",
+    "environment.yml",
+    "Dockerfile",
+    "locks/run.txt",
+    GRAPH,
+)
 PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
 RUN_PROFILES = ("https://w3id.org/ro/wfrun/process/0.5", "https://w3id.org/ro/wfrun/workflow/0.5")
 
@@ -52,7 +62,7 @@ def _papers(cff: dict[str, Any]) -> list[dict[str, Any]]:
             "@id": f"https://doi.org/{paper['doi']}",
             "@type": "ScholarlyArticle",
             "name": paper["title"],
-            "author": "; ".join(f"{who['family-names']}, {who['given-names']}" for who in paper["authors"]),
+            "author": "; ".join(", ".join(who.values()) for who in paper["authors"]),
             "datePublished": str(paper["year"]),
         }
         for paper in cff["references"]
@@ -116,16 +126,12 @@ def readme() -> str:
 
 
 def _snakemake() -> dict[str, Any]:
-    version = re.search(
-        r"^snakemake==(\S+)", (ROOT / "locks/run.txt").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert version is not None
     return {
         "@id": "https://w3id.org/workflowhub/workflow-ro-crate#snakemake",
         "@type": "ComputerLanguage",
         "name": "Snakemake",
         "url": {"@id": "https://snakemake.readthedocs.io"},
-        "version": version[1],
+        "version": version("snakemake"),
     }
 
 
@@ -164,17 +170,15 @@ def _crate(
         **root,
         "hasPart": [{"@id": WORKFLOW}, *({"@id": one["@id"]} for one in parts if "File" in one["@type"])],
     }
-    license_of_all = {"@id": SPDX, "@type": "CreativeWork", "name": "MIT License"}
-    profile_entities = [{"@id": one, "@type": "CreativeWork", "name": one} for one in root_profiles]
     graph = [
         about,
         dataset,
         workflow,
         _snakemake(),
         author,
-        license_of_all,
+        {"@id": SPDX, "@type": "CreativeWork", "name": "MIT License"},
         *papers,
-        *profile_entities,
+        *({"@id": one, "@type": "CreativeWork", "name": one} for one in root_profiles),
         *parts,
     ]
     return {
@@ -215,17 +219,15 @@ def _file(folder: Path, path: Path) -> dict[str, Any]:
 
 def _times(results: str, records: Path) -> tuple[str, str]:
     """Return begin and end of the jobs whose output is in a folder, by Snakemake's own records."""
-    begins, ends = [], []
+    jobs = []
     for record in records.rglob("*"):
         if record.is_file():
             name = base64.urlsafe_b64decode("".join(record.relative_to(records).parts).replace("@", ""))
             if name.decode("utf-8", "replace").startswith(f"{results}/"):
-                job = json.loads(record.read_text(encoding="utf-8"))
-                begins.append(job["starttime"])
-                ends.append(job["endtime"])
-    return datetime.fromtimestamp(min(begins), UTC).isoformat(), datetime.fromtimestamp(
-        max(ends), UTC
-    ).isoformat()
+                jobs.append(json.loads(record.read_text(encoding="utf-8")))
+    moments = min(job["starttime"] for job in jobs), max(job["endtime"] for job in jobs)
+    begin, end = (datetime.fromtimestamp(moment, UTC).isoformat() for moment in moments)
+    return begin, end
 
 
 def write_run_crate(results: str, configuration: list[str], folder: Path = ROOT) -> Path:
@@ -241,16 +243,14 @@ def write_run_crate(results: str, configuration: list[str], folder: Path = ROOT)
     for name in (*configuration, *sorted(str(path) for path in (folder / "data/prepared").glob("*.json"))):
         shutil.copy(folder / name, place / "inputs")
     begin, end = _times(results, folder / ".snakemake/metadata")
-    files = [
-        path
+    described = [
+        _file(place, path)
         for path in sorted(place.rglob("*"))
         if path.is_file() and path.name != CRATE and path != place / WORKFLOW
     ]
-    described = [_file(place, path) for path in files]
-    inputs = [{"@id": one["@id"]} for one in described if one["@id"].startswith("inputs/")]
-    outputs = [
-        {"@id": one["@id"]} for one in described if not one["@id"].startswith(("inputs/", "workflow/"))
-    ]
+    names = [one["@id"] for one in described]
+    inputs = [{"@id": name} for name in names if name.startswith("inputs/")]
+    outputs = [{"@id": name} for name in names if not name.startswith(("inputs/", "workflow/"))]
     action = {
         "@id": "#run",
         "@type": "CreateAction",
