@@ -185,7 +185,7 @@ def data(names: tuple[str, ...], official: bool) -> None:
     """Get the data sets NAMES, by default all, and print the source of each."""
     from shuffledp.pipeline.datasets import preparation
     from shuffledp.pipeline.datasets.published_datasets import NAMES
-    from shuffledp.pipeline.datasets.source_errors import LocalError, ParseError, SourceError
+    from shuffledp.pipeline.datasets.source_errors import LocalError, SourceError
 
     for name in names or NAMES:
         try:
@@ -197,7 +197,7 @@ def data(names: tuple[str, ...], official: bool) -> None:
                 policy="official" if official else "auto",
                 say=click.echo,
             )
-        except (LocalError, SourceError, ParseError, ValueError) as error:
+        except (LocalError, SourceError, ValueError) as error:
             raise click.ClickException(str(error)) from None
 
 

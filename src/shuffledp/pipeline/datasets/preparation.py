@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 
@@ -19,11 +20,6 @@ from shuffledp.pipeline.datasets.source_errors import SourceError, local
 from shuffledp.pipeline.datasets.substitutes import substitute
 from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, default_summaries_dir
 from shuffledp.storage import publish, sha256_of, sweep
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["prepare"]
 
 _INT32 = ("mask", "first")
 

@@ -7,18 +7,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.pipeline import arrow_columns as columns
 from shuffledp.pipeline.datasets.published_datasets import BIRTHPLACE_DOMAIN, MSNBC_CATEGORIES, spec
 from shuffledp.storage import read_verified
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["Dataset", "Provenance", "SourceKind", "data_file", "load", "members"]
 
 SourceKind = Literal["official", "mirror", "summary", "stand_in"]
 _K = len(MSNBC_CATEGORIES)
