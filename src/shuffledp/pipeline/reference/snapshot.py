@@ -17,11 +17,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from shuffledp.pipeline import arrow_columns
+from shuffledp.pipeline import parquet_files
 from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, TRAINED_METRICS, Bundle
 from shuffledp.pipeline.experiments.trained import TrainingFiles
 from shuffledp.storage import read_verified, sha256_of
@@ -156,11 +154,8 @@ def _job(results: Path, checksum: Path) -> Job:
 
 
 def _frame(path: Path, checksum: Path) -> pd.DataFrame:
-    # No thread pools for small tables: they now and then abort the interpreter while it exits.
-    content = pa.BufferReader(read_verified(path, checksum))
-    return pd.DataFrame(
-        pq.read_table(content, use_threads=False, pre_buffer=False).to_pandas(use_threads=False)
-    )
+    table = parquet_files.read(read_verified(path, checksum))
+    return pd.DataFrame(table.to_pandas(use_threads=False))
 
 
 def _metrics(job: Mapping[str, Any]) -> list[str]:
@@ -227,8 +222,8 @@ def _training(results: Path, checksum: Path) -> Training:
     files = TrainingFiles.of(results, paper, run)
     about = json.loads(read_verified(files.provenance, checksum))
     job = about["job"]
-    curve, _ = arrow_columns.read(read_verified(files.curve, checksum))
-    rows = [{name: text(curve[name][i]) for name in CURVE} for i in range(len(curve["round"]))]
+    curve = parquet_files.read(read_verified(files.curve, checksum)).to_pylist()
+    rows = [{name: text(point[name]) for name in CURVE} for point in curve]
     return Training(
         paper,
         run,
