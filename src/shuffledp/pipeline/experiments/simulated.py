@@ -15,7 +15,8 @@ from shuffledp.pipeline.experiments.cell_work import Row, Work
 from shuffledp.pipeline.experiments.job_parts import Job, budget_from, name_of, population_from, task_from
 from shuffledp.pipeline.experiments.participants import LastDraw, Typical, participants, typical
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
-from shuffledp.pipeline.experiments.sources import OWN, Source, source_from, with_found_domain
+from shuffledp.pipeline.experiments.sources import OWN, source_from, with_found_domain
+from shuffledp.pipeline.experiments.sources.interface import Source
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get

@@ -16,25 +16,12 @@ import pyarrow as pa
 from shuffledp.pipeline import parquet_files
 from shuffledp.pipeline.datasets.prepared import load
 from shuffledp.pipeline.experiments.seeds import digest
-from shuffledp.pipeline.experiments.trained import Trained, TrainingFiles, read
+from shuffledp.pipeline.experiments.trained import TrainingFiles
 from shuffledp.pipeline.learning.curve import TrainingCurve
 from shuffledp.pipeline.learning.data import LearningData, learning_data
 from shuffledp.pipeline.learning.installed import available
 from shuffledp.pipeline.learning.plan import Network, TrainingPlan
 from shuffledp.storage import publish
-
-__all__ = [
-    "IMAGES",
-    "OWN_FILES",
-    "Trained",
-    "TrainingFiles",
-    "TrainingRun",
-    "left_out",
-    "missing",
-    "read",
-    "train_run",
-    "write",
-]
 
 log = logging.getLogger(__name__)
 

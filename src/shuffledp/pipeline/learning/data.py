@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_count, check_positive, check_unit
 
-__all__ = ["MNIST_MEAN", "MNIST_SIZE", "MNIST_SPREAD", "LearningData", "fitted", "learning_data"]
-
 MNIST_MEAN = 0.1307
 """Mean of the pixels of the training images, gray values over 255."""
 MNIST_SPREAD = 0.3081

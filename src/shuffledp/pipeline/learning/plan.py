@@ -15,8 +15,6 @@ from shuffledp.numerics.argument_ranges import (
     check_unit,
 )
 
-__all__ = ["ACTIVATIONS", "DECAYS", "KINDS", "POOLINGS", "Layer", "Network", "TrainingPlan"]
-
 POOLINGS = ("disjoint", "overlapping")
 ACTIVATIONS = ("tanh", "relu")
 KINDS = ("shuffle_sgd", "checkin")

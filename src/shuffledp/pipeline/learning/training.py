@@ -29,8 +29,6 @@ from shuffledp.pipeline.learning.data import LearningData
 from shuffledp.pipeline.learning.network import forward, initial_parameters, losses, no_taps
 from shuffledp.pipeline.learning.plan import Network, TrainingPlan
 
-__all__ = ["accuracy", "noise", "participants", "train"]
-
 _INITIAL, _PARTICIPANTS, _NOISE, _SAMPLE = range(4)
 _TEST_CHUNK = 100
 
