@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,7 @@ from shuffledp.pipeline.audit.frequency_reports import (
     whole_rows,
 )
 from shuffledp.pipeline.audit.message_positions import MANY, plain, response
+from shuffledp.pipeline.audit.value_counts import SENT, value_counts
 from shuffledp.pipeline.audit.views import ModularView, ProductView, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 
@@ -87,7 +89,6 @@ def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
         alone=protocol.trust == "local",
         noise=dummies,
         own=own,
-        kinds=plain,
     )
 
 
@@ -128,7 +129,6 @@ def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
         most=MANY if protocol.eps_local == math.inf else {2: 22, 3: 9}.get(k, 6),
         noise=noise,
         own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
-        kinds=plain,
         pairs=((0, 1),),
         shifts=protocol.eps_local == math.inf,
     )
@@ -169,7 +169,6 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None =
         noise=noise,
         own=tuple(own(v) for v in inputs),
         counts=counts,
-        kinds=plain,
         shifts=protocol.eps_local == math.inf,
         pairs=((0, 1),),
         by_number=None if number is not None else lambda n: flexible_dummies(protocol, eps, n),
@@ -180,7 +179,6 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None =
             eps=eps,
             most=view.most,
             noise=lambda n: point(axes),
-            kinds=plain,
             pairs=((0, 1),),
             own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
         )
@@ -189,35 +187,17 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None =
 
 def truncation(protocol: Truncation, eps: float) -> View:
     """Return the view of users' values, and of one more message of every value with probability ``1 - miss_rate``."""
-    k = protocol.domain_size
-    return ProductView(
-        inputs=tuple(range(k)),
-        eps=eps,
-        most=MANY,
-        noise=lambda n: (binomial_counts(n, 1 - protocol.miss_rate),) * k,
-        own=tuple(tuple({(int(i == v),): 1.0} for i in range(k)) for v in range(k)),
-        counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=k)],
-        kinds=plain,
-        shifts=True,
-    )
+    return value_counts(protocol.domain_size, eps, lambda n: binomial_counts(n, 1 - protocol.miss_rate))
 
 
 def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
     """Return the view of each user's value, sent with a fixed probability, and of noise on the count of every value."""
     k, keep = protocol.domain_size, protocol.keep
-    own: Own = {(1,): 1.0} if keep == 1 else {(1,): keep, (0,): 1 - keep}
-    nothing: Own = {(0,): 1.0}
-    return ProductView(
-        inputs=tuple(range(k)),
-        eps=eps,
-        most=MANY if keep == 1 else {2: 16, 3: 8}.get(k, 5),
-        noise=lambda n: (noise_of_a_value(protocol, n),) * k,
-        own=tuple(tuple(own if i == v else nothing for i in range(k)) for v in range(k)),
-        counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=k)],
-        kinds=plain,
-        pairs=((0, 1),),
-        shifts=keep == 1,
-    )
+    noise = partial(noise_of_a_value, protocol)
+    if keep == 1:
+        return value_counts(k, eps, noise)
+    laws: list[Own] = [SENT[0], {(1,): keep, (0,): 1 - keep}]
+    return value_counts(k, eps, noise, laws, most={2: 16, 3: 8}.get(k, 5), shifts=False)
 
 
 def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
@@ -291,7 +271,6 @@ def _correlated(
         own=tuple(tuple({(int(i == v), 0): 1.0} for i in range(k)) for v in range(k)),
         banded=dict.fromkeys(range(k), pair) if whole else {},
         counts=counts,
-        kinds=plain,
         pairs=((0, 1),),
         shifts=True,
         by_number=None if number is not None else lambda n: _correlated(protocol, eps, both, ratio, n),
@@ -421,35 +400,26 @@ def curator_noise(protocol: NoisyHistogram, eps: float) -> View:
     k, parts = protocol.domain_size, noisy_counts_of(protocol)
     noise = count_noise(protocol, 1)
 
-    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
-        return [(int(payload[payload[:, 0] == j, 1].sum()),) for j in range(parts)]
-
-    return ProductView(
-        inputs=tuple(range(k)),
-        eps=eps,
-        most=MANY,
-        noise=lambda n: (noise,) * parts,
-        own=tuple(tuple({(int(v == j),): 1.0} for j in range(parts)) for v in range(k)),
-        counts=counts,
+    return value_counts(
+        k,
+        eps,
+        lambda n: noise,
+        parts=parts,
+        counts=lambda payload: [(int(payload[payload[:, 0] == j, 1].sum()),) for j in range(parts)],
         kinds=lambda payload: np.sign(payload[:, 1]) + 1,
-        pairs=((0, 1),),
-        shifts=True,
     )
 
 
 def skellam(protocol: Skellam, eps: float) -> View:
     """Return the view of noisy counts in which the analyzer sees only their sums; all values are equivalent."""
-    k, parts = protocol.domain_size, noisy_counts_of(protocol)
-    return ProductView(
-        inputs=tuple(range(k)),
-        eps=eps,
-        most=MANY,
-        noise=lambda n: (count_noise(protocol, n),) * parts,
-        own=tuple(tuple({(int(v == j),): 1.0} for j in range(parts)) for v in range(k)),
+    parts = noisy_counts_of(protocol)
+    return value_counts(
+        protocol.domain_size,
+        eps,
+        partial(count_noise, protocol),
+        parts=parts,
         counts=lambda payload: [(int(c),) for c in payload.sum(axis=0)[:parts]],
         kinds=lambda payload: np.minimum(np.abs(payload).sum(axis=1), 2),
-        pairs=((0, 1),),
-        shifts=True,
     )
 
 

@@ -31,6 +31,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     shared,
 )
 from shuffledp.pipeline.audit.frequency import gaussian_counts, laplace_counts, polya_modulo, skellam_counts
+from shuffledp.pipeline.audit.frequency_reports import flipped_bit
 from shuffledp.pipeline.audit.message_positions import MANY, plain, response
 from shuffledp.pipeline.audit.views import ModularView, ProductView, SumView, View
 
@@ -285,20 +286,14 @@ def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = N
 
 def fragmented_rappor(protocol: FragmentedRappor, eps: float) -> View:
     """Return the view of a bit per value, each flipped with probability p; one-bits are sent."""
-    p, most = protocol.flip_probability, protocol.numbers.max_value
-    first = 1 if protocol.estimator == "plain" else 0
-    bits = range(first, most + 1)
-
-    def own(value: int) -> tuple[Own, ...]:
-        return tuple({(1,): 1 - p if bit == value else p, (0,): p if bit == value else 1 - p} for bit in bits)
-
+    laws, most = flipped_bit(protocol.flip_probability), protocol.numbers.max_value
+    bits = range(1 if protocol.estimator == "plain" else 0, most + 1)
     return ProductView(
         inputs=tuple(range(most + 1)),
         eps=eps,
         noise=lambda n: (point(1),) * len(bits),
-        own=tuple(own(v) for v in range(most + 1)),
+        own=tuple(tuple(laws[bit == v] for bit in bits) for v in range(most + 1)),
         counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=len(bits))],
-        kinds=plain,
     )
 
 
@@ -327,7 +322,6 @@ def level_reports(protocol: LevelReports, eps: float) -> View:
         eps=eps,
         most={2: 22, 3: 9}.get(max(steps, most) + 1, 6),
         own=tuple(own(number) for number in range(most + 1)),
-        kinds=plain,
     )
 
 
@@ -407,7 +401,6 @@ def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
         eps=eps,
         noise=lambda users: point(order - 1),
         own=tuple(_share_counts(shares, order, np.roll(noisy.mass, x)) for x in inputs),
-        kinds=plain,
     )
 
 
