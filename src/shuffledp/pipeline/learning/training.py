@@ -20,7 +20,6 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.numerics.argument_ranges import check_nonnegative
 from shuffledp.pipeline.learning import checkpoint as checkpoints
 from shuffledp.pipeline.learning.checkpoint import State
 from shuffledp.pipeline.learning.clipping import clipped_sum
@@ -51,7 +50,6 @@ def train(
     machine and number of threads, it is the same to the last bit after any interruptions. Raises `CheckpointError` if
     the checkpoint is damaged or of another run, and ``ValueError`` if the plan does not fit the data.
     """
-    check_nonnegative("every_seconds", every_seconds)
     _check_fit(plan, data)
     digest = data.digest if checkpoint else ""
     state = checkpoints.load(checkpoint, plan, digest, _machine()) if checkpoint else None
