@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from shuffledp import storage
-from shuffledp.pipeline import parquet_files
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments import participants as who
 from shuffledp.pipeline.experiments import results, runner, seeds, simulated
 from shuffledp.pipeline.experiments.job_parts import population_from, task_from
@@ -257,8 +257,8 @@ def test_the_worst_number_of_a_sum_is_that_of_the_method(tmp_path, levels, at_wo
 
 def test_parquet_bytes_depend_on_the_content_alone(tmp_path):
     first, second = run(tmp_path), run(tmp_path)
-    assert parquet_files.to_bytes(first.values) == parquet_files.to_bytes(second.values)
-    assert parquet_files.to_bytes(first.cells) == parquet_files.to_bytes(second.cells)
+    assert table_files.to_bytes(first.values) == table_files.to_bytes(second.values)
+    assert table_files.to_bytes(first.cells) == table_files.to_bytes(second.cells)
 
 
 def test_a_row_with_other_columns_is_refused():

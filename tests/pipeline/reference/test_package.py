@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from changed_data import data_files, flip_a_byte
 from shuffledp.cli import main
-from shuffledp.pipeline import parquet_files
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments import bundle as results
 from shuffledp.pipeline.experiments import runner, seeds
 from shuffledp.pipeline.experiments.trained import TrainingFiles
@@ -110,7 +110,7 @@ def write(folder: Path, run: Run) -> Path:
             **{key: training[key] for key in ("machine", "versions")},
         }
         to = TrainingFiles.of(folder, paper, id)
-        content = parquet_files.to_bytes(pa.Table.from_pylist(rows, CURVE))
+        content = table_files.to_bytes(pa.Table.from_pylist(rows, CURVE))
         publish(to.checksum, {to.curve: content, to.provenance: json.dumps(provenance).encode()})
     return folder
 

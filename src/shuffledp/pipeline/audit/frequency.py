@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from shuffledp.pipeline.audit.families import of_family
 from shuffledp.pipeline.audit.finite_laws import (
     LONG_UNIT,
-    MOST_CELLS,
     TAIL,
     UNIT,
     Block,
@@ -23,9 +22,9 @@ from shuffledp.pipeline.audit.finite_laws import (
     Own,
     PairNoise,
     Summand,
-    TooLarge,
     added,
     binomial_counts,
+    check_size,
     mixed,
     multinomial_counts,
     negative_binomial_counts,
@@ -284,8 +283,7 @@ def turned(block: Block, worth: int) -> Block:
 
 def polya_modulo(order: int, ratio: float, shape: float) -> Block:
     """Return the law modulo q of a difference of two negative binomials; shape 1 is the two-sided geometric law."""
-    if order > MOST_CELLS:
-        raise TooLarge(f"a group of order {order}")
+    check_size(order, f"a group of order {order}")
     if shape == 1:
         x = np.arange(order, dtype=float)
         law = (ratio**x + ratio ** (order - x)) * (1 - ratio) / (1 + ratio) / (1 - ratio**order)
@@ -305,8 +303,7 @@ def gaussian_modulo(order: int, tau: float, users: int) -> Block:
     level of the transform.
     """
     reach = math.ceil(14 * tau) + 2
-    if max(order, 2 * reach) > MOST_CELLS:
-        raise TooLarge(f"a group of order {order}")
+    check_size(max(order, 2 * reach), f"a group of order {order}")
     x = np.arange(-reach, reach + 1)
     weights = np.exp(-(x**2) / (2 * tau**2))
     one = np.bincount(np.mod(x, order), weights=weights / weights.sum(), minlength=order)
@@ -344,8 +341,7 @@ _SHARES: Mapping[str, Noise] = {
 def laplace_counts(ratio: float) -> Block:
     """Return the law of discrete Laplace noise, with probabilities proportional to ``ratio^|y|``."""
     reach = math.ceil(math.log(TAIL) / math.log(ratio))
-    if 2 * reach + 1 > MOST_CELLS:
-        raise TooLarge(f"noise up to {reach}")
+    check_size(2 * reach + 1, f"noise up to {reach}")
     y = np.abs(np.arange(-reach, reach + 1)).astype(float)
     beyond = 2 * ratio ** (reach + 1) / (1 + ratio)
     return Block((1 - ratio) / (1 + ratio) * ratio**y, (-reach,), Error(8 * UNIT, 0.0, beyond))
@@ -354,8 +350,7 @@ def laplace_counts(ratio: float) -> Block:
 def gaussian_counts(sigma: float) -> Block:
     """Return the law of discrete Gaussian noise."""
     reach = math.ceil(math.sqrt(-2 * math.log(TAIL)) * sigma)
-    if 2 * reach + 1 > MOST_CELLS:
-        raise TooLarge(f"noise up to {reach}")
+    check_size(2 * reach + 1, f"noise up to {reach}")
     x = np.arange(-reach, reach + 1).astype(np.longdouble)
     weights = np.exp(-np.square(x / np.longdouble(sigma)) / 2)
     # An exponent of at most 60 has an absolute error of a few times as many roundings; the next weights fall faster

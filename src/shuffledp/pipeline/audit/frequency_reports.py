@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.pipeline.audit.finite_laws import (
-    MOST_CELLS,
     Block,
     Own,
-    TooLarge,
     binomial_counts,
+    check_size,
     multinomial_counts,
     point,
 )
@@ -134,8 +133,7 @@ def flipped_bits(protocol: FlippedBits, eps: float) -> View:
 def subset_selection(protocol: SubsetSelection, eps: float) -> View:
     """Return the view of subsets, reduced to whether they contain each of the two values compared."""
     report, k = protocol.report, protocol.domain_size
-    if math.comb(k, report.size) > MOST_CELLS:
-        raise TooLarge("too many subsets")
+    check_size(math.comb(k, report.size), "too many subsets")
     subsets = list(combinations(range(k), report.size))
 
     def law(value: int) -> Own:
@@ -155,8 +153,7 @@ def subset_selection(protocol: SubsetSelection, eps: float) -> View:
 def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
     """Return the view of a hash function and a bin per message, reduced to agreement with the two values' hashes."""
     q, b = protocol.family.prime, protocol.family.bins
-    if q * q > MOST_CELLS:
-        raise TooLarge(f"{q * (q - 1)} hash functions")
+    check_size(q * q, f"{q * (q - 1)} hash functions")
     u, v = (part.ravel() for part in np.meshgrid(*(np.arange(i, q, dtype=np.int32) for i in (1, 0))))
     bins = [(u * value + v) % q % b for value in range(min(protocol.domain_size, 3))]
 

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.pipeline import parquet_files
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.datasets.published_datasets import BIRTHPLACE_DOMAIN, MSNBC_CATEGORIES, spec
 from shuffledp.storage import read_verified
 
@@ -190,7 +190,7 @@ def load(name: str, prepared_dir: Path) -> Dataset:
     if extension == "npz":
         with np.load(io.BytesIO(data), allow_pickle=False) as bundle:
             return Dataset(name, None, {key: bundle[key] for key in bundle.files}, provenance)
-    table = parquet_files.read(data)
+    table = table_files.read(data)
     extra = json.loads((table.schema.metadata or {}).get(b"shuffledp", b"{}"))
     arrays: dict[str, NDArray[np.generic]] = {key: np.array(value, np.int64) for key, value in extra.items()}
     columns = {key: table.column(key).to_numpy() for key in table.column_names}

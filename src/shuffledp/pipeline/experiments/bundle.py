@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from shuffledp.guarantees import GUARANTEES, NEED_A_NOTE
-from shuffledp.pipeline import parquet_files
+from shuffledp.pipeline import table_files
 from shuffledp.storage import publish
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
@@ -21,15 +21,15 @@ def _columns(kind: pa.DataType, names: str) -> list[tuple[str, pa.DataType]]:
     return [(name, kind) for name in names.split()]
 
 
+COST = ("messages_per_user", "extra_messages", "bits_per_message", "bits_per_user", "shuffler_messages")
+"""Columns of the cost of a calibrated protocol."""
 CELLS = pa.schema(
     [
         *_columns(_TEXT, "cell paper experiment method label protocol task accounting reduction guarantee"),
         *_columns(_TEXT, "guarantee_note trust point dataset data_source"),
         *_columns(_NUMBER, "users_expected domain_size eps delta eps_local"),
         *_columns(_TEXT, "status reason parameters"),
-        *_columns(
-            _NUMBER, "messages_per_user extra_messages bits_per_message bits_per_user shuffler_messages"
-        ),
+        *_columns(_NUMBER, " ".join(COST)),
     ]
 )
 VALUES = pa.schema(
@@ -88,8 +88,8 @@ def write(bundle: Bundle, cells: pa.Table, values: pa.Table, provenance: Mapping
     publish(
         bundle.checksum,
         {
-            bundle.cells: parquet_files.to_bytes(cells),
-            bundle.values: parquet_files.to_bytes(values),
+            bundle.cells: table_files.to_bytes(cells),
+            bundle.values: table_files.to_bytes(values),
             bundle.provenance: about.encode(),
         },
         folders=3,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from shuffledp.pipeline import parquet_files
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments.bundle import (
     CELL_NUMBERS,
     CELLS,
@@ -77,7 +77,7 @@ def read(bundles: Mapping[str, Bundle]) -> Results:
 
 
 def _frame(path: Path) -> pd.DataFrame:
-    return pd.DataFrame(parquet_files.read(path).to_pandas(use_threads=False))
+    return pd.DataFrame(table_files.read(path).to_pandas(use_threads=False))
 
 
 def summarize(cells: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:

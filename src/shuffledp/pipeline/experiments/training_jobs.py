@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shuffledp.pipeline import parquet_files
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.datasets.prepared import load
 from shuffledp.pipeline.experiments.seeds import digest
 from shuffledp.pipeline.experiments.trained import TrainingFiles
@@ -130,7 +130,7 @@ def write(files: TrainingFiles, curve: TrainingCurve, provenance: Mapping[str, A
     rows = [asdict(point) for point in curve.points]
     versions = {**provenance["versions"], "jax": version("jax"), "jaxlib": version("jaxlib")}
     about = json.dumps({**provenance, "versions": versions}, indent=2, sort_keys=True, ensure_ascii=False)
-    content = parquet_files.to_bytes(pa.Table.from_pylist(rows, _CURVE))
+    content = table_files.to_bytes(pa.Table.from_pylist(rows, _CURVE))
     publish(files.checksum, {files.curve: content, files.provenance: f"{about}\n".encode()}, folders=2)
     files.checkpoint.unlink(missing_ok=True)
 

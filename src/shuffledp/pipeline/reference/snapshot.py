@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from shuffledp.pipeline import parquet_files
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, TRAINED_METRICS, Bundle
 from shuffledp.pipeline.experiments.trained import TrainingFiles
 from shuffledp.storage import read_verified, sha256_of
@@ -132,7 +132,7 @@ def _job(results: Path, checksum: Path) -> Part:
 
 
 def _frame(path: Path, checksum: Path) -> pd.DataFrame:
-    table = parquet_files.read(read_verified(path, checksum))
+    table = table_files.read(read_verified(path, checksum))
     return pd.DataFrame(table.to_pandas(use_threads=False))
 
 
@@ -199,7 +199,7 @@ def _training(results: Path, checksum: Path) -> Part:
     paper, run = checksum.parts[-2], checksum.stem
     files = TrainingFiles.of(results, paper, run)
     about = json.loads(read_verified(files.provenance, checksum))
-    curve = parquet_files.read(read_verified(files.curve, checksum)).to_pylist()
+    curve = table_files.read(read_verified(files.curve, checksum)).to_pylist()
     return Part(
         (paper, "training", run),
         seed=text(about["seed"]),
