@@ -111,26 +111,31 @@ def _tracked(k: int, messages: int) -> int:
     return k - 1 if k == 2 or (messages + 1) ** (k - 1) <= _ALL_KINDS else 2
 
 
+def _among_dummies(protocol: FixedDummies | FlexibleDummies, eps: float, axes: int) -> SumView:
+    """Return the view of one report per user, for uniform dummies: all values are equivalent."""
+    k, unchanged = protocol.domain_size, protocol.eps_local == math.inf
+    inputs = tuple(range(k if axes == k - 1 else 3))
+    return SumView(
+        inputs=inputs,
+        eps=eps,
+        note="" if axes == k - 1 or unchanged else "two values told apart",
+        most=MANY if unchanged else {2: 22, 3: 9}.get(k, 6),
+        own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
+        pairs=((0, 1),),
+        shifts=unchanged,
+    )
+
+
 def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
-    """Return the view of one report per user and of uniform dummies; all values are equivalent."""
+    """Return the view of one report per user and of uniform dummies."""
     k, most = protocol.domain_size, max(protocol.dummies_in_all, protocol.n_users)
     axes = _tracked(k, most + protocol.n_users)
-    inputs = range(k if axes == k - 1 else 3)
 
     def noise(n: int) -> Block:
         total = int(protocol.dummies_of(np.array([n]))[0])
         return multinomial_counts(total, [1 / k] * axes) if total else point(axes)
 
-    return SumView(
-        inputs=tuple(inputs),
-        eps=eps,
-        note="" if axes == k - 1 or protocol.eps_local == math.inf else "two values told apart",
-        most=MANY if protocol.eps_local == math.inf else {2: 22, 3: 9}.get(k, 6),
-        noise=noise,
-        own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
-        pairs=((0, 1),),
-        shifts=protocol.eps_local == math.inf,
-    )
+    return replace(_among_dummies(protocol, eps, axes), noise=noise)
 
 
 def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None = None) -> View:
@@ -138,50 +143,36 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None =
     k, each = protocol.domain_size, protocol.per_sender
     users = protocol.n_users if number is None else number
     axes = _tracked(k, (each + 1) * protocol.n_users)
-    inputs = range(k if axes == k - 1 else 3)
+    reports = _among_dummies(protocol, eps, axes)
+    if each == 0:  # whether a user sent none of its none is not seen
+        return replace(reports, note="", shifts=False)
 
-    def noise(n: int) -> tuple[Block, ...]:
+    def noise(n: int) -> Block:
         senders = binomial_counts(n, protocol.rate)
-        parts = [
-            multinomial_counts(each * s, [1 / k] * axes) if each * s else point(axes) for s in range(n + 1)
-        ]
+        parts = [multinomial_counts(each * s, [1 / k] * axes) if s else point(axes) for s in range(n + 1)]
         seen = [
             Block(part.mass[None], (s, *part.start), part.error)
             for s, part in enumerate(parts[senders.start[0] :], senders.start[0])
         ]
         block = mixed(list(zip(senders.mass.tolist(), seen, strict=False)))
-        return (replace(block, error=block.error.and_of(senders.error)),)
+        return replace(block, error=block.error.and_of(senders.error))
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         kinds = np.bincount(plain(payload), minlength=k)
-        return [((len(payload) - users) // each if each else 0, *kinds[:axes].tolist())]
+        return [((len(payload) - users) // each, *kinds[:axes].tolist())]
 
-    def own(value: int) -> tuple[Own, ...]:
-        law = response(value, k, protocol.eps_local, axes)
-        return ({(0, *place): chance for place, chance in law.items()},)
-
-    view = ProductView(
-        inputs=tuple(inputs),
+    return ProductView(
+        inputs=reports.inputs,
         eps=eps,
-        note="" if axes == k - 1 or protocol.eps_local == math.inf else "two values told apart",
-        most=MANY if protocol.eps_local == math.inf else {2: 22, 3: 9}.get(k, 6),
-        noise=noise,
-        own=tuple(own(v) for v in inputs),
+        note=reports.note,
+        most=reports.most,
+        noise=lambda n: (noise(n),),
+        own=tuple(({(0, *place): chance for place, chance in law.items()},) for law in reports.own),
         counts=counts,
-        shifts=protocol.eps_local == math.inf,
-        pairs=((0, 1),),
+        pairs=reports.pairs,
+        shifts=reports.shifts,
         by_number=None if number is not None else lambda n: flexible_dummies(protocol, eps, n),
     )
-    if each == 0:  # whether a user sent none of its none is not seen
-        return SumView(
-            inputs=view.inputs,
-            eps=eps,
-            most=view.most,
-            noise=lambda n: point(axes),
-            pairs=((0, 1),),
-            own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
-        )
-    return view
 
 
 def truncation(protocol: Truncation, eps: float) -> View:
@@ -201,10 +192,11 @@ def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
 
 def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
     """Return the law of the noise messages of one value when n users take part."""
-    return _noise(_NOISES, protocol)(protocol, n)
+    return noise_law(_NOISES, protocol)(protocol, n)
 
 
-def _noise(known: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
+def noise_law(known: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
+    """Return the law of the noise of a protocol's family."""
     found = of_family(protocol, known)
     if found is None:
         raise TypeError(f"unknown noise of {protocol.name}")
@@ -313,7 +305,7 @@ def gaussian_modulo(order: int, tau: float, users: int) -> Block:
 
 def secret_shares(protocol: SecretShares, eps: float) -> View:
     """Return the view of the sum of all shares modulo q."""
-    noise = _noise(_SHARES, protocol)
+    noise = noise_law(_SHARES, protocol)
     return ModularView(
         inputs=(0, 1),
         eps=eps,
@@ -374,7 +366,7 @@ def noisy_counts_of(protocol: NoisyHistogram | Skellam) -> int:
 
 def count_noise(protocol: NoisyHistogram | Skellam, n: int) -> Block:
     """Return the law of the noise of one count among n users, the same for every value."""
-    return _noise(_OF_A_COUNT, protocol)(protocol, n)
+    return noise_law(_OF_A_COUNT, protocol)(protocol, n)
 
 
 def _laplace_of_a_count(protocol: CentralLaplace, n: int) -> Block:

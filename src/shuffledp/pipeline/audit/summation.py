@@ -13,7 +13,6 @@ from scipy.special import gammaln
 from scipy.stats import binom
 
 from shuffledp.accounting.summation.noise_atoms import atom_messages
-from shuffledp.pipeline.audit.families import of_family
 from shuffledp.pipeline.audit.finite_laws import (
     Block,
     Error,
@@ -30,7 +29,14 @@ from shuffledp.pipeline.audit.finite_laws import (
     point,
     shared,
 )
-from shuffledp.pipeline.audit.frequency import gaussian_counts, laplace_counts, polya_modulo, skellam_counts
+from shuffledp.pipeline.audit.frequency import (
+    Noise,
+    gaussian_counts,
+    laplace_counts,
+    noise_law,
+    polya_modulo,
+    skellam_counts,
+)
 from shuffledp.pipeline.audit.frequency_reports import flipped_bit
 from shuffledp.pipeline.audit.message_positions import MANY, plain, response
 from shuffledp.pipeline.audit.views import ModularView, ProductView, SumView, View
@@ -82,10 +88,7 @@ def curator_noise(protocol: NoisySums, eps: float) -> View:
     """Return the view of noisy sums of a trusted curator."""
     numbers = protocol.numbers
     held = _held(numbers)
-    law = of_family(protocol, _NOISES)
-    if law is None:
-        raise TypeError(f"unknown noise of {protocol.name}")
-    noise = law(protocol)
+    noise = noise_law(_NOISES, protocol)(protocol, 1)
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         where, number = _rows(numbers, payload)
@@ -104,16 +107,16 @@ def curator_noise(protocol: NoisySums, eps: float) -> View:
     )
 
 
-def _laplace(protocol: CentralLaplace) -> Block:
+def _laplace(protocol: CentralLaplace, n: int) -> Block:
     numbers, several = protocol.numbers, 2 if protocol.relation == "replace_one" else 1
     return laplace_counts(
         math.exp(-protocol.noise.eps / (numbers.max_value * min(numbers.coordinates, several)))
     )
 
 
-_NOISES: Mapping[str, Callable[[Any], Block]] = {
+_NOISES: Mapping[str, Noise] = {
     "summation.central_laplace.CentralLaplace": _laplace,
-    "summation.central_gaussian.CentralGaussian": lambda p: gaussian_counts(p.noise.sigma),
+    "summation.central_gaussian.CentralGaussian": lambda p, n: gaussian_counts(p.noise.sigma),
 }
 """Noise of one sum, by the family of the protocol."""
 
